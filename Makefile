@@ -1,0 +1,37 @@
+# The commands of daily work. `make serve` and `make test` set up everything they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+FAST := $(wildcard tests/core tests/wire tests/storage tests/tidy)
+
+.PHONY: serve test check lint fmt types clean
+
+serve: $(VENV)/ready
+	$(BIN)/hashrange serve
+
+test: $(VENV)/ready
+	$(BIN)/pytest -n 2
+
+check: lint types
+	$(BIN)/pytest -n 2 -m "not slow" $(FAST)
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/ready
+	$(BIN)/mypy --strict src
+
+fmt: $(VENV)/ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@

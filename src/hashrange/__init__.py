@@ -1,0 +1,3 @@
+"""Hashrange: a durable, faithful, self-hosted DynamoDB."""
+
+__version__ = "0.1.0"
