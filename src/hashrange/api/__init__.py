@@ -1,0 +1,1 @@
+"""The operations, one file each, named as AWS names them."""

@@ -1,0 +1,52 @@
+"""The errors the service answers with."""
+
+from typing import Any
+
+
+class ApiError(Exception):
+    """An answer that is an error: code, message and the extra members some errors carry."""
+
+    def __init__(
+        self, code: str, message: str | None, *, status: int = 400, fields: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.status = status
+        self.fields = fields or {}
+
+
+def validation(message: str) -> ApiError:
+    """ValidationException."""
+    return ApiError("ValidationException", message)
+
+
+def serialization(message: str | None) -> ApiError:
+    """SerializationException: the JSON does not have the operation's shape."""
+    return ApiError("SerializationException", message)
+
+
+def not_found(message: str = "Requested resource not found") -> ApiError:
+    """ResourceNotFoundException."""
+    return ApiError("ResourceNotFoundException", message)
+
+
+def table_not_found(name: str) -> ApiError:
+    """ResourceNotFoundException as the table operations word it."""
+    return not_found(f"Requested resource not found: Table: {name} not found")
+
+
+def in_use(message: str) -> ApiError:
+    """ResourceInUseException."""
+    return ApiError("ResourceInUseException", message)
+
+
+def limit_exceeded(message: str) -> ApiError:
+    """LimitExceededException."""
+    return ApiError("LimitExceededException", message)
+
+
+def condition_failed(item: Any = None) -> ApiError:
+    """ConditionalCheckFailedException, with the stored item when it was asked for."""
+    fields = {} if item is None else {"Item": item}
+    return ApiError("ConditionalCheckFailedException", "The conditional request failed", fields=fields)

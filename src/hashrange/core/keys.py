@@ -1,0 +1,67 @@
+"""Keys as bytes that sort: hash, partition key, sort key. The document of record is docs/design/002-key-bytes.md."""
+
+from base64 import b64decode
+from hashlib import md5
+
+from hashrange.core import numbers
+from hashrange.core.values import Value
+
+HASH_BYTES = 8
+# The service salts its MD5 with this word; using the same gives the same scan order (found by dynalite's authors).
+_SALT = md5(b"Outliers", usedforsecurity=False)
+
+
+def scalar(value: Value) -> bytes:
+    """The bytes of a key attribute: they sort as DynamoDB sorts its values."""
+    ((kind, content),) = value.items()
+    if kind == "S":
+        return content.encode("utf-8")  # type: ignore[no-any-return]
+    if kind == "N":
+        return numbers.encode(content)
+    return b64decode(content)
+
+
+def terminated(value: Value) -> bytes:
+    """Like `scalar`, but what follows it cannot disturb the order."""
+    ((kind, content),) = value.items()
+    if kind == "N":
+        encoded = numbers.encode(content)
+        # A negative number ends with its own terminator, which sorts after every digit.
+        return encoded if content[0] == "-" else encoded + b"\x00"
+    return scalar(value).replace(b"\x00", b"\x00\xff") + b"\x00\x01"
+
+
+def hashed(partition: bytes) -> bytes:
+    """The hash that decides scan order, segments and partitions."""
+    digest = _SALT.copy()
+    digest.update(partition)
+    return digest.digest()[:HASH_BYTES]
+
+
+def partition_prefix(values: list[Value]) -> bytes:
+    """hash, then each partition key attribute behind its length."""
+    if len(values) == 1:
+        raw = scalar(values[0])
+        return hashed(raw) + len(raw).to_bytes(2, "big") + raw
+    parts = [scalar(value) for value in values]
+    sized = b"".join(len(part).to_bytes(2, "big") + part for part in parts)
+    return hashed(b"".join(parts)) + sized
+
+
+def item_key(partition: Value, sort: Value | None) -> bytes:
+    """The key of an item in its table."""
+    prefix = partition_prefix([partition])
+    return prefix if sort is None else prefix + scalar(sort)
+
+
+def index_key(partition: list[Value], sort: list[Value], base_key: bytes) -> bytes:
+    """The key of an index row: its own key attributes, then the item's key, which breaks ties."""
+    return partition_prefix(partition) + b"".join(map(terminated, sort)) + base_key
+
+
+def after(prefix: bytes) -> bytes:
+    """The first key behind every key that starts with this prefix."""
+    stripped = prefix.rstrip(b"\xff")
+    if not stripped:
+        raise ValueError(prefix)
+    return stripped[:-1] + bytes([stripped[-1] + 1])

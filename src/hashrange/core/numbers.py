@@ -1,0 +1,148 @@
+"""DynamoDB numbers: 38 significant digits, a canonical text, exact arithmetic, and bytes that sort by value."""
+
+import re
+from decimal import ROUND_HALF_UP, Context, Decimal, Inexact, localcontext
+from functools import lru_cache
+
+from hashrange.core import limits
+from hashrange.core.errors import Invalid, RequestInvalid
+
+_PLAIN_INTEGER = re.compile(r"(?:0|-?[1-9][0-9]{0,37})\Z").match
+_NUMBER = re.compile(r"[+-]?(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?\Z", re.ASCII).match
+
+_OVERFLOW = "Number overflow. Attempting to store a number with magnitude larger than supported range"
+_UNDERFLOW = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+_DIGITS = "Attempting to store more than 38 significant digits in a Number"
+_NOT_A_NUMBER = "The parameter cannot be converted to a numeric value"
+
+_INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
+
+# 160 digits hold any sum of two legal numbers that can itself be legal; rounding then shows as Inexact.
+_ARITHMETIC = Context(prec=300, rounding=ROUND_HALF_UP, Emax=999999, Emin=-999999)
+
+
+def canonical(text: str, *, older: bool = False) -> str:
+    """The service's own text of a number: expanded decimal, no sign on zero, no idle zeros."""
+    if _PLAIN_INTEGER(text):
+        return text
+    return _canonical_slow(text, older=older)
+
+
+def _canonical_slow(text: str, *, older: bool) -> str:
+    found = _NUMBER(text)
+    if found is None:
+        raise RequestInvalid(_conversion_message(text, older=older))
+    whole, fraction, bare_fraction, exponent_text = found.groups()
+    fraction = fraction or bare_fraction or ""
+    exponent = int(exponent_text) if exponent_text and len(exponent_text) < 4000 else 0
+    if exponent_text and (len(exponent_text) >= 4000 or abs(exponent) > _INT64_MAX):
+        raise RequestInvalid(_conversion_message(text, older=older))
+    digits = (whole or "") + fraction
+    return _render("-" if text[0] == "-" else "", digits, exponent - len(fraction), older=older)
+
+
+def _conversion_message(text: str, *, older: bool) -> str:
+    # The newer layer keeps the colon when nothing follows it (measured).
+    return _NOT_A_NUMBER if older and not text else f"{_NOT_A_NUMBER}: {text}"
+
+
+def _render(sign: str, digits: str, exponent: int, *, older: bool) -> str:
+    """Text of digits x 10^exponent, after the range checks in the service's order."""
+    significant = digits.strip("0")
+    if not significant:
+        # Zero keeps its exponent for the range check: 0e126 overflows, 0e125 stores 0 (measured).
+        _check_range(exponent, older=older)
+        return "0"
+    trailing = len(digits) - len(digits.rstrip("0"))
+    exponent += trailing
+    _check_range(exponent + len(significant) - 1, older=older)
+    if len(significant) > limits.NUMBER_DIGITS_MAX:
+        raise RequestInvalid(_DIGITS)
+    return sign + _expand(significant, exponent)
+
+
+def _check_range(magnitude: int, *, older: bool) -> None:
+    if magnitude > limits.NUMBER_EXPONENT_MAX:
+        # The older layer's 32-bit exponent wraps around (measured on 1e2147483647).
+        raise RequestInvalid(_UNDERFLOW if older and magnitude >= _INT32_MAX else _OVERFLOW)
+    if magnitude < limits.NUMBER_EXPONENT_MIN:
+        raise RequestInvalid(_UNDERFLOW)
+
+
+def _expand(significant: str, exponent: int) -> str:
+    if exponent >= 0:
+        return significant + "0" * exponent
+    point = len(significant) + exponent
+    if point > 0:
+        return f"{significant[:point]}.{significant[point:]}"
+    return f"0.{'0' * -point}{significant}"
+
+
+def to_decimal(text: str) -> Decimal:
+    """The exact value of a canonical number."""
+    return Decimal(text)
+
+
+def compare(left: str, right: str) -> int:
+    """Negative, zero or positive as left is less than, equal to or greater than right."""
+    if left == right:
+        return 0
+    return -1 if Decimal(left) < Decimal(right) else 1
+
+
+def add(left: str, right: str) -> str:
+    """Exact sum of two canonical numbers; raises where the service would refuse the result."""
+    return _result(Decimal(left), Decimal(right))
+
+
+def subtract(left: str, right: str) -> str:
+    """Exact difference of two canonical numbers; raises where the service would refuse the result."""
+    return _result(Decimal(left), -Decimal(right))
+
+
+def _result(left: Decimal, right: Decimal) -> str:
+    with localcontext(_ARITHMETIC) as context:
+        context.traps[Inexact] = True
+        total = left + right
+    try:
+        return canonical(format(total, "f"))
+    except RequestInvalid as error:
+        raise Invalid(error.message) from None
+
+
+def size(text: str) -> int:
+    """Bytes that a canonical number counts for: a byte, one per two digits on each side, one for a sign."""
+    negative = text[0] == "-"
+    whole, _, fraction = text[negative:].partition(".")
+    if fraction:
+        if whole == "0":
+            digits = (len(fraction.lstrip("0")) + 1) // 2
+        else:
+            digits = (len(whole) + 1) // 2 + (len(fraction) + 1) // 2
+    else:
+        digits = (len(whole.rstrip("0")) + 1) // 2
+    return 1 + digits + negative
+
+
+@lru_cache(maxsize=4096)
+def encode(text: str) -> bytes:
+    """Bytes that sort as the numbers do; see docs/design/002-key-bytes.md for the form and its vectors."""
+    if text == "0":
+        return b"\x80"
+    negative = text[0] == "-"
+    whole, _, fraction = text[negative:].partition(".")
+    digits = whole + fraction
+    stripped = digits.lstrip("0")
+    # The decimal point stands `point` digits right of the first significant one.
+    point = len(whole) - (len(digits) - len(stripped))
+    if point % 2:
+        stripped = "0" + stripped
+    exponent = (point + 1) // 2
+    stripped = stripped.rstrip("0")
+    if len(stripped) % 2:
+        stripped += "0"
+    pairs = [int(stripped[at : at + 2]) for at in range(0, len(stripped), 2)]
+    if negative:
+        return bytes([63 - exponent, *(101 - pair for pair in pairs), 102])
+    return bytes([192 + exponent, *(pair + 1 for pair in pairs)])

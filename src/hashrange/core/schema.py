@@ -1,0 +1,167 @@
+"""What a table is: its keys, its indexes and its settings, as one immutable record."""
+
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+
+ScalarType = Literal["S", "N", "B"]
+Status = Literal["CREATING", "UPDATING", "ACTIVE", "DELETING"]
+Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
+
+
+class KeyAttribute(msgspec.Struct, frozen=True):
+    """One attribute of a key, with its declared type."""
+
+    name: str
+    type: ScalarType
+
+
+class Throughput(msgspec.Struct, frozen=True, kw_only=True):
+    """Provisioned capacity with its history of changes; zeros on an on-demand table."""
+
+    read_units: int = 0
+    write_units: int = 0
+    last_increase: float | None = None
+    last_decrease: float | None = None
+    decreases: tuple[float, ...] = ()
+
+
+class UnitPair(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair of read and write units: warm throughput or an on-demand ceiling (-1: none)."""
+
+    read_units: int
+    write_units: int
+
+
+class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A secondary index. `slot` is its number in the key layout and is never used again after a deletion."""
+
+    name: str
+    slot: int
+    local: bool
+    hash: tuple[KeyAttribute, ...]
+    range: tuple[KeyAttribute, ...] = ()
+    projection: Projection = "ALL"
+    non_key_attributes: tuple[str, ...] = ()
+    status: Status = "ACTIVE"
+    settles_at: float = 0.0  # a passing status is over at this time (epoch seconds)
+    backfilling: bool = False
+    throughput: Throughput = Throughput()
+    warm: UnitPair | None = None
+    on_demand: UnitPair | None = None
+
+    @cached_property
+    def keys(self) -> tuple[KeyAttribute, ...]:
+        """Hash attributes, then range attributes."""
+        return self.hash + self.range
+
+    @cached_property
+    def key_names(self) -> frozenset[str]:
+        """Names of all key attributes."""
+        return frozenset(key.name for key in self.keys)
+
+    def readable(self, now: float) -> bool:
+        """Whether the index can be queried yet."""
+        return self.status_at(now) in ("ACTIVE", "UPDATING")
+
+    def status_at(self, now: float) -> Status:
+        """The status a client sees at this moment; a building index stays CREATING until its backfill is done."""
+        if self.status in ("CREATING", "UPDATING") and not self.backfilling and now >= self.settles_at:
+            return "ACTIVE"
+        return self.status
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A table. `number` is its place in the key layout; `version` rises with every change of this record."""
+
+    account_id: str
+    region: str
+    name: str
+    number: int
+    version: int
+    table_id: str
+    created_at: float
+    hash: KeyAttribute
+    range: KeyAttribute | None = None
+    attribute_definitions: tuple[KeyAttribute, ...] = ()
+    indexes: tuple[Index, ...] = ()
+    next_slot: int = 1
+    status: Status = "ACTIVE"
+    settles_at: float = 0.0
+    on_demand: bool = False
+    billing_mode_given: bool = False
+    billing_changed_at: float | None = None
+    throughput: Throughput = Throughput()
+    warm: UnitPair | None = None
+    on_demand_limits: UnitPair | None = None
+    table_class: str | None = None
+    table_class_changed_at: float | None = None
+    deletion_protection: bool = False
+    sse_enabled: bool = False
+    sse_kms_key: str | None = None
+    stream_view_type: str | None = None
+    stream_label: str | None = None
+    ttl_attribute: str | None = None
+    ttl_status: Literal["DISABLED", "ENABLED"] = "DISABLED"
+    ttl_settles_at: float = 0.0
+    ttl_changed_at: float = 0.0
+    tags: dict[str, str] = {}
+
+    @cached_property
+    def arn(self) -> str:
+        """The table's Amazon resource name."""
+        return f"arn:aws:dynamodb:{self.region}:{self.account_id}:table/{self.name}"
+
+    @cached_property
+    def keys(self) -> tuple[KeyAttribute, ...]:
+        """Hash attribute, then range attribute if there is one."""
+        return (self.hash,) if self.range is None else (self.hash, self.range)
+
+    @cached_property
+    def key_names(self) -> frozenset[str]:
+        """Names of the primary key's attributes."""
+        return frozenset(key.name for key in self.keys)
+
+    @cached_property
+    def live_indexes(self) -> tuple[Index, ...]:
+        """Indexes that writes must keep up with: all but those being deleted."""
+        return tuple(index for index in self.indexes if index.status != "DELETING")
+
+    @cached_property
+    def index_by_name(self) -> dict[str, Index]:
+        """Indexes by name."""
+        return {index.name: index for index in self.indexes}
+
+    @cached_property
+    def local_indexes(self) -> tuple[Index, ...]:
+        """The local secondary indexes."""
+        return tuple(index for index in self.indexes if index.local)
+
+    @cached_property
+    def global_indexes(self) -> tuple[Index, ...]:
+        """The global secondary indexes."""
+        return tuple(index for index in self.indexes if not index.local)
+
+    def status_at(self, now: float) -> Status:
+        """The status a client sees at this moment: CREATING and UPDATING end by themselves."""
+        if self.status in ("CREATING", "UPDATING") and now >= self.settles_at:
+            return "ACTIVE"
+        return self.status
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Table)
+
+
+def encode(table: Table) -> bytes:
+    """The stored form of a table's record."""
+    return _encoder.encode(table)
+
+
+def decode(stored: bytes) -> Table:
+    """The record of a stored form."""
+    return _decoder.decode(stored)
+
+
+changed = msgspec.structs.replace

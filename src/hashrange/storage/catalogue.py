@@ -1,0 +1,98 @@
+"""The catalogue: which tables exist, in every region, and which version of each a write was planned against."""
+
+from bisect import bisect_right
+
+from hashrange.core import keys, schema
+from hashrange.core.schema import Table
+from hashrange.storage import layout
+from hashrange.storage.engine import Engine, Reader, Transaction
+
+Place = tuple[str, str, str]  # account, region, name
+
+
+class Catalogue:
+    """A cache of all table records. Steps that write check, inside their transaction, that theirs is current."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._tables: dict[Place, Table] = {}
+        self.reload()
+
+    def reload(self) -> None:
+        """Read every record anew."""
+        end = keys.after(layout.CATALOGUE)
+        tables = self._engine.read(
+            lambda reader: [schema.decode(value) for _, value in reader.scan(layout.CATALOGUE, end)]
+        )
+        self._tables = {place(table): table for table in tables}
+
+    def find(self, account_id: str, region: str, name: str) -> Table | None:
+        """The table of this name, if there is one."""
+        return self._tables.get((account_id, region, name))
+
+    def tables(self) -> list[Table]:
+        """All tables of all regions."""
+        return list(self._tables.values())
+
+    def names(self, account_id: str, region: str, *, after: str | None, limit: int) -> list[str]:
+        """Table names in order, at most `limit` of them, behind the given one."""
+        names = sorted(name for account, home, name in self._tables if (account, home) == (account_id, region))
+        start = bisect_right(names, after) if after is not None else 0
+        return names[start : start + limit]
+
+    def refresh(self, account_id: str, region: str, name: str) -> Table | None:
+        """Take over one record after its change was committed."""
+        key = layout.catalogue_key(account_id, region, name)
+        stored = self._engine.read(lambda reader: reader.get(key))
+        if stored is None:
+            self._tables.pop((account_id, region, name), None)
+            return None
+        table = schema.decode(stored)
+        self._tables[place(table)] = table
+        return table
+
+
+def place(table: Table) -> Place:
+    """Where a table is found."""
+    return table.account_id, table.region, table.name
+
+
+def stored_table(reader: Reader, account_id: str, region: str, name: str) -> Table | None:
+    """The record as this transaction sees it."""
+    stored = reader.get(layout.catalogue_key(account_id, region, name))
+    return None if stored is None else schema.decode(stored)
+
+
+def save(tx: Transaction, table: Table) -> None:
+    """Write a record and its version."""
+    tx.put(layout.catalogue_key(*place(table)), schema.encode(table))
+    tx.put(layout.version_key(table.number), table.version.to_bytes(4, "big"))
+
+
+def remove(tx: Transaction, table: Table) -> None:
+    """Forget a table at once; its rows are cleared in the background."""
+    tx.delete(layout.catalogue_key(*place(table)))
+    tx.delete(layout.version_key(table.number))
+    discard(tx, layout.table_rows_prefix(table.number))
+
+
+def discard(tx: Transaction, prefix: bytes) -> None:
+    """Mark all rows with this prefix for clearing."""
+    tx.put(layout.GARBAGE + prefix, b"")
+
+
+def next_number(tx: Transaction) -> int:
+    """A table number that was never used before."""
+    tx.add(layout.TABLE_NUMBER, 1)
+    return tx.counter(layout.TABLE_NUMBER)
+
+
+def current(tx: Transaction, table: Table) -> Table | None:
+    """The table as this write must see it: the planned record if it is still the newest, else the newest, else none."""
+    version = tx.get(layout.version_key(table.number))
+    if version is None:
+        return None
+    if int.from_bytes(version, "big") == table.version:
+        return table
+    newest = stored_table(tx, *place(table))
+    return newest if newest is not None and newest.number == table.number else None

@@ -1,0 +1,55 @@
+"""Every key prefix of the store, in one place."""
+
+# One byte says what a row is; the rest is the room's own affair.
+CATALOGUE = b"\x02"  # account \0 region \0 name -> table record
+TABLE_VERSION = b"\x03"  # table number -> version of its record, checked inside every write
+GARBAGE = b"\x04"  # key prefix of rows to be cleared in the background
+TOKEN = b"\x05"  # account \0 region \0 token -> outcome of a transaction
+TOKEN_EXPIRY = b"\x06"  # expiry time, token key -> nothing
+TABLE_NUMBER = b"\x07"  # counter: last table number given out
+COUNT = b"\x08"  # counter: rows of a table or index
+SIZE = b"\x09"  # counter: bytes of a table or index
+BACKFILL = b"\x0a"  # table number, slot -> where an index backfill stands
+ROWS = b"\x10"  # table number, slot, key -> item or index entry
+
+BASE_SLOT = 0
+
+
+def rows_prefix(table_number: int, slot: int) -> bytes:
+    """Where the rows of a table (slot 0) or of one of its indexes begin."""
+    return ROWS + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
+
+
+def table_rows_prefix(table_number: int) -> bytes:
+    """Where all rows of a table and of its indexes begin."""
+    return ROWS + table_number.to_bytes(4, "big")
+
+
+def count_key(table_number: int, slot: int) -> bytes:
+    """The counter of rows."""
+    return COUNT + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
+
+
+def size_key(table_number: int, slot: int) -> bytes:
+    """The counter of bytes."""
+    return SIZE + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
+
+
+def version_key(table_number: int) -> bytes:
+    """The row that changes whenever the table's record does."""
+    return TABLE_VERSION + table_number.to_bytes(4, "big")
+
+
+def backfill_key(table_number: int, slot: int) -> bytes:
+    """The row that says how far an index backfill has come."""
+    return BACKFILL + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
+
+
+def catalogue_prefix(account_id: str, region: str) -> bytes:
+    """Where the tables of one account and region begin."""
+    return CATALOGUE + f"{account_id}\0{region}\0".encode()
+
+
+def catalogue_key(account_id: str, region: str, name: str) -> bytes:
+    """The row of one table's record."""
+    return catalogue_prefix(account_id, region) + name.encode()
