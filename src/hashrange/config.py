@@ -1,0 +1,127 @@
+"""Settings: every flag, its environment variable, its default and what it accepts."""
+
+import argparse
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from hashrange import logs
+
+ENVIRONMENT_PREFIX = "HASHRANGE_"
+_REGION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_YES = frozenset({"1", "true", "yes", "on"})
+_DATA_DIR = Path("hashrange-data")
+_NO = frozenset({"", "0", "false", "no", "off"})
+
+
+class SettingInvalid(Exception):
+    """A setting has a value it cannot have; the message is meant for the person who set it."""
+
+
+def _whole_number(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,18}", text) or not low <= int(text) <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text.lower() not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return text.lower()
+
+    return parse
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in _YES | _NO:
+        raise ValueError("must be true or false")
+    return text.lower() in _YES
+
+
+def _region(text: str) -> str:
+    if not _REGION.fullmatch(text):
+        raise ValueError("must be a region name such as us-east-1")
+    return text
+
+
+def _not_empty(text: str) -> str:
+    if not text:
+        raise ValueError("must not be empty")
+    return text
+
+
+def _path(text: str) -> Path:
+    return Path(_not_empty(text))
+
+
+def _setting(default: Any, parse: Callable[[str], Any], description: str) -> Any:
+    return field(default=default, metadata={"parse": parse, "description": description})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What `hashrange serve` can be told. A field's name is its flag and its environment variable."""
+
+    host: str = _setting("127.0.0.1", _not_empty, "address to listen on")
+    port: int = _setting(8000, _whole_number(0, 65535), "port to listen on; 0 picks a free one")
+    data_dir: Path = _setting(_DATA_DIR, _path, "where the data lives")
+    in_memory: bool = _setting(False, _switch, "keep everything in memory and forget it at the end")
+    region: str = _setting("us-east-1", _region, "the region this server calls its own")
+    log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")
+    log_format: str = _setting("text", _one_of(*logs.FORMATS), "text for people, json for machines")
+    transition_ms: int = _setting(
+        50, _whole_number(0, 3_600_000), "how long CREATING, UPDATING and DELETING last, in milliseconds"
+    )
+    max_body_bytes: int = _setting(
+        20 * 1024 * 1024, _whole_number(1024, 1024**3), "largest request body that is read, in bytes"
+    )
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give the parser one flag per setting; a flag that is not used leaves no trace in the result."""
+    for setting in fields(Settings):
+        flag = "--" + setting.name.replace("_", "-")
+        variable = environment_variable(setting.name)
+        text = f"{setting.metadata['description']} (default: {setting.default}; {variable})"
+        if setting.metadata["parse"] is _switch:
+            parser.add_argument(
+                flag,
+                dest=setting.name,
+                action="store_const",
+                const="true",
+                default=argparse.SUPPRESS,
+                help=text,
+            )
+        else:
+            parser.add_argument(
+                flag, dest=setting.name, metavar="VALUE", default=argparse.SUPPRESS, help=text
+            )
+
+
+def environment_variable(name: str) -> str:
+    """Name the environment variable of a setting."""
+    return ENVIRONMENT_PREFIX + name.upper()
+
+
+def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
+    """Build the settings from what was given; a flag wins over its environment variable."""
+    chosen: dict[str, Any] = {}
+    for setting in fields(Settings):
+        variable = environment_variable(setting.name)
+        if setting.name in flags:
+            label, text = "--" + setting.name.replace("_", "-"), flags[setting.name]
+        elif variable in environment:
+            label, text = variable, environment[variable]
+        else:
+            continue
+        try:
+            chosen[setting.name] = setting.metadata["parse"](text)
+        except ValueError as problem:
+            raise SettingInvalid(f"{label}: {text!r} is not valid: {problem}") from None
+    return Settings(**chosen)

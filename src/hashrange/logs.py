@@ -1,0 +1,89 @@
+"""Structured logging: the message is a constant, the facts are fields."""
+
+import json
+import logging
+import sys
+import time
+from typing import Any, TextIO
+
+FORMATS = ("text", "json")
+LEVELS = ("debug", "info", "warning", "error")
+
+
+class Log:
+    """A named logger whose calls read `log.warning("transaction.retried", table=name, attempt=2)`."""
+
+    __slots__ = ("_logger",)
+
+    def __init__(self, name: str) -> None:
+        self._logger = logging.getLogger(f"hashrange.{name}")
+
+    def debug(self, message: str, **fields: Any) -> None:
+        self._write(logging.DEBUG, message, fields)
+
+    def info(self, message: str, **fields: Any) -> None:
+        self._write(logging.INFO, message, fields)
+
+    def warning(self, message: str, **fields: Any) -> None:
+        self._write(logging.WARNING, message, fields)
+
+    def error(self, message: str, *, error: BaseException | None = None, **fields: Any) -> None:
+        """Log an error; with `error` its traceback goes along."""
+        self._write(logging.ERROR, message, fields, error)
+
+    def _write(
+        self, level: int, message: str, fields: dict[str, Any], error: BaseException | None = None
+    ) -> None:
+        if self._logger.isEnabledFor(level):
+            self._logger.log(level, message, extra={"fields": fields}, exc_info=error)
+
+
+class TextFormatter(logging.Formatter):
+    """One line for people: time, level, message, then `name=value` pairs."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        pairs = "".join(f" {name}={_quoted(value)}" for name, value in _fields(record).items())
+        line = f"{_timestamp(record)} {record.levelname.lower():<7} {record.getMessage()}{pairs}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object per line, for machines."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": _timestamp(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_fields(record),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def configure(*, level: str, form: str, stream: TextIO | None = None) -> None:
+    """Send all of Hashrange's logging to one stream (standard error unless told) in one form."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
+    root = logging.getLogger("hashrange")
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    root.propagate = False
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    fields: dict[str, Any] = getattr(record, "fields", {})
+    return fields
+
+
+def _timestamp(record: logging.LogRecord) -> str:
+    seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+    return f"{seconds}.{int(record.msecs):03d}Z"
+
+
+def _quoted(value: Any) -> str:
+    """Keep a line one line: what a client sent may hold line breaks."""
+    text = str(value)
+    return text if text.isascii() and text.isprintable() and " " not in text else json.dumps(text)
