@@ -1,0 +1,1 @@
+"""Storage: items, index rows and change records as ordered bytes behind one engine protocol."""

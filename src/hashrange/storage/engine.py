@@ -1,0 +1,108 @@
+"""The engine protocol: ordered bytes, snapshot reads and serializable steps.
+
+This is all that `storage/` asks of a database. Nothing here knows a table or an item; nothing above
+here knows SQL. `tests/storage` holds the same contract as code and runs it over every engine.
+
+**Rows.** One sorted map from keys to values, both `bytes`. Keys compare as unsigned bytes, so a key
+sorts before every longer key it is a prefix of. A range is half-open: `start <= key < end`; where
+`end <= start` it is empty. Values may be empty and may be large (the API needs 400 KB).
+
+**Counters.** A second, separate map from keys to signed 64-bit integers that are only ever added to;
+one that was never added to reads as zero, and a counter at zero takes no lasting space. Adds commute,
+so an engine may gather them and must not make two steps collide because both add to one counter.
+
+**Reads.** `read(step)` gives the step one consistent snapshot: everything committed before the call,
+nothing that commits later, however many calls the step makes. Reads never wait for writers. Any
+thread may read, and a read may be nested in another (each has its own snapshot).
+
+**Writes.** A step is a function of its transaction. It may run more than once, so it computes and
+uses the transaction, and does nothing else; only its last run counts. Steps are serializable, and the
+order is real: a step submitted after another one's `done` sees its writes. A transaction sees its own
+writes. A step that raises leaves nothing behind, and its exception is its outcome; steps that happen
+to share its commit are not affected.
+
+**Done.** `done(result, error)` is called exactly once per submitted step, whatever happens, and after
+the commit is on disk: what was acknowledged survives kill -9 and power loss. That holds for failed
+steps too: what a step saw before it raised is on disk when its `done` is called. Callbacks come in
+commit order. They run on a thread of the engine's choice unless it was given a way to deliver them;
+they must be short and must not raise.
+
+**Iterators.** `scan` is lazy, holds a bounded part of the range in memory, and may be left unfinished.
+It lives no longer than its step. Inside a transaction it sees the writes made before the call; whether
+it sees those made in its range while it is being consumed is not defined.
+
+**Errors.** Engines raise only `storage.errors` for their own trouble. An `Unavailable` write is all or
+nothing, but which of the two is not known. An engine outlives a passing fault: when the disk has room
+again, writes work again.
+
+**Closing.** `close` first finishes what was submitted, then lets go of every resource. It may be called
+twice. Reading afterwards raises `Closed`; a step submitted afterwards is done with `Closed`.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+Done = Callable[[T | None, BaseException | None], None]
+"""Takes a step's result, or None and the reason there is none."""
+
+Deliver = Callable[[list[Callable[[], None]]], None]
+"""Runs the callbacks of one commit, in order, where the owner wants them run."""
+
+
+class Reader(Protocol):
+    """One consistent view of rows and counters."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """Give the value at `key`, or None."""
+
+    def scan(
+        self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Give the rows with start <= key < end in key order, or from the end backwards."""
+
+    def counter(self, key: bytes) -> int:
+        """Give a counter's value, this transaction's own adds included."""
+
+
+class Transaction(Reader, Protocol):
+    """A reader that also writes; what it writes it sees."""
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Store `value` at `key`, whatever was there."""
+
+    def delete(self, key: bytes) -> None:
+        """Remove the row at `key`, if there is one."""
+
+    def clear(self, start: bytes, end: bytes, *, limit: int) -> int:
+        """Remove the first `limit` rows of a range at most; give how many there were."""
+
+    def add(self, key: bytes, amount: int) -> None:
+        """Add to a counter."""
+
+
+class Engine(Protocol):
+    """A place where rows and counters live."""
+
+    @property
+    def description(self) -> str:
+        """Name the engine and its place for people, as in the start-up banner."""
+
+    def read(self, step: Callable[[Reader], T]) -> T:
+        """Run `step` on one snapshot; any thread may call."""
+
+    def submit(self, step: Callable[[Transaction], T], done: Done[T]) -> None:
+        """Queue `step`; `done` is called once its commit is on disk. Never blocks, never raises."""
+
+    def write(self, step: Callable[[Transaction], T]) -> T:
+        """Submit `step` and wait for it. Not from a callback or a step."""
+
+    def maintain(self, budget_pages: int) -> int:
+        """Give at most so many free pages back to the file system; give how many it was.
+
+        Blocks like `write`. Fewer than asked for means nothing is left to give back.
+        """
+
+    def close(self) -> None:
+        """Finish what was submitted and let go of everything. A second call does nothing."""

@@ -1,0 +1,41 @@
+"""What can go wrong below the API, whatever the engine."""
+
+
+class StorageError(Exception):
+    """Base of every error an engine raises by itself."""
+
+
+class Conflict(StorageError):
+    """The step kept colliding with concurrent ones: nothing was written, trying again may help."""
+
+
+class Unavailable(StorageError):
+    """The engine cannot do it now (disk full, I/O error, connection lost, closed).
+
+    For a write the outcome is unknown, but it is all or nothing: after a restart the step's writes
+    are either all there or all missing. The engine keeps working once the fault is gone.
+    """
+
+
+class Closed(Unavailable):
+    """The engine was closed before it got to the step: nothing was written."""
+
+
+class Corrupt(StorageError):
+    """The stored bytes are damaged or are not Hashrange's."""
+
+
+class OpenError(StorageError):
+    """The engine cannot be opened; the message is meant for the person at the terminal."""
+
+
+class Locked(OpenError):
+    """Another server has the data directory open."""
+
+
+class NotWritable(OpenError):
+    """The data directory cannot be created, read or written."""
+
+
+class FormatTooNew(OpenError):
+    """The data was written by a newer Hashrange than this one."""
