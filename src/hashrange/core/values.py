@@ -75,18 +75,21 @@ def _number(raw: Value, content: Any, older: bool, depth: int) -> Value:
 
 
 def _binary(raw: Value, content: Any, older: bool, depth: int) -> Value:
-    text = canonical_base64(content)
-    return raw if text == content else {"B": text}
+    canonical_base64(content)
+    return raw
 
 
 def canonical_base64(text: Any) -> str:
-    """The one base64 text of these bytes; anything that is no base64 is malformed."""
+    """The text itself if it is the one base64 form of its bytes; anything else is malformed."""
     if type(text) is not str:
         raise Malformed
     try:
-        return base64.b64encode(base64.b64decode(text, validate=True)).decode("ascii")
+        clean = base64.b64encode(base64.b64decode(text, validate=True)).decode("ascii")
     except (binascii.Error, ValueError):
         raise Malformed from None
+    if clean != text:
+        raise Malformed
+    return text
 
 
 def _boolean(raw: Value, content: Any, older: bool, depth: int) -> Value:
