@@ -1,0 +1,103 @@
+"""Checkpoints: moving pages from the write-ahead log to the file without holding anyone up.
+
+SQLite would do this inside the commit that crosses a threshold. Here a thread does it beside the
+writer; and because a log that is always being appended to is never quite moved, the writer itself moves
+the short rest between two commits, after which SQLite starts the log from its beginning again.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+
+import apsw
+
+log = logging.getLogger(__name__)
+
+LOG_PAGES_START = 2000
+IDLE_SECONDS = 1.0
+
+Interject = Callable[[Callable[[], None]], bool]
+
+
+class Checkpointer:
+    """A thread that keeps the log short while there is load and empty when there is none."""
+
+    def __init__(self, connection: apsw.Connection, writer: apsw.Connection) -> None:
+        """Start watching the commits of `writer`; `connection` is for this thread alone."""
+        self._connection = connection
+        self._writer = writer
+        self._threshold = LOG_PAGES_START
+        self._pages = 0
+        self._commits = 0
+        self._dirty = False
+        self._due = threading.Event()
+        self._stop = False
+        self._interject: Interject | None = None
+        self._thread = threading.Thread(target=self._run, name="hashrange-checkpoint", daemon=True)
+        writer.set_wal_hook(self._committed)
+
+    def start(self, interject: Interject) -> None:
+        """Begin; `interject` runs something on the writer's thread between commits."""
+        self._interject = interject
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread after the checkpoint it may be in."""
+        self._stop = True
+        self._due.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._connection.close(True)
+
+    def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        self._pages = pages
+        self._commits += 1
+        if not self._dirty or pages >= self._threshold:
+            self._dirty = True
+            self._due.set()
+        return apsw.SQLITE_OK
+
+    def _run(self) -> None:
+        seen = 0
+        while True:
+            called = self._due.wait(IDLE_SECONDS if self._dirty else None)
+            self._due.clear()
+            if self._stop:
+                return
+            if self._pages >= self._threshold:
+                self._shorten()
+            elif not called and seen == self._commits:
+                self._empty()
+            seen = self._commits
+
+    def _shorten(self) -> None:
+        # Until this is over commits must not ask again; afterwards they ask when the log has grown as
+        # much again, so that a reader who pins an old snapshot costs one futile attempt per so many pages.
+        self._threshold = 1 << 62
+        _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
+        if self._interject:
+            self._interject(self._finish)
+        self._threshold = self._pages + LOG_PAGES_START
+
+    def _finish(self) -> None:
+        if _checkpoint(self._writer, apsw.SQLITE_CHECKPOINT_PASSIVE):
+            self._threshold = LOG_PAGES_START
+
+    def _empty(self) -> None:
+        commits = self._commits
+        if _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE):
+            done = _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._dirty = not done or commits != self._commits
+
+
+def _checkpoint(connection: apsw.Connection, mode: int) -> bool:
+    """Run a checkpoint; True if the whole log is in the file now."""
+    try:
+        log_pages, moved_pages = connection.wal_checkpoint(mode=mode)
+    except apsw.BusyError:
+        return False
+    except apsw.Error as error:
+        # The log keeps everything until a checkpoint works, so this is no loss, only growth.
+        log.warning("checkpoint failed: %s", error)
+        return False
+    return log_pages == moved_pages

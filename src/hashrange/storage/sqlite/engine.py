@@ -1,0 +1,121 @@
+"""The SQLite engine: readers beside one group-committing writer on one file."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from hashrange.storage.engine import Deliver, Done, Reader, Transaction
+from hashrange.storage.errors import Closed
+from hashrange.storage.sqlite import schema
+from hashrange.storage.sqlite.checkpoint import Checkpointer
+from hashrange.storage.sqlite.committer import Committer, run_inline
+from hashrange.storage.sqlite.faults import translate
+from hashrange.storage.sqlite.lock import DirectoryLock
+from hashrange.storage.sqlite.reader import SnapshotReader
+from hashrange.storage.sqlite.transaction import WriteTransaction
+from hashrange.storage.sqlite.vacuum import give_back
+from hashrange.storage.sqlite.waiting import Waiter
+
+T = TypeVar("T")
+
+WRITER_CACHE_KIB = 32 * 1024
+READER_CACHE_KIB = 16 * 1024
+CHECKPOINT_CACHE_KIB = 256
+
+
+class SqliteEngine:
+    """An `Engine` on one data directory, which it owns while open."""
+
+    def __init__(self, path: Path, lock: DirectoryLock, deliver: Deliver) -> None:
+        """Open or create the data file; use `SqliteEngine.open`."""
+        self._path = path
+        self._lock = lock
+        self._writer = self._connect(WRITER_CACHE_KIB)
+        schema.prepare(self._writer, str(path))
+        self._checkpointer = Checkpointer(self._connect(CHECKPOINT_CACHE_KIB), self._writer)
+        self._committer = Committer(WriteTransaction(self._writer), deliver)
+        self._checkpointer.start(self._committer.interject)
+        self._idle_readers: list[SnapshotReader] = []
+        self._closed = False
+        self._closing = threading.Lock()
+
+    @classmethod
+    def open(cls, path: Path, *, deliver: Deliver | None = None) -> "SqliteEngine":
+        """Take the data directory `path` and open or create the data file in it."""
+        lock = DirectoryLock(path)
+        try:
+            return cls(schema.data_file(path), lock, deliver or run_inline)
+        except BaseException:
+            lock.release()
+            raise
+
+    @property
+    def description(self) -> str:
+        """Name the engine and its file."""
+        return f"SQLite ({self._path})"
+
+    def read(self, step: Callable[[Reader], T]) -> T:
+        """Run `step` on one snapshot, on a reader nobody else uses meanwhile."""
+        try:
+            # One reader per read under way, not per thread; pop and append are atomic.
+            reader = self._idle_readers.pop()
+        except IndexError:
+            reader = self._new_reader()
+        try:
+            return step(reader)
+        except apsw.Error as error:
+            raise translate(error) from error
+        finally:
+            reader.release()
+            self._idle_readers.append(reader)
+            if self._closed:
+                self._close_readers()
+
+    def submit(self, step: Callable[[Transaction], T], done: Done[T]) -> None:
+        """Queue `step` for the next commit."""
+        self._committer.submit(step, done)
+
+    def write(self, step: Callable[[Transaction], T]) -> T:
+        """Submit `step` and wait until it is on disk."""
+        waiter: Waiter[T] = Waiter()
+        self._committer.submit(step, waiter.done)
+        return waiter.wait()
+
+    def maintain(self, budget_pages: int) -> int:
+        """Give free pages at the end of the file back, between two commits."""
+        waiter: Waiter[int] = Waiter()
+        if not self._committer.interject(lambda: waiter.run(lambda: give_back(self._writer, budget_pages))):
+            raise Closed("the engine is closed")
+        return waiter.wait()
+
+    def close(self) -> None:
+        """Finish queued steps, move the log into the file, let go of the directory."""
+        with self._closing:
+            if self._closed:
+                return
+            self._committer.close()
+            self._closed = True
+            self._checkpointer.stop()
+            self._close_readers()
+            self._writer.set_wal_hook(None)
+            # Closing the last connection checkpoints and removes the log.
+            self._writer.close(True)
+            self._lock.release()
+
+    def _connect(self, cache_kib: int) -> apsw.Connection:
+        try:
+            return schema.connect(str(self._path), cache_kib=cache_kib)
+        except apsw.Error as error:
+            raise schema.opening_fault(error, str(self._path)) from error
+
+    def _new_reader(self) -> SnapshotReader:
+        if self._closed:
+            raise Closed("the engine is closed")
+        return SnapshotReader(self._connect(READER_CACHE_KIB))
+
+    def _close_readers(self) -> None:
+        while self._idle_readers:
+            self._idle_readers.pop().close()

@@ -1,0 +1,87 @@
+"""The file's tables and settings, and how a connection to it is opened."""
+
+from pathlib import Path
+
+import apsw
+
+from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, StorageError
+from hashrange.storage.sqlite.faults import translate
+
+FORMAT_VERSION = 1
+APPLICATION_ID = 0x48524E47  # "HRNG", so that file(1) and we can tell whose database it is
+
+PAGE_BYTES = 8192
+BUSY_MS = 10_000
+STATEMENTS_CACHED = 32
+
+# WITHOUT ROWID keeps a row in one B-tree, so neighbouring keys share pages: a Query reads what it returns.
+_TABLES = """
+CREATE TABLE rows(k BLOB PRIMARY KEY, v BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE counters(k BLOB PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"""
+
+
+def connect(path: str, *, cache_kib: int) -> apsw.Connection:
+    """Open a connection with the settings every connection shares."""
+    connection = apsw.Connection(path, statementcachesize=STATEMENTS_CACHED)
+    connection.set_busy_timeout(BUSY_MS)
+    pragma(connection, "cache_size", -cache_kib)
+    pragma(connection, "mmap_size", 0)
+    pragma(connection, "synchronous", "FULL")
+    pragma(connection, "wal_autocheckpoint", 0)
+    return connection
+
+
+def prepare(connection: apsw.Connection, name: str) -> None:
+    """Create the tables in a new file; in an old one check that it is ours and not from the future."""
+    try:
+        _create_if_empty(connection)
+        found = _format_of(connection, name)
+    except apsw.Error as error:
+        raise opening_fault(error, name) from error
+    if found > FORMAT_VERSION:
+        message = (
+            f"data file {name} has on-disk format {found}, this version of Hashrange reads up to "
+            f"{FORMAT_VERSION}: use a newer version"
+        )
+        raise FormatTooNew(message)
+
+
+def opening_fault(error: apsw.Error, name: str) -> StorageError:
+    """Give the storage error for trouble met while opening."""
+    if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
+        return NotWritable(f"cannot write data file {name}: {error}")
+    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+        return Corrupt(f"data file {name} is damaged: {error}")
+    return translate(error)
+
+
+def pragma(connection: apsw.Connection, name: str, value: int | str) -> None:
+    """Set one setting and read whatever it answers, or it would not take effect."""
+    connection.execute(f"PRAGMA {name} = {value}").fetchall()
+
+
+def _create_if_empty(connection: apsw.Connection) -> None:
+    pragma(connection, "page_size", PAGE_BYTES)
+    pragma(connection, "auto_vacuum", "INCREMENTAL")
+    pragma(connection, "journal_mode", "WAL")
+    with connection:
+        if connection.execute("SELECT count(*) FROM sqlite_schema").get == 0:
+            pragma(connection, "application_id", APPLICATION_ID)
+            connection.execute(_TABLES).fetchall()
+            connection.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT_VERSION),))
+
+
+def _format_of(connection: apsw.Connection, name: str) -> int:
+    if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
+        raise Corrupt(f"{name} is a SQLite file, but not one of Hashrange's")
+    found = connection.execute("SELECT value FROM meta WHERE name = 'format'").get
+    if not isinstance(found, str) or not found.isdigit():
+        raise Corrupt(f"{name} does not say which on-disk format it has")
+    return int(found)
+
+
+def data_file(directory: Path) -> Path:
+    """Give the database file's place in a data directory."""
+    return directory / "hashrange.db"

@@ -1,0 +1,173 @@
+"""The writer's transaction: a step's writes over the commit's writes over the file.
+
+Writes stay in memory until the commit is due, and are then handed to SQLite all at once. A step that
+raises is undone by forgetting its writes, which costs nothing; only a step that scans or clears after
+writing needs a savepoint, because SQLite itself has to see those writes.
+"""
+
+from collections.abc import Iterator
+from typing import cast
+
+import apsw
+
+from hashrange.storage.sqlite.reader import COUNTER, GET, SCAN, SCAN_REVERSE
+
+PUT = "INSERT INTO rows VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v"
+DELETE = "DELETE FROM rows WHERE k = ?"
+DELETE_RANGE = "DELETE FROM rows WHERE k >= ? AND k < ?"
+NTH_KEY = "SELECT k FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?"
+ADD = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n"
+
+Writes = dict[bytes, bytes | None]
+
+
+class WriteTransaction:
+    """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
+
+    __slots__ = (
+        "_accepted", "_accepted_adds", "_adds", "_connection", "_cursor", "_own", "_savepoint", "_scans",
+        "pending_bytes",
+    )  # fmt: skip
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        """Take over the one connection that writes."""
+        self._connection = connection
+        self._cursor = connection.cursor()
+        self._accepted: Writes = {}
+        self._accepted_adds: dict[bytes, int] = {}
+        self._own: Writes = {}
+        self._adds: dict[bytes, int] = {}
+        self._scans: list[apsw.Cursor] = []
+        self._savepoint = False
+        self.pending_bytes = 0
+
+    # What a step sees.
+
+    def get(self, key: bytes) -> bytes | None:
+        """Give the value at `key`, or None."""
+        if key in self._own:
+            return self._own[key]
+        if key in self._accepted:
+            return self._accepted[key]
+        return cast("bytes | None", self._cursor.execute(GET, (key,)).get)
+
+    def scan(
+        self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Give the rows with start <= key < end, this step's writes so far included."""
+        self._flush()
+        cursor = self._connection.execute(
+            SCAN_REVERSE if reverse else SCAN, (start, end, -1 if limit is None else limit)
+        )
+        self._scans.append(cursor)
+        return cast("Iterator[tuple[bytes, bytes]]", cursor)
+
+    def counter(self, key: bytes) -> int:
+        """Give a counter's value with the adds of this step and of those before it."""
+        stored = cast("int | None", self._cursor.execute(COUNTER, (key,)).get) or 0
+        return stored + self._accepted_adds.get(key, 0) + self._adds.get(key, 0)
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Store `value` at `key`."""
+        # A value SQLite refused later would take the whole commit with it.
+        if type(key) is not bytes or type(value) is not bytes:
+            raise TypeError("keys and values are bytes")
+        self._own[key] = value
+        self.pending_bytes += len(value)
+
+    def delete(self, key: bytes) -> None:
+        """Remove the row at `key`, if there is one."""
+        self._own[key] = None
+
+    def clear(self, start: bytes, end: bytes, *, limit: int) -> int:
+        """Remove the first `limit` rows of a range at most."""
+        if limit <= 0:
+            return 0
+        self._flush()
+        self._protect()
+        beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
+        self._cursor.execute(DELETE_RANGE, (start, end if beyond is None else beyond))
+        return self._connection.changes()
+
+    def add(self, key: bytes, amount: int) -> None:
+        """Add to a counter."""
+        self._adds[key] = self._adds.get(key, 0) + amount
+
+    # What the committer does between steps.
+
+    def begin(self) -> None:
+        """Open the transaction that the coming steps share."""
+        self._cursor.execute("BEGIN IMMEDIATE")
+        self.pending_bytes = 0
+
+    def accept(self) -> None:
+        """Keep what the step wrote: it belongs to the commit now."""
+        self._close_scans()
+        if self._own:
+            self._accepted.update(self._own)
+            self._own.clear()
+        if self._adds:
+            for key, amount in self._adds.items():
+                self._accepted_adds[key] = self._accepted_adds.get(key, 0) + amount
+            self._adds.clear()
+        if self._savepoint:
+            self._savepoint = False
+            self._cursor.execute("RELEASE step")
+
+    def discard(self) -> None:
+        """Forget what the step wrote."""
+        self._close_scans()
+        self._own.clear()
+        self._adds.clear()
+        if self._savepoint:
+            self._savepoint = False
+            self._cursor.execute("ROLLBACK TO step")
+            self._cursor.execute("RELEASE step")
+
+    def commit(self) -> None:
+        """Hand everything accepted to SQLite and return when it is on disk."""
+        self._store(self._accepted)
+        if self._accepted_adds:
+            adds = [(key, amount) for key, amount in self._accepted_adds.items() if amount]
+            self._cursor.executemany(ADD, adds)
+            self._accepted_adds.clear()
+        self._cursor.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Forget the whole commit, as after a fault."""
+        self._close_scans()
+        for pending in (self._own, self._adds, self._accepted, self._accepted_adds):
+            pending.clear()
+        self._savepoint = False
+        # After some faults SQLite has rolled back by itself.
+        if self._connection.in_transaction:
+            self._cursor.execute("ROLLBACK")
+
+    def _flush(self) -> None:
+        """Let SQLite see all writes so far, the current step's behind a savepoint."""
+        self._store(self._accepted)
+        if self._own:
+            self._protect()
+            self._store(self._own)
+
+    def _protect(self) -> None:
+        if not self._savepoint:
+            self._cursor.execute("SAVEPOINT step")
+            self._savepoint = True
+
+    def _store(self, writes: Writes) -> None:
+        if not writes:
+            return
+        puts = [row for row in writes.items() if row[1] is not None]
+        if puts:
+            self._cursor.executemany(PUT, puts)
+        if len(puts) < len(writes):
+            gone = [(key,) for key, value in writes.items() if value is None]
+            self._cursor.executemany(DELETE, gone)
+        writes.clear()
+
+    def _close_scans(self) -> None:
+        if self._scans:
+            for cursor in self._scans:
+                cursor.close(True)
+            self._scans.clear()
