@@ -1,0 +1,1 @@
+"""HTTP, signatures, JSON and errors: what a client sees; no table is known here."""

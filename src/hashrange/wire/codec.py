@@ -1,0 +1,70 @@
+"""JSON bodies in, JSON answers with their checksum out."""
+
+import zlib
+from typing import Any
+
+import orjson
+
+from hashrange.api import errors
+
+JSON_1_0 = b"application/x-amz-json-1.0"
+_CORS = (
+    b"Access-Control-Allow-Origin: *\r\n"
+    b"Access-Control-Expose-Headers: x-amzn-RequestId,x-amzn-ErrorType,x-amz-crc32,Date\r\n"
+)
+_GZIP_WINDOW = 31  # zlib's number for "gzip framing, any window size"
+
+
+class Form:
+    """The headers of an answer that depend on the request: content type, and what browsers ask for."""
+
+    __slots__ = ("_head", "_ok")
+
+    def __init__(self, content_type: bytes = JSON_1_0, *, cors: bool = False) -> None:
+        self._head = b"Content-Type: %b\r\n%bx-amzn-RequestId: " % (content_type, _CORS if cors else b"")
+        self._ok = b"HTTP/1.1 200 OK\r\n" + self._head
+
+    def ok(self, request_id: bytes, body: bytes) -> bytes:
+        """Give the head of a good answer."""
+        return b"%b%b\r\nx-amz-crc32: %d\r\n" % (self._ok, request_id, zlib.crc32(body))
+
+    def failed(self, status: bytes, code: bytes, request_id: bytes, body: bytes) -> bytes:
+        """Give the head of an error."""
+        return b"HTTP/1.1 %b\r\n%b%b\r\nx-amz-crc32: %d\r\nx-amzn-errortype: %b\r\n" % (
+            status,
+            self._head,
+            request_id,
+            zlib.crc32(body),
+            code,
+        )
+
+
+def decode(body: bytes | bytearray) -> dict[str, Any]:
+    """Read a request's JSON, which must be an object."""
+    try:
+        request = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise errors.serialization(None) from None
+    if type(request) is not dict:
+        raise errors.serialization(
+            "Start of list found where not expected" if type(request) is list else None
+        )
+    return request
+
+
+class TooLarge(Exception):
+    """The body is larger than it may be once it is unpacked."""
+
+
+def gunzip(body: bytes | bytearray, bytes_max: int) -> bytes:
+    """Unpack a gzip body, but never more of it than a plain one might have."""
+    unpacker = zlib.decompressobj(_GZIP_WINDOW)
+    try:
+        plain = unpacker.decompress(body, bytes_max + 1)
+    except zlib.error:
+        raise errors.serialization(None) from None
+    if len(plain) > bytes_max:
+        raise TooLarge
+    if not unpacker.eof:
+        raise errors.serialization(None)
+    return plain

@@ -1,0 +1,363 @@
+"""One client's connection: bytes in, requests run one at a time and in order, answers out."""
+
+import asyncio
+from collections import deque
+from typing import cast
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+
+from hashrange import logs
+from hashrange.wire.http import Request, Shared
+
+# Headers that ask to leave HTTP/1.1. We stay, as RFC 9110 7.8 allows.
+_UPGRADE_HEADERS = frozenset({b"connection", b"http2-settings", b"upgrade"})
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_CHUNK_FACTOR = 7  # "1\r\n", a byte, "\r\n": the most bytes that honest chunking sends per byte of body
+_FRAMING_SLACK_BYTES = 512 * 1024
+_LARGE_BYTES = 64 * 1024
+_HEAD, _BODY = 1, 2  # how far a request was when the bytes ran out; 0 between requests
+
+log = logs.Log("wire")
+
+
+class _Refused(Exception):
+    """Raised inside the parser to make it stop."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+
+class Connection(asyncio.Protocol):
+    """The parser's callbacks and the loop's, and between them at most one request under way.
+
+    Requests of one connection are never run side by side: RFC 9112 9.3.2 allows that for safe methods
+    only. At most one is run per turn of the loop, so that a client that sends a thousand at once waits
+    for the others and not they for it.
+    """
+
+    __slots__ = (
+        "_body",
+        "_busy",
+        "_closing",
+        "_counted",
+        "_deadline",
+        "_deaf",
+        "_fed",
+        "_fields",
+        "_headers",
+        "_loop",
+        "_parser",
+        "_paused",
+        "_phase",
+        "_scheduled",
+        "_shared",
+        "_transport",
+        "_turn_taken",
+        "_unsent",
+        "_url",
+        "_waiting",
+        "_waiting_bytes",
+        "_writable",
+        "on_body",
+        "on_header",
+        "on_url",
+    )
+
+    def __init__(self, shared: Shared, loop: asyncio.AbstractEventLoop) -> None:
+        self._shared = shared
+        self._loop = loop
+        self._transport: asyncio.Transport | None = None
+        # The parser fills these three without a call into Python for each header.
+        self._url: list[bytes] = []
+        self._fields: dict[bytes, bytes] = {}
+        self._body = bytearray()
+        self.on_url = self._url.append
+        self.on_header = self._fields.__setitem__
+        self.on_body = self._body.extend
+        self._parser = HttpRequestParser(self)
+        self._headers: dict[bytes, bytes] | None = None  # complete, of the request being read
+        self._fed = 0  # bytes read since the last complete request
+        self._counted = 0  # this connection's part of the sum of partial bodies
+        self._phase = 0
+        self._turn_taken = False
+        self._scheduled = False
+        self._waiting: deque[Request | int] = deque()  # an int is a refusal's status, and comes last
+        self._waiting_bytes = 0
+        self._busy = False
+        self._deaf = False  # whatever else the client sends is dropped
+        self._closing = False
+        self._paused = False
+        self._writable = True
+        self._unsent = 0
+        self._deadline = 0.0
+
+    # What the loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.set_write_buffer_limits(high=self._shared.limits.unsent_bytes_max)
+        self._deadline = self._shared.now + self._shared.limits.idle_seconds
+        self._shared.connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
+        self._transport = None
+        self._waiting.clear()
+        self._count_partial(0)
+        self._shared.connections.discard(self)
+        self._shared.one_left.set()
+
+    def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        self._turn_taken = False
+        self._fed += len(data)
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade as upgrade:
+            self._stay(data[upgrade.args[0] :])
+        except HttpParserError as error:
+            self._refuse(_status_of(error))
+        if self._url:
+            self._incomplete()
+
+    def eof_received(self) -> bool:
+        """Let a client that has stopped sending, but still listens, have the answers it waits for."""
+        self._deaf = True
+        return self._busy or bool(self._waiting)
+
+    def pause_writing(self) -> None:
+        self._writable = False
+        if self._transport is not None:
+            self._unsent = self._transport.get_write_buffer_size()
+        self._deadline = self._shared.now + self._shared.limits.unread_seconds
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        self._deadline = self._shared.now + self._shared.limits.idle_seconds
+        if self._waiting:
+            self._schedule()
+
+    # What the parser calls.
+
+    def on_headers_complete(self) -> None:
+        fields = self._fields
+        limits = self._shared.limits
+        if len(fields) > limits.headers_max or (
+            self._fed > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
+        ):
+            raise _Refused(431)
+        self._headers = {name.lower(): value for name, value in fields.items()}
+        fields.clear()
+
+    def on_message_complete(self) -> None:
+        headers = self._headers or {}
+        if b"upgrade" in headers and self._parser.should_upgrade():
+            return  # data_received is told as well, and goes on in _stay
+        body, url = self._body, self._url
+        if len(body) > self._shared.limits.body_bytes_max:
+            raise _Refused(413)
+        request = Request(
+            self._parser.get_method(), url[0] if len(url) == 1 else b"".join(url), headers, body
+        )
+        if not self._parser.should_keep_alive():
+            self._deaf = True
+        self._forget_partial()
+        if self._busy or self._turn_taken or self._waiting or not self._writable:
+            self._wait(request._replace(body=bytes(body)))
+        else:
+            self._turn_taken = self._busy = True
+            self._shared.handler.handle(request, self)
+        body.clear()
+
+    # What the handler calls.
+
+    def send(self, head: bytes, body: bytes) -> None:
+        self._busy = False
+        transport = self._transport
+        if transport is None:
+            return
+        shared = self._shared
+        last = shared.draining or (self._deaf and not self._waiting)
+        tail = shared.tail_close if last else shared.tail_open
+        self._deadline = shared.now + shared.limits.idle_seconds
+        if len(body) < _LARGE_BYTES:
+            transport.write(b"%bContent-Length: %d\r\n%b%b" % (head, len(body), tail, body))
+        else:
+            transport.writelines((b"%bContent-Length: %d\r\n%b" % (head, len(body), tail), body))
+        if last:
+            self._hang_up()
+        elif self._waiting:
+            self._schedule()
+
+    # What the listener calls.
+
+    def check(self, now: float) -> None:
+        transport = self._transport
+        if transport is None or now < self._deadline or (self._busy and self._writable):
+            return
+        if self._closing or not self._writable:
+            unsent = transport.get_write_buffer_size()
+            if unsent == 0 or unsent >= self._unsent:
+                transport.abort()
+            self._unsent = unsent
+            self._deadline = now + self._shared.limits.unread_seconds
+        elif self._url:
+            self._refuse(408)
+        else:
+            self._hang_up()
+
+    def drain(self) -> None:
+        if not (self._busy or self._waiting or self._url or self._closing):
+            self._hang_up()
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    # Requests that are not complete yet.
+
+    def _incomplete(self) -> None:
+        shared = self._shared
+        if self._headers is None:
+            if self._phase != _HEAD:
+                self._phase = _HEAD
+                self._deadline = shared.now + shared.limits.head_seconds
+            if self._fed > shared.limits.head_bytes_max:
+                self._refuse(431)
+        else:
+            if self._phase != _BODY:
+                self._phase = _BODY
+                self._deadline = shared.now + shared.limits.body_seconds
+                self._announced(self._headers)
+            self._measure(len(self._body))
+
+    def _announced(self, headers: dict[bytes, bytes]) -> None:
+        """Act on what the headers say of a body that is still to come."""
+        if int(headers.get(b"content-length", 0)) > self._shared.limits.body_bytes_max:
+            self._refuse(413)
+        elif b"expect" in headers and self._parser.get_http_version() != "1.0":
+            if headers[b"expect"].lower() != b"100-continue":
+                self._refuse(417)
+            elif self._transport is not None and not (self._busy or self._waiting):
+                # Behind an earlier request it would be taken for the beginning of that one's answer.
+                self._transport.write(_CONTINUE)
+
+    def _measure(self, size: int) -> None:
+        if size > self._shared.limits.body_bytes_max:
+            self._refuse(413)
+        elif self._fed > size * _CHUNK_FACTOR + _FRAMING_SLACK_BYTES:
+            self._refuse(400)  # endless trailers or chunk extensions
+        elif size > _LARGE_BYTES:
+            self._count_partial(size)
+            if self._shared.partial_bytes > self._shared.limits.partial_bytes_max:
+                self._refuse(503)
+
+    def _count_partial(self, size: int) -> None:
+        self._shared.partial_bytes += size - self._counted
+        self._counted = size
+
+    def _forget_partial(self) -> None:
+        self._url.clear()
+        self._fields.clear()  # trailers, which mean nothing here
+        self._headers = None
+        self._fed = self._phase = 0
+        if self._counted:
+            self._count_partial(0)
+
+    def _head_bytes(self) -> int:
+        fields = sum(len(name) + len(value) + 4 for name, value in self._fields.items())
+        return fields + sum(map(len, self._url))
+
+    def _stay(self, rest: bytes) -> None:
+        """Read a request that offers another protocol as if it had not."""
+        if self._headers is None:
+            self._deaf = True  # CONNECT: what follows is not HTTP
+            return
+        lines = [b"%b %b HTTP/1.1" % (self._parser.get_method(), b"".join(self._url))]
+        lines += [b"%b: %b" % field for field in self._headers.items() if field[0] not in _UPGRADE_HEADERS]
+        self._forget_partial()
+        self._parser = HttpRequestParser(self)
+        self.data_received(b"\r\n".join([*lines, b"", rest]))
+
+    # Requests that wait, and the end.
+
+    def _wait(self, request: Request) -> None:
+        self._waiting.append(request)
+        self._waiting_bytes += len(request.body)
+        limits = self._shared.limits
+        if len(self._waiting) >= limits.pipelined_max or self._waiting_bytes >= limits.waiting_bytes_max:
+            self._pause()
+        if not self._busy:
+            self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._next)
+
+    def _next(self) -> None:
+        self._scheduled = False
+        if self._busy or self._transport is None or not self._writable or not self._waiting:
+            return
+        request = self._waiting.popleft()
+        if isinstance(request, int):
+            self._send_refusal(request)
+            return
+        self._waiting_bytes -= len(request.body)
+        if self._paused and not self._waiting:
+            self._resume()
+        self._busy = True
+        self._shared.handler.handle(request, self)
+
+    def _pause(self) -> None:
+        if not self._paused and self._transport is not None:
+            self._paused = True
+            self._transport.pause_reading()
+
+    def _resume(self) -> None:
+        if self._paused and self._transport is not None:
+            self._paused = False
+            self._transport.resume_reading()
+
+    def _refuse(self, status: int) -> None:
+        """Answer, after everything that came before, with an error; read no more requests."""
+        if self._deaf:
+            return
+        self._deaf = True
+        self._forget_partial()
+        self._body.clear()
+        if self._busy or self._waiting:
+            self._waiting.append(status)
+        else:
+            self._send_refusal(status)
+
+    def _send_refusal(self, status: int) -> None:
+        transport = self._transport
+        if transport is None:
+            return
+        head, body = self._shared.handler.refuse(status)
+        transport.write(b"%bContent-Length: %d\r\n%b%b" % (head, len(body), self._shared.tail_close, body))
+        # Closing with unread bytes on the way resets the connection, and the client might not see the answer.
+        self._closing = True
+        self._unsent = transport.get_write_buffer_size()
+        self._deadline = self._shared.now + self._shared.limits.linger_seconds
+        self._resume()
+        transport.write_eof()
+
+    def _hang_up(self) -> None:
+        transport = self._transport
+        if transport is not None:
+            self._closing = self._deaf = True
+            self._unsent = transport.get_write_buffer_size()
+            self._deadline = self._shared.now + self._shared.limits.unread_seconds
+            transport.close()
+
+
+def _status_of(error: HttpParserError) -> int:
+    cause = error.__context__
+    if isinstance(cause, _Refused):
+        return cause.status
+    if cause is not None:
+        log.error("connection.failed", error=cause)
+        return 500
+    return 400

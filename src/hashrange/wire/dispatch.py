@@ -1,0 +1,138 @@
+"""From a request to its operation, and from the operation's plan to the answer."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Protocol
+
+from hashrange import ids
+from hashrange.api.context import Context
+from hashrange.api.errors import ApiError
+from hashrange.api.plan import Plan, Read, Write
+from hashrange.storage.engine import Engine
+from hashrange.wire import codec, errors, plain, sigv4
+from hashrange.wire.codec import Form
+from hashrange.wire.http import Reply, Request
+
+_TARGET_PREFIX = b"DynamoDB_20120810."
+_SIGNATURE = b"Signature="
+_CALLERS_MAX = 4096  # after so many different credential scopes the cache starts anew
+_TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
+_FORMS = {kind: Form(kind) for kind in _TYPES}
+_FORMS_CORS = {kind: Form(kind, cors=True) for kind in _TYPES}
+_DEFAULT_FORM = _FORMS[codec.JSON_1_0]
+
+
+class Operation(Protocol):
+    """An operation as the registry holds it."""
+
+    def plan(self, context: Context, request: dict[str, Any]) -> Plan:
+        """Check the request and say what is to be done."""
+
+
+class Dispatcher:
+    """Answers requests: reads run here and now, writes are answered when their commit is on disk."""
+
+    def __init__(
+        self,
+        *,
+        operations: Mapping[str, Operation],
+        engine: Engine,
+        context_for: Callable[[sigv4.Identity], Context],
+        region: str,
+        body_bytes_max: int,
+    ) -> None:
+        self._operations = {_TARGET_PREFIX + name.encode(): found for name, found in operations.items()}
+        self._engine = engine
+        self._context_for = context_for
+        self._region = region
+        self._body_bytes_max = body_bytes_max
+        self._callers: dict[bytes, Context] = {}
+        self._request_ids = ids.request_ids()
+
+    def handle(self, request: Request, reply: Reply) -> None:
+        """Answer a request, in the service's order: transport, JSON, target, signature, operation."""
+        headers = request.headers
+        request_id = next(self._request_ids)
+        form = (_FORMS_CORS if b"origin" in headers else _FORMS).get(headers.get(b"content-type", b""))
+        if form is None or request.method != b"POST":
+            form = _unusual_form(headers)
+            if form is None or request.method != b"POST":
+                reply.send(*plain.answer(request, self._region, request_id))
+                return
+        try:
+            body = request.body
+            if b"content-encoding" in headers:
+                body = self._unpacked(headers, body)
+            members = codec.decode(body)
+            operation = self._operations.get(headers.get(b"x-amz-target", b""))
+            if operation is None:
+                raise ApiError("UnknownOperationException", None)  # noqa: TRY301 - all errors leave below
+            plan = operation.plan(self._caller(request), members)
+            if isinstance(plan, Write):
+                done = partial(self._done, reply, form, request_id, plan.after)
+                self._engine.submit(plan.step, done)
+                return
+            answer = self._engine.read(plan.step) if isinstance(plan, Read) else plan.body
+        except Exception as error:  # noqa: BLE001 - the one place where errors become answers
+            reply.send(*errors.render(error, form, request_id))
+        else:
+            reply.send(form.ok(request_id, answer), answer)
+
+    def refuse(self, status: int) -> tuple[bytes, bytes]:
+        """Answer a request that HTTP itself rules out."""
+        return errors.render(errors.refusal(status), _DEFAULT_FORM, next(self._request_ids))
+
+    def _done(
+        self,
+        reply: Reply,
+        form: Form,
+        request_id: bytes,
+        after: Callable[[], object] | None,
+        answer: bytes | None,
+        error: BaseException | None,
+    ) -> None:
+        """Answer a write, now that it is on disk."""
+        try:
+            if error is not None:
+                raise error  # noqa: TRY301 - one way out for both kinds of error
+            if after is not None:
+                after()
+            body = answer or b""
+        except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
+            reply.send(*errors.render(problem, form, request_id))
+        else:
+            reply.send(form.ok(request_id, body), body)
+
+    def _unpacked(self, headers: Mapping[bytes, bytes], body: bytes | bytearray) -> bytes | bytearray:
+        match headers[b"content-encoding"].lower():
+            case b"gzip":
+                return codec.gunzip(body, self._body_bytes_max)
+            case b"identity" | b"":
+                return body
+            case _:
+                raise ApiError("SerializationException", None)
+
+    def _caller(self, request: Request) -> Context:
+        """Find the caller's context by what comes before the signature in the Authorization header."""
+        authorization = request.headers.get(b"authorization", b"")
+        end = authorization.rfind(_SIGNATURE) + len(_SIGNATURE)
+        scope = authorization[:end]
+        context = self._callers.get(scope)
+        if (
+            context is None
+            or end == len(authorization)
+            or b"x-amz-date" not in request.headers
+            or b"?" in request.url
+        ):
+            context = self._context_for(sigv4.identify(request.headers, request.url))
+            if scope.endswith(_SIGNATURE):
+                if len(self._callers) >= _CALLERS_MAX:
+                    self._callers.clear()
+                self._callers[scope] = context
+        return context
+
+
+def _unusual_form(headers: Mapping[bytes, bytes]) -> Form | None:
+    """Find the form for a content type that is spelled with parameters or capitals."""
+    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    return (_FORMS_CORS if b"origin" in headers else _FORMS).get(kind)

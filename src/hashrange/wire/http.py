@@ -1,0 +1,60 @@
+"""What the parts of the HTTP server say to each other."""
+
+import asyncio
+from typing import NamedTuple, Protocol
+
+from hashrange.wire.limits import Limits
+
+
+class Request(NamedTuple):
+    """One whole request. Header names are lower case; the body is only good until the handler returns."""
+
+    method: bytes
+    url: bytes
+    headers: dict[bytes, bytes]
+    body: bytes | bytearray
+
+
+class Reply(Protocol):
+    """Where the answer to a request goes: to be called once, at once or later, on the loop's thread."""
+
+    def send(self, head: bytes, body: bytes) -> None:
+        """Send status line and headers (each with its line end), and the body."""
+
+
+class Handler(Protocol):
+    """What the server is for."""
+
+    def handle(self, request: Request, reply: Reply) -> None:
+        """Answer a request; never raises."""
+
+    def refuse(self, status: int) -> tuple[bytes, bytes]:
+        """Give head and body for a request that HTTP itself rules out."""
+
+
+class Watched(Protocol):
+    """A connection as its server sees it."""
+
+    def check(self, now: float) -> None:
+        """Look at the clock: close what is overdue."""
+
+    def drain(self) -> None:
+        """Close as soon as nothing is under way."""
+
+    def abort(self) -> None:
+        """Close now."""
+
+
+class Shared:
+    """What all connections of a server have in common."""
+
+    def __init__(self, handler: Handler, limits: Limits) -> None:
+        self.handler = handler
+        self.limits = limits
+        self.connections: set[Watched] = set()
+        self.one_left = asyncio.Event()
+        self.partial_bytes = 0  # unfinished large bodies
+        self.draining = False
+        self.now = 0.0  # the loop's time as of the last sweep
+        self.tail_open = b""  # the last headers of every answer, as of the last sweep
+        self.tail_close = b""

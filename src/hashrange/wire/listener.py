@@ -1,0 +1,60 @@
+"""The listening socket, the clock its connections go by, and the way it stops."""
+
+import asyncio
+import contextlib
+import time
+
+from hashrange.wire.connection import Connection
+from hashrange.wire.http import Handler, Shared
+from hashrange.wire.limits import Limits
+
+_BACKLOG = 1024
+
+
+class Listener:
+    """An HTTP server on one address."""
+
+    def __init__(self, handler: Handler, limits: Limits) -> None:
+        self._shared = Shared(handler, limits)
+        self._server: asyncio.Server | None = None
+        self._sweeper: asyncio.TimerHandle | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen, and give the port, which the system picks where 0 is asked for."""
+        loop = asyncio.get_running_loop()
+        shared = self._shared
+        self._sweep(loop)
+        self._server = await loop.create_server(
+            lambda: Connection(shared, loop), host, port, backlog=_BACKLOG
+        )
+        bound: int = self._server.sockets[0].getsockname()[1]
+        return bound
+
+    async def stop(self) -> None:
+        """Take no new connections, let requests under way finish, then close what is left."""
+        shared = self._shared
+        shared.draining = True
+        if self._server is not None:
+            self._server.close()
+        for connection in list(shared.connections):
+            connection.drain()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(shared.limits.drain_seconds):
+                while shared.connections:
+                    shared.one_left.clear()
+                    await shared.one_left.wait()
+        for connection in list(shared.connections):
+            connection.abort()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+
+    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+        # One timer for all connections: setting one per request would cost more than reading its headers.
+        shared = self._shared
+        shared.now = now = loop.time()
+        date = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime()).encode()
+        shared.tail_open = b"Server: Hashrange\r\nDate: %b\r\nConnection: keep-alive\r\n\r\n" % date
+        shared.tail_close = b"Server: Hashrange\r\nDate: %b\r\nConnection: close\r\n\r\n" % date
+        for connection in list(shared.connections):
+            connection.check(now)
+        self._sweeper = loop.call_later(shared.limits.sweep_seconds, self._sweep, loop)
