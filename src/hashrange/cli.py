@@ -64,13 +64,14 @@ def banner(settings: Settings, engine: Engine, port: int) -> str:
     """Say where the server is, where its data is, and how to try it."""
     endpoint = _endpoint(settings, port)
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
+    place = f"--region {settings.region} --endpoint-url {endpoint}"
     return "\n".join(
         (
             f"Hashrange {__version__}",
             f"  endpoint  {endpoint}",
             f"  engine    {engine.description}",
             f"  region    {settings.region}",
-            f"  try       {keys} aws dynamodb list-tables --region {settings.region} --endpoint-url {endpoint}",
+            f"  try       {keys} aws dynamodb list-tables {place}",
         )
     )
 

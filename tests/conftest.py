@@ -1,0 +1,57 @@
+"""What most tests share: one server per worker, an SDK client for it, and a way around the SDK."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from serving import Answer, Serving, serving
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Serving]:
+    """One server in memory for all tests of a worker; whatever it fails at unexpectedly fails the run."""
+    with serving("--in-memory", "--log-level", "warning") as running:
+        yield running
+        log = running.log_text()
+    assert "Traceback" not in log, log
+
+
+@pytest.fixture(scope="session")
+def make_client(server: Serving) -> Callable[..., Any]:
+    """Make a client: `make_client(service="dynamodb", region="eu-west-1", access_key="x", endpoint=url)`."""
+
+    def make(
+        service: str = "dynamodb",
+        *,
+        region: str = "us-east-1",
+        access_key: str = "test",
+        endpoint: str | None = None,
+    ) -> Any:
+        session = boto3.session.Session(
+            aws_access_key_id=access_key, aws_secret_access_key="test", region_name=region
+        )
+        # The server's own checks are under test, and an error is to be seen the first time it happens.
+        config = Config(
+            parameter_validation=False,
+            retries={"total_max_attempts": 1},
+            connect_timeout=5,
+            read_timeout=60,
+        )
+        return session.client(service, endpoint_url=endpoint or server.endpoint, config=config)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def client(make_client: Callable[..., Any]) -> Any:
+    """A boto3 DynamoDB client without its own parameter checks and without retries."""
+    return make_client()
+
+
+@pytest.fixture(scope="session")
+def raw(server: Serving) -> Callable[..., Answer]:
+    """Post JSON, or bytes as they are, to an operation; gives status, headers and body."""
+    return server.post
