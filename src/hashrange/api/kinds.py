@@ -18,6 +18,7 @@ _PARAMETERIZED = (
 _TRUE_WORDS = frozenset(("true", "1", "yes"))
 _FALSE_WORDS = frozenset(("false", "0", "no"))
 
+MEMBER = "\0"  # stands before member names in a path, so that map keys are told apart from them
 Violation = tuple[Any, str, str]  # the value, the path, what it fails
 
 
@@ -311,7 +312,7 @@ class Struct(Kind):
 
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
         for name, member in self.members.items():
-            below = f"{path}.{camel(name)}"
+            below = f"{path}.{MEMBER}{name}"
             if name not in value:
                 if member.required:
                     yield None, below, "Member must not be null"

@@ -4,10 +4,14 @@ import re
 from typing import Any
 
 from hashrange.api.errors import validation
-from hashrange.api.kinds import AttributeValue, Kind, MapOf, Member, Text, Violation, camel
+from hashrange.api.kinds import MEMBER, AttributeValue, Kind, MapOf, Member, Text, Violation, camel
 from hashrange.core.errors import Invalid, RequestInvalid
 
 NAME_PATTERN = re.compile("[a-zA-Z0-9_.-]+")
+
+
+_MEMBER_NAME = re.compile(f"{MEMBER}([^.]*)")
+VIOLATIONS_MAX = 10  # the service lists no more in one message
 
 
 class TableName(Text):
@@ -61,7 +65,7 @@ class Shape:
         }
         found = self._violations(clean)
         if found:
-            raise validation(joined([self._phrase(violation) for violation in found]))
+            raise validation(joined([self._phrase(violation) for violation in found[:VIOLATIONS_MAX]]))
         return clean
 
     def _violations(self, clean: dict[str, Any]) -> list[Violation]:
@@ -75,17 +79,20 @@ class Shape:
 
     def _phrase(self, violation: Violation) -> str:
         value, path, rule = violation
-        top, dot, rest = path.partition(".")
-        if top in self._newer:
-            return f"Value at '{path}' failed to satisfy constraint: {rule}"
+        if path.partition(".")[0] in self._newer:
+            return f"Value at '{path.replace(MEMBER, '')}' failed to satisfy constraint: {rule}"
         shown = "null" if value is None else f"'{value}'"
-        return f"Value {shown} at '{camel(top)}{dot}{rest}' failed to satisfy constraint: {rule}"
+        return f"Value {shown} at '{_camel_path(path)}' failed to satisfy constraint: {rule}"
 
     def worded(self, invalid: Invalid) -> str:
         """The message of a broken rule, as this operation words it."""
         if self._prefixed and isinstance(invalid, RequestInvalid):
             return f"1 validation error detected: {invalid.message}"
         return invalid.message
+
+
+def _camel_path(path: str) -> str:
+    return _MEMBER_NAME.sub(lambda found: camel(found[1]), MEMBER + path)
 
 
 def joined(phrases: list[str]) -> str:
@@ -110,6 +117,8 @@ def text_choices(*choices: str) -> Text:
     return Text(choices=choices)
 
 
+SELECT = text_choices("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
+INDEX_NAME = Text(least=3, most=255, pattern=NAME_PATTERN)
 RETURN_CONSUMED_CAPACITY = text_choices("INDEXES", "TOTAL", "NONE")
 RETURN_ITEM_COLLECTION_METRICS = text_choices("SIZE", "NONE")
 RETURN_VALUES = text_choices("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")

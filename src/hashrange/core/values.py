@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hashrange.core import limits, numbers
-from hashrange.core.errors import RequestInvalid
+from hashrange.core.errors import Invalid, RequestInvalid
 
 type_names = ("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M")
 
@@ -28,27 +28,32 @@ def canonical(raw: Any, *, older: bool = False, depth: int = 1) -> Value:
     if type(raw) is not dict:
         raise Malformed
     if len(raw) != 1:
-        raw = _only_member(raw)
+        raw = _only_member(raw, older, depth)
     ((kind, content),) = raw.items()
     if kind == "S":
         if type(content) is str:
             return raw
+        if content is None:
+            raise Invalid(_EMPTY)
         raise Malformed
     if depth > limits.NESTING_LEVELS_MAX:
         raise RequestInvalid(_TOO_DEEP)
     check = _CHECKS.get(kind)
-    if check is None:
-        raise RequestInvalid(_EMPTY)
+    if check is None or content is None:
+        raise Invalid(_EMPTY)
     return check(raw, content, older, depth)
 
 
-def _only_member(raw: dict[str, Any]) -> dict[str, Any]:
+def _only_member(raw: dict[str, Any], older: bool, depth: int) -> dict[str, Any]:
     """Members that are null or unknown do not count: the one that is left."""
     known = {kind: content for kind, content in raw.items() if content is not None and kind in _CHECKS}
     if not known:
-        raise RequestInvalid(_EMPTY)
+        raise Invalid(_EMPTY)
     if len(known) > 1:
-        raise RequestInvalid(_SEVERAL)
+        # What is wrong with a single member is reported before there being several.
+        for kind, content in known.items():
+            _CHECKS[kind](raw, content, older, depth)
+        raise Invalid(_SEVERAL)
     return known
 
 

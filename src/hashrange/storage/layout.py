@@ -1,5 +1,7 @@
 """Every key prefix of the store, in one place."""
 
+from functools import lru_cache
+
 # One byte says what a row is; the rest is the room's own affair.
 CATALOGUE = b"\x02"  # account \0 region \0 name -> table record
 TABLE_VERSION = b"\x03"  # table number -> version of its record, checked inside every write
@@ -13,8 +15,10 @@ BACKFILL = b"\x0a"  # table number, slot -> where an index backfill stands
 ROWS = b"\x10"  # table number, slot, key -> item or index entry
 
 BASE_SLOT = 0
+COLLECTION_SLOT = 0xFFFF  # partition -> size of its item collection, for tables with local indexes
 
 
+@lru_cache(maxsize=4096)
 def rows_prefix(table_number: int, slot: int) -> bytes:
     """Where the rows of a table (slot 0) or of one of its indexes begin."""
     return ROWS + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
@@ -25,16 +29,19 @@ def table_rows_prefix(table_number: int) -> bytes:
     return ROWS + table_number.to_bytes(4, "big")
 
 
+@lru_cache(maxsize=4096)
 def count_key(table_number: int, slot: int) -> bytes:
     """The counter of rows."""
     return COUNT + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
 
 
+@lru_cache(maxsize=4096)
 def size_key(table_number: int, slot: int) -> bytes:
     """The counter of bytes."""
     return SIZE + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
 
 
+@lru_cache(maxsize=4096)
 def version_key(table_number: int) -> bytes:
     """The row that changes whenever the table's record does."""
     return TABLE_VERSION + table_number.to_bytes(4, "big")
@@ -53,3 +60,8 @@ def catalogue_prefix(account_id: str, region: str) -> bytes:
 def catalogue_key(account_id: str, region: str, name: str) -> bytes:
     """The row of one table's record."""
     return catalogue_prefix(account_id, region) + name.encode()
+
+
+def token_key(account_id: str, region: str, token: str) -> bytes:
+    """The row that remembers a transaction's token."""
+    return TOKEN + f"{account_id}\0{region}\0{token}".encode()

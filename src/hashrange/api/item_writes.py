@@ -1,0 +1,63 @@
+"""What PutItem, UpdateItem and DeleteItem have in common: conditions, and running one command."""
+
+from typing import Any
+
+from hashrange.api import errors
+from hashrange.api.errors import ApiError
+from hashrange.api.parameters import refuse_idle_placeholders, refuse_mixing, resolver
+from hashrange.core.errors import RequestInvalid
+from hashrange.core.expressions import Condition, legacy
+from hashrange.core.mutation import Command, Outcome
+from hashrange.core.schema import Table
+from hashrange.storage import catalogue, store
+from hashrange.storage.engine import Transaction
+
+Request = dict[str, Any]
+
+_CONDITION = ("ConditionExpression",)
+
+
+def check_parameters(request: Request) -> None:
+    """The first checks of PutItem and DeleteItem, before anything is read from the request."""
+    refuse_mixing(request, ("Expected", "ConditionalOperator"), _CONDITION)
+    refuse_idle_placeholders(request, _CONDITION, _CONDITION)
+
+
+def check_return_values(request: Request) -> bool:
+    """Whether the old item is wanted; PutItem and DeleteItem know no other choice."""
+    wanted = request.get("ReturnValues", "NONE")
+    if wanted not in ("ALL_OLD", "NONE"):
+        raise RequestInvalid("ReturnValues can only be ALL_OLD or NONE")
+    return bool(wanted == "ALL_OLD")
+
+
+def condition(request: Request) -> Condition | None:
+    """The condition of a single-item write without an update expression."""
+    text = request.get("ConditionExpression")
+    if text is not None:
+        binding = resolver(request)
+        found = binding.condition("ConditionExpression", text)
+        binding.finish()
+        return found
+    return expected(request)
+
+
+def expected(request: Request) -> Condition | None:
+    """The condition of the legacy parameters."""
+    if "Expected" in request or "ConditionalOperator" in request:
+        return legacy.expected(request.get("Expected"), request.get("ConditionalOperator"))
+    return None
+
+
+def run(tx: Transaction, table: Table, command: Command, request: Request) -> tuple[Table, Outcome]:
+    """Apply the command to the table as it is now; conditions and full collections become the service's errors."""
+    current = catalogue.current(tx, table)
+    if current is None:
+        raise errors.not_found()
+    try:
+        return current, store.apply(tx, current, command)
+    except store.Rejected as rejected:
+        wants_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+        raise errors.condition_failed(rejected.stored if wants_item else None) from None
+    except store.CollectionFull:
+        raise ApiError("ItemCollectionSizeLimitExceededException", "Collection size exceeded.") from None

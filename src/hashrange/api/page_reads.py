@@ -1,0 +1,147 @@
+"""What Query and Scan have in common: index, Select, projection, starting key and the page's answer."""
+
+from typing import Any
+
+import orjson
+
+from hashrange.api import answers, errors
+from hashrange.api.context import Context
+from hashrange.core import indexes, primary_key, reads, values
+from hashrange.core.capacity import Consumed
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import Condition, Projection
+from hashrange.core.schema import Index, Table
+from hashrange.core.values import Item
+from hashrange.storage import layout
+from hashrange.storage.engine import Reader
+from hashrange.storage.pages import Page, PageRequest
+
+Request = dict[str, Any]
+
+_BAD_START = "The provided starting key is invalid"
+
+
+def check_select(request: Request) -> None:
+    """The rules that tie Select to projections and indexes; the projection's comes first."""
+    select = request.get("Select")
+    given = next((name for name in ("AttributesToGet", "ProjectionExpression") if name in request), None)
+    if given is not None and select not in (None, "SPECIFIC_ATTRIBUTES"):
+        shown = "only the Count" if select == "COUNT" else select
+        raise Invalid(f"Cannot specify the {given} when choosing to get {shown}")
+    if select == "SPECIFIC_ATTRIBUTES" and given is None:
+        raise Invalid(
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+        )
+    if select == "ALL_PROJECTED_ATTRIBUTES" and "IndexName" not in request:
+        raise Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+
+
+def find_index(context: Context, table: Table, request: Request) -> Index | None:
+    """The index a request names; global ones are eventually consistent only."""
+    name = request.get("IndexName")
+    if name is None:
+        return None
+    index = table.index_by_name.get(name)
+    if index is None or index.status == "DELETING":
+        raise errors.validation(f"The table does not have the specified index: {name}")
+    if not index.local and request.get("ConsistentRead"):
+        raise errors.validation("Consistent reads are not supported on global secondary indexes")
+    if not index.readable(context.clock.now()):
+        raise errors.validation(f"Cannot read from backfilling global secondary index: {name}")
+    return index
+
+
+def start_key_values(request: Request, *, older: bool) -> Item | None:
+    """ExclusiveStartKey in canonical form, before the table is looked at."""
+    raw = request.get("ExclusiveStartKey")
+    if raw is None:
+        return None
+    try:
+        return values.canonical_item(raw, older=older)
+    except Invalid as invalid:
+        if "numeric" in invalid.message or "Number" in invalid.message or "number set" in invalid.message:
+            raise
+        if "duplicates" in invalid.message:
+            raise
+        raise Invalid(f"{_BAD_START}: {invalid.message}") from None
+
+
+def start_key_bytes(table: Table, index: Index | None, start: Item) -> bytes:
+    """Where the last page ended, as key bytes of the table or of the index."""
+    needed = {key.name: key.type for key in table.keys}
+    if index is not None:
+        needed |= {key.name: key.type for key in index.keys}
+    if start.keys() != needed.keys() or any(kind not in start[name] for name, kind in needed.items()):
+        raise Invalid(_BAD_START)
+    base = primary_key.of_key(table, primary_key.key_of(table, start))
+    if index is None:
+        return base
+    entry = indexes.entry(table, index, start, base)
+    if entry is None:
+        raise Invalid(_BAD_START)
+    return entry.key
+
+
+def needs_items(
+    table: Table, index: Index | None, request: Request, projection: Projection | None, keep: Condition | None
+) -> bool:
+    """Whether a local index must fetch the items themselves; a global one refuses instead."""
+    if index is None:
+        return False
+    carried = indexes.projected_names(table, index)
+    if carried is None:
+        return False
+    if request.get("Select") == "ALL_ATTRIBUTES":
+        if index.local:
+            return True
+        raise Invalid(
+            "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global "
+            f"secondary index {index.name} because its projection type is not ALL"
+        )
+    asked = projection.attributes if projection is not None else frozenset()
+    if index.local:
+        return bool((asked | (keep.attributes if keep is not None else frozenset())) - carried)
+    missing = asked - carried
+    if missing:
+        raise Invalid(
+            f"One or more parameter values were invalid: Global secondary index {index.name} does not project "
+            f"[{', '.join(sorted(missing))}]"
+        )
+    return False
+
+
+def partitions(reader: Reader, table: Table, index: Index | None) -> int:
+    """Partitions of what is scanned."""
+    slot = layout.BASE_SLOT if index is None else index.slot
+    return reads.partitions(table, index, reader.counter(layout.size_key(table.number, slot)))
+
+
+def answer(request: Request, page_request: PageRequest, page: Page) -> bytes:
+    """The answer of Query and Scan."""
+    members = []
+    if request.get("Select") != "COUNT":
+        members.append(b'"Items":[' + b",".join(page.rows) + b"]")
+    members.append(b'"Count":%d' % page.count)
+    members.append(b'"ScannedCount":%d' % page.scanned)
+    if page.last is not None:
+        members.append(b'"LastEvaluatedKey":' + orjson.dumps(page.last))
+    mode = request.get("ReturnConsumedCapacity", "NONE")
+    if mode != "NONE":
+        report = consumed(request["TableName"], page_request, page, consistent=request.get("ConsistentRead", False))
+        members.append(b'"ConsumedCapacity":' + orjson.dumps(report.report(mode)))
+    return answers.pasted(members)
+
+
+def consumed(name: str, page_request: PageRequest, page: Page, *, consistent: bool) -> Consumed:
+    """The units of a page: on the index that was read, and on the table for what was fetched there."""
+    table, index = page_request.table, page_request.index
+    report = Consumed(table, name)
+    units = page.units(consistent=consistent)
+    if index is None:
+        report.add(units)
+    else:
+        report.add_index(index, units)
+        report.add(page.fetch_units(consistent=consistent))
+    return report
+
+

@@ -1,0 +1,77 @@
+"""Parameters that several item operations share: expressions, their placeholders, and the legacy forms."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from hashrange.core import values
+from hashrange.core.errors import Invalid, RequestInvalid
+from hashrange.core.expressions import Resolver
+from hashrange.core.values import Item, Value
+
+_NAME = re.compile(r"#[0-9a-zA-Z_]+")
+_VALUE = re.compile(r":[0-9a-zA-Z_]+")
+
+Request = dict[str, Any]
+
+
+def refuse_mixing(request: Request, legacy: Sequence[str], expressions: Sequence[str]) -> None:
+    """Legacy parameters and expressions exclude each other."""
+    old = [name for name in legacy if name in request]
+    if not old:
+        return
+    new = [name for name in expressions if name in request]
+    if new:
+        raise RequestInvalid(
+            "Can not use both expression and non-expression parameters in the same request: "
+            f"Non-expression parameters: {{{', '.join(old)}}} Expression parameters: {{{', '.join(new)}}}"
+        )
+
+
+def refuse_idle_placeholders(request: Request, expressions: Sequence[str], valued: Sequence[str]) -> None:
+    """Placeholders without an expression that could use them are an error."""
+    if "ExpressionAttributeNames" in request and not any(name in request for name in expressions):
+        raise RequestInvalid("ExpressionAttributeNames can only be specified when using expressions")
+    if valued and "ExpressionAttributeValues" in request and not any(name in request for name in valued):
+        verb = "is" if len(valued) == 1 else "are"
+        raise RequestInvalid(
+            "ExpressionAttributeValues can only be specified when using expressions: "
+            f"{' and '.join(valued)} {verb} null"
+        )
+
+
+def resolver(request: Request, *, older: bool = False) -> Resolver:
+    """Check the placeholders themselves, names before values, and bind them."""
+    names = request.get("ExpressionAttributeNames")
+    if names is not None:
+        _check_placeholders("ExpressionAttributeNames", names, _NAME)
+    raw = request.get("ExpressionAttributeValues")
+    if raw is None:
+        return Resolver(names, None)
+    _check_placeholders("ExpressionAttributeValues", raw, _VALUE)
+    return Resolver(names, {name: _bound(name, value, older=older) for name, value in raw.items()})
+
+
+def _bound(name: str, value: Any, *, older: bool) -> Value:
+    try:
+        return values.canonical(value, older=older)
+    except Invalid as invalid:
+        if not older:
+            raise
+        # The older layer says where the value stands.
+        raise RequestInvalid(
+            f"ExpressionAttributeValues contains invalid value: {invalid.message} for key {name}"
+        ) from None
+
+
+def _check_placeholders(parameter: str, given: dict[str, Any], pattern: re.Pattern[str]) -> None:
+    if not given:
+        raise RequestInvalid(f"{parameter} must not be empty")
+    for key in given:
+        if pattern.fullmatch(key) is None:
+            raise RequestInvalid(f'{parameter} contains invalid key: Syntax error; key: "{key}"')
+
+
+def attribute_map(raw: Any, *, older: bool = False) -> Item:
+    """A Key or Item member in canonical form."""
+    return values.canonical_item(raw, older=older)

@@ -1,0 +1,61 @@
+"""What the transactional operations have in common: one action per item, and reasons for a cancellation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hashrange.api.errors import ApiError
+from hashrange.core.errors import Invalid
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why one action cancels the transaction."""
+
+    code: str
+    message: str
+    item: Item | None = None
+
+    def rendered(self) -> dict[str, Any]:
+        """The reason as the error carries it."""
+        shown: dict[str, Any] = {"Code": self.code, "Message": self.message}
+        if self.item is not None:
+            shown["Item"] = self.item
+        return shown
+
+
+def invalid(error: Invalid) -> Reason:
+    """An action that breaks a rule which only the table or the stored item shows."""
+    return Reason("ValidationError", error.message)
+
+
+def condition_failed(item: Item | None) -> Reason:
+    """An action whose condition did not hold."""
+    return Reason("ConditionalCheckFailed", "The conditional request failed", item)
+
+
+def cancel_on(reasons: Sequence[Reason | None]) -> None:
+    """Raise TransactionCanceledException if any action has a reason; the list is as long as the request's."""
+    if not any(reasons):
+        return
+    codes = ", ".join("None" if reason is None else reason.code for reason in reasons)
+    rendered = [{"Code": "None"} if reason is None else reason.rendered() for reason in reasons]
+    raise ApiError(
+        "TransactionCanceledException",
+        f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]",
+        fields={"CancellationReasons": rendered},
+    )
+
+
+def refuse_duplicates(places: Sequence[tuple[Table, bytes] | None]) -> None:
+    """An item may take part in a transaction only once."""
+    seen = set()
+    for place in places:
+        if place is None:
+            continue
+        table, key = place
+        if (table.number, key) in seen:
+            raise Invalid("Transaction request cannot include multiple operations on one item")
+        seen.add((table.number, key))

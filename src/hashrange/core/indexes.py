@@ -1,0 +1,138 @@
+"""Secondary indexes: which entry an item has in each, and what a write changes there."""
+
+from typing import NamedTuple
+
+from hashrange.core import capacity, keys
+from hashrange.core.errors import Invalid
+from hashrange.core.items import item_size
+from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+from hashrange.core.schema import Index, KeyAttribute, Table
+from hashrange.core.values import Item, Value
+
+
+class Entry(NamedTuple):
+    """An item as it stands in an index."""
+
+    key: bytes
+    item: Item
+    size: int
+
+
+class Change(NamedTuple):
+    """What one write does to one index, and what that costs in write units."""
+
+    index: Index
+    before: Entry | None
+    after: Entry | None
+    units: int
+
+
+def entry(table: Table, index: Index, item: Item, base_key: bytes) -> Entry | None:
+    """The item's entry, or none: an index is sparse where a key attribute is missing or cannot be a key."""
+    partition = _key_values(index.hash, item, PARTITION_KEY_BYTES_MAX)
+    sort = _key_values(index.range, item, SORT_KEY_BYTES_MAX)
+    if partition is None or sort is None:
+        return None
+    projected = project(table, index, item)
+    return Entry(keys.index_key(partition, sort, base_key), projected, item_size(projected))
+
+
+def _key_values(attributes: tuple[KeyAttribute, ...], item: Item, bytes_max: int) -> list[Value] | None:
+    found = []
+    for attribute in attributes:
+        value = item.get(attribute.name)
+        if value is None or attribute.type not in value or not 0 < len(keys.scalar(value)) <= bytes_max:
+            return None
+        found.append(value)
+    return found
+
+
+def project(table: Table, index: Index, item: Item) -> Item:
+    """The part of an item that the index carries."""
+    names = projected_names(table, index)
+    if names is None:
+        return item
+    return {name: value for name, value in item.items() if name in names}
+
+
+def projected_names(table: Table, index: Index) -> frozenset[str] | None:
+    """The attributes an index carries; None means all of them."""
+    if index.projection == "ALL":
+        return None
+    return table.key_names | index.key_names | frozenset(index.non_key_attributes)
+
+
+def changes(table: Table, base_key: bytes, before: Item | None, after: Item | None) -> list[Change]:
+    """What replacing one image of an item by another does to each index that writes keep up with."""
+    found = []
+    for index in table.live_indexes:
+        old = None if before is None else entry(table, index, before, base_key)
+        new = None if after is None else entry(table, index, after, base_key)
+        if old == new:
+            continue
+        found.append(Change(index, old, new, _units(old, new)))
+    return found
+
+
+def _units(old: Entry | None, new: Entry | None) -> int:
+    if old is None or new is None:
+        only = new or old
+        return 0 if only is None else capacity.write_units(only.size)
+    if old.key != new.key:
+        # An index key that changes is a delete and an insert, each rounded by itself.
+        return capacity.write_units(old.size) + capacity.write_units(new.size)
+    return capacity.write_units(max(old.size, new.size))
+
+
+def check_index_keys(table: Table, item: Item, *, update: bool = False) -> None:
+    """Refuse a value that an index key attribute cannot have, named by the alphabetically first such index."""
+    for index in sorted(table.indexes, key=lambda each: each.name):
+        for attribute in index.hash:
+            if attribute.name in item and attribute.name not in table.key_names:
+                _check_index_key(index, attribute, item[attribute.name], PARTITION_KEY_BYTES_MAX, update=update)
+        for attribute in index.range:
+            if attribute.name in item and attribute.name not in table.key_names:
+                _check_index_key(index, attribute, item[attribute.name], SORT_KEY_BYTES_MAX, update=update)
+
+
+def _check_index_key(
+    index: Index, attribute: KeyAttribute, value: Value, bytes_max: int, *, update: bool
+) -> None:
+    if attribute.type not in value:
+        raise Invalid(
+            "One or more parameter values were invalid: Type mismatch for Index Key "
+            f"{attribute.name} Expected: {attribute.type} Actual: {next(iter(value))} IndexName: {index.name}"
+        )
+    length = len(keys.scalar(value)) if attribute.type != "N" else 1
+    if length == 0:
+        raise Invalid(_empty_message(index, attribute, update=update))
+    if length > bytes_max:
+        raise Invalid(too_long_message(bytes_max))
+
+
+def _empty_message(index: Index, attribute: KeyAttribute, *, update: bool) -> str:
+    kind = "string" if attribute.type == "S" else "binary"
+    rule = f"The AttributeValue for a key attribute cannot contain an empty {kind} value."
+    if update:
+        return (
+            "One or more parameter values are not valid. The update expression attempted to update a secondary "
+            f"index key to a value that is not supported. {rule}"
+        )
+    return (
+        "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
+        f"{rule} IndexName: {index.name}, IndexKey: {attribute.name}"
+    )
+
+
+def too_long_message(bytes_max: int) -> str:
+    """A key value over its limit: the two limits are worded differently."""
+    if bytes_max == PARTITION_KEY_BYTES_MAX:
+        # The missing space is the service's own.
+        return (
+            "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit "
+            f"of{bytes_max} bytes"
+        )
+    return (
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit "
+        f"of {bytes_max} bytes"
+    )

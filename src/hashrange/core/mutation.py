@@ -1,0 +1,105 @@
+"""Writes as pure computation: a command meets the stored item and says what it becomes."""
+
+from dataclasses import dataclass
+
+from hashrange.core import capacity, indexes
+from hashrange.core.errors import ConditionFailed, Invalid
+from hashrange.core.expressions import Applied, Condition, Update, apply_update, matches, update_charge
+from hashrange.core.items import item_size
+from hashrange.core.limits import ITEM_BYTES_MAX
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
+
+_TOO_LARGE = "Item size has exceeded the maximum allowed size"
+_UPDATE_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Store this item whole."""
+
+    key: bytes
+    item: Item
+    size: int
+    condition: Condition | None = None
+    wants_old: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove the item."""
+
+    key: bytes
+    condition: Condition | None = None
+    wants_old: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Update the item, or make one from its key."""
+
+    key: bytes
+    key_item: Item
+    update: Update
+    condition: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Only look whether the condition holds."""
+
+    key: bytes
+    condition: Condition
+
+
+Command = Put | Delete | Change | Check
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a command does: the images before and after, and what it costs."""
+
+    before: Item | None
+    after: Item | None
+    before_size: int
+    after_size: int
+    units: int
+    index_changes: list[indexes.Change]
+    applied: Applied | None = None
+
+
+def sized_put(item: Item) -> int:
+    """The size of an item to be put, checked against the limit."""
+    size = item_size(item)
+    if size > ITEM_BYTES_MAX:
+        raise Invalid(_TOO_LARGE)
+    return size
+
+
+def check_charge(update: Update) -> None:
+    """UpdateItem's statement itself is charged bytes too, before anything is read (measured on the 400 KB gate)."""
+    if update_charge(update) > ITEM_BYTES_MAX:
+        raise Invalid(_UPDATE_TOO_LARGE)
+
+
+def holds(condition: Condition | None, stored: Item | None) -> None:
+    """Raise ConditionFailed unless the condition holds for the stored item (or for none)."""
+    if condition is not None and not matches(condition, stored or {}):
+        raise ConditionFailed
+
+
+def changed_item(table: Table, command: Change, stored: Item | None) -> tuple[Applied, int]:
+    """The updated item and its size, after the checks that need the finished item."""
+    applied = apply_update(command.update, command.key_item if stored is None else stored)
+    size = item_size(applied.item)
+    if size > ITEM_BYTES_MAX:
+        raise Invalid(_UPDATE_TOO_LARGE)
+    if table.indexes:
+        touched = {name: value for name, value in applied.item.items() if name in command.update.attributes}
+        indexes.check_index_keys(table, touched, update=True)
+    return applied, size
+
+
+def units_of(before_size: int, after_size: int) -> int:
+    """A write is charged for the larger image."""
+    return capacity.write_units(max(before_size, after_size))

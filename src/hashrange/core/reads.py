@@ -1,0 +1,185 @@
+"""Query and Scan as pure computation: which stretch of keys to read, and which partitions that visits."""
+
+from dataclasses import dataclass
+
+from hashrange.core import keys
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import KeyClause
+from hashrange.core.limits import (
+    ON_DEMAND_WARM_READS,
+    ON_DEMAND_WARM_WRITES,
+    PARTITION_BYTES,
+    PARTITION_KEY_BYTES_MAX,
+    PARTITION_READ_UNITS,
+    PARTITION_WRITE_UNITS,
+    SORT_KEY_BYTES_MAX,
+)
+from hashrange.core.primary_key import EmptyKey
+from hashrange.core.schema import Index, KeyAttribute, Table
+from hashrange.core.values import Item, Value
+
+_HASH_SPACE = 1 << 64
+_TYPE_MISMATCH = "One or more parameter values were invalid: Condition parameter type does not match schema type"
+_UNSUPPORTED = "Query key condition not supported"
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Keys from start up to, not including, end; relative to the rows of a table or index."""
+
+    start: bytes
+    end: bytes  # empty: to the very end
+
+
+def query_stretch(table: Table, index: Index | None, clauses: list[KeyClause]) -> Stretch:
+    """The keys that a query's conditions select."""
+    by_name = {clause.name: clause for clause in clauses}
+    hash_keys = (table.hash,) if index is None else index.hash
+    range_keys = table.keys[1:] if index is None else index.range
+    _check_conditions(by_name, hash_keys, range_keys)
+    prefix = keys.partition_prefix([by_name[key.name].values[0] for key in hash_keys])
+    conditions = [by_name[key.name] for key in range_keys if key.name in by_name]
+    if index is None:
+        return _narrow(prefix, conditions[0], terminated=False) if conditions else _all_below(prefix)
+    for clause in conditions:
+        if clause.operator != "=":
+            return _narrow(prefix, clause, terminated=True)
+        prefix += keys.terminated(clause.values[0])
+    return _all_below(prefix)
+
+
+def _check_conditions(
+    by_name: dict[str, KeyClause], hash_keys: tuple[KeyAttribute, ...], range_keys: tuple[KeyAttribute, ...]
+) -> None:
+    known = len(hash_keys) + len(range_keys)
+    if len(by_name) > known:
+        raise Invalid(
+            f"The number of query conditions ({len(by_name)}) exceeds the number of key attributes defined in the "
+            f"schema ({known})"
+        )
+    for key in hash_keys:
+        _check_hash(by_name.get(key.name), key)
+    gap = last = False
+    used = len(hash_keys)
+    for key in range_keys:
+        clause = by_name.get(key.name)
+        if clause is None:
+            gap = True
+            continue
+        if gap or last:
+            raise Invalid(_UNSUPPORTED)
+        _check_type(clause, key, SORT_KEY_BYTES_MAX)
+        last = clause.operator != "="
+        used += 1
+    if used < len(by_name):
+        missing = next((key for key in range_keys if key.name not in by_name), hash_keys[0])
+        raise Invalid(f"Query condition missed key schema element: {missing.name}")
+
+
+def _check_hash(clause: KeyClause | None, key: KeyAttribute) -> None:
+    if clause is None:
+        raise Invalid(f"Query condition missed key schema element: {key.name}")
+    if clause.operator != "=":
+        raise Invalid(_UNSUPPORTED)
+    _check_type(clause, key, PARTITION_KEY_BYTES_MAX)
+
+
+def _check_type(clause: KeyClause, key: KeyAttribute, bytes_max: int) -> None:
+    for value in clause.values:
+        if key.type not in value:
+            raise Invalid(_TYPE_MISMATCH)
+        if key.type != "N":
+            _check_length(key, value, bytes_max)
+
+
+def _check_length(key: KeyAttribute, value: Value, bytes_max: int) -> None:
+    length = len(keys.scalar(value))
+    if length == 0:
+        raise EmptyKey(key)
+    if length > bytes_max:
+        kind = "hashkey" if bytes_max == PARTITION_KEY_BYTES_MAX else "rangekey"
+        raise Invalid(
+            f"One or more parameter values were invalid: Size of {kind} has exceeded the maximum size limit "
+            f"of{' ' if kind == 'rangekey' else ''}{bytes_max} bytes"
+        )
+
+
+def _all_below(prefix: bytes) -> Stretch:
+    return Stretch(prefix, keys.after(prefix) if prefix.rstrip(b"\xff") else b"")
+
+
+def _narrow(prefix: bytes, clause: KeyClause, *, terminated: bool) -> Stretch:
+    """The part of a partition that a condition on its sort key selects."""
+    whole = _all_below(prefix)
+    encode = keys.terminated if terminated else keys.scalar
+    low = prefix + encode(clause.values[0])
+    match clause.operator:
+        case "=":
+            return Stretch(low, _behind(low, terminated=terminated))
+        case "<":
+            return Stretch(whole.start, low)
+        case "<=":
+            return Stretch(whole.start, _behind(low, terminated=terminated))
+        case ">":
+            return Stretch(_behind(low, terminated=terminated), whole.end)
+        case ">=":
+            return Stretch(low, whole.end)
+        case "BETWEEN":
+            return Stretch(low, _behind(prefix + encode(clause.values[1]), terminated=terminated))
+        case "begins_with":
+            start = prefix + keys.scalar(clause.values[0])
+            if terminated:
+                start = prefix + keys.scalar(clause.values[0]).replace(b"\x00", b"\x00\xff")
+            return Stretch(start, _all_below(start).end)
+
+
+def _behind(key: bytes, *, terminated: bool) -> bytes:
+    """The first key behind a sort key value (and, in an index, behind all its ties)."""
+    return keys.after(key) if terminated else key + b"\x00"
+
+
+def scan_stretch(segment: int, total_segments: int) -> Stretch:
+    """The keys of one segment of a parallel scan: an equal share of the hash space."""
+    if total_segments == 1:
+        return Stretch(b"", b"")
+    low = _HASH_SPACE * segment // total_segments
+    high = _HASH_SPACE * (segment + 1) // total_segments
+    return Stretch(low.to_bytes(8, "big"), b"" if high == _HASH_SPACE else high.to_bytes(8, "big"))
+
+
+def within(stretch: Stretch, key: bytes) -> bool:
+    """Whether a key lies in the stretch."""
+    return key >= stretch.start and (not stretch.end or key < stretch.end)
+
+
+def partition_of(key: bytes, partitions: int) -> int:
+    """Which of so many equal partitions of the hash space a key belongs to."""
+    return int.from_bytes(key[:8].ljust(8, b"\x00"), "big") * partitions >> 64
+
+
+def partitions(table: Table, index: Index | None, size_bytes: int) -> int:
+    """How many partitions a table or index has: by its warm throughput and by its size."""
+    owner = table if index is None or index.local else index
+    reads_per_second, writes_per_second = _throughput(table, owner)
+    return max(
+        1,
+        -(-reads_per_second // PARTITION_READ_UNITS),
+        -(-writes_per_second // PARTITION_WRITE_UNITS),
+        -(-size_bytes // PARTITION_BYTES),
+    )
+
+
+def _throughput(table: Table, owner: Table | Index) -> tuple[int, int]:
+    if owner.warm is not None:
+        return owner.warm.read_units, owner.warm.write_units
+    if table.on_demand:
+        return ON_DEMAND_WARM_READS, ON_DEMAND_WARM_WRITES
+    return owner.throughput.read_units, owner.throughput.write_units
+
+
+def last_evaluated_key(table: Table, index: Index | None, item: Item) -> Item:
+    """What the client sends back to read on: the table's key and, in an index, the index's too."""
+    names = [key.name for key in table.keys]
+    if index is not None:
+        names += [key.name for key in index.keys if key.name not in table.key_names]
+    return {name: item[name] for name in names}
