@@ -1,0 +1,175 @@
+"""The checks that need the values of a request, noted down once per expression and run for every request."""
+
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from hashrange.core.expressions.errors import Flaw
+from hashrange.core.expressions.order import compare
+from hashrange.core.expressions.tree import Literal, Operand, Parameter, Path, Size, Values
+from hashrange.core.values import Value, type_names
+
+ORDERED_TYPES = frozenset({"S", "N", "B"})
+PREFIX_TYPES = frozenset({"S", "B"})
+SIZED_TYPES = frozenset(type_names) - {"N", "BOOL", "NULL"}
+NUMBER_TYPES = frozenset({"N"})
+LIST_TYPES = frozenset({"L"})
+STRING_TYPES = frozenset({"S"})
+
+# The service prints these in the order of a Java hash set.
+_ALL_TYPES = "{N,BS,L,BOOL,NS,M,S,SS,NULL,B}"
+_LONG_TYPE_NAMES = {
+    "S": "STRING",
+    "N": "NUMBER",
+    "B": "BINARY",
+    "BOOL": "BOOLEAN",
+    "NULL": "NULL",
+    "L": "LIST",
+    "M": "MAP",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A flaw that the names alone bring about: reported when its turn among the checks comes."""
+
+    detail: str
+
+    def run(self, values: Values) -> None:
+        """Report it."""
+        raise Flaw(self.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """A :placeholder must have a value."""
+
+    name: str
+
+    def run(self, values: Values) -> None:
+        """The request must bring the value."""
+        if self.name not in values:
+            raise Flaw(
+                f"An expression attribute value used in expression is not defined; attribute value: {self.name}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An operand whose type is known must have one of these types."""
+
+    operator: str
+    operand: Parameter | Literal
+    allowed: frozenset[str]
+
+    def run(self, values: Values) -> None:
+        """The value must be of an allowed type."""
+        kind = next(iter(known_value(self.operand, values)))
+        if kind not in self.allowed:
+            raise wrong_type(self.operator, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Joinable:
+    """ADD takes numbers and sets, DELETE sets; their messages have words of their own."""
+
+    operator: str
+    operand: Parameter | Literal
+
+    def run(self, values: Values) -> None:
+        """The value must be something that the action can work with."""
+        kind = next(iter(known_value(self.operand, values)))
+        if kind in _LONG_TYPE_NAMES and not (kind == "N" and self.operator == "ADD"):
+            raise Flaw(
+                "Incorrect operand type for operator or function; "
+                f"operator: {self.operator}, operand type: {_LONG_TYPE_NAMES[kind]}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """The second argument of attribute_type must name a type."""
+
+    operand: Parameter | Literal
+
+    def run(self, values: Values) -> None:
+        """The value must be the name of a type."""
+        name = known_value(self.operand, values)["S"]
+        if name not in type_names:
+            raise Flaw(f"Invalid attribute type name found; type: {name}, valid types: {_ALL_TYPES}")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Both bounds of BETWEEN are given as values: same type, in order."""
+
+    lower: Parameter | Literal
+    upper: Parameter | Literal
+
+    def run(self, values: Values) -> None:
+        """The lower bound must not be above the upper one."""
+        lower, upper = known_value(self.lower, values), known_value(self.upper, values)
+        difference = compare(lower, upper)
+        if difference is not None and difference <= 0:
+            return
+        rule = "upper bound to be greater than or equal to lower bound" if difference else _SAME_TYPE
+        raise Flaw(
+            f"The BETWEEN operator requires {rule}; "
+            f"lower bound operand: {_shown(lower)}, upper bound operand: {_shown(upper)}"
+        )
+
+
+_SAME_TYPE = "same data type for lower and upper bounds"
+
+Check = Fault | Defined | Typed | Joinable | TypeName | Bounds
+
+
+def known_value(operand: Parameter | Literal, values: Values) -> Value:
+    """The value that stands in the request, not in the item."""
+    return operand.value if isinstance(operand, Literal) else values[operand.name]
+
+
+def wrong_type(operator: str, kind: str) -> Flaw:
+    """An operand of a type that the operator cannot take."""
+    return Flaw(
+        "Incorrect operand type for operator or function; "
+        f"operator or function: {operator}, operand type: {kind}"
+    )
+
+
+def type_checks(operator: str, operands: tuple[Operand, ...], allowed: frozenset[str]) -> list[Check]:
+    """Checks that every operand whose type the request fixes has an allowed one; paths wait for the item."""
+    checks: list[Check] = []
+    for operand in operands:
+        match operand:
+            case Parameter() | Literal():
+                checks.append(Typed(operator, operand, allowed))
+            case Size():
+                if "N" not in allowed:
+                    checks.append(Fault(wrong_type(operator, "N").detail))
+            case Path():
+                pass
+            case _:
+                assert_never(operand)
+    return checks
+
+
+def type_name_checks(operand: Operand) -> list[Check]:
+    """Checks on the second argument of attribute_type: a string value that names a type."""
+    match operand:
+        case Parameter() | Literal():
+            return [Typed("attribute_type", operand, STRING_TYPES), TypeName(operand)]
+        case Path():
+            return [Fault(wrong_type("attribute_type", _ALL_TYPES).detail)]
+        case Size():
+            return [Fault(wrong_type("attribute_type", "N").detail)]
+        case _:
+            assert_never(operand)
+
+
+def _shown(value: Value) -> str:
+    ((kind, content),) = value.items()
+    return f"AttributeValue: {{{kind}:{_content(content)}}}"
+
+
+def _content(content: Any) -> str:
+    return str(content)

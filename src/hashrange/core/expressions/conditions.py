@@ -1,0 +1,146 @@
+"""The grammar of conditions: NOT binds tighter than AND, and AND tighter than OR."""
+
+from hashrange.core import limits
+from hashrange.core.expressions.ast import (
+    Call,
+    Comparator,
+    Comparison,
+    ConditionSyntax,
+    Connective,
+    Junction,
+    Membership,
+    Negation,
+    Operand,
+    Range,
+)
+from hashrange.core.expressions.cursor import Cursor, redundant_parentheses
+from hashrange.core.expressions.errors import Flaw
+from hashrange.core.expressions.lexer import Kind
+
+_COMPARATORS: dict[str, Comparator] = {"=": "=", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+class _Group:
+    """What stands between one pair of parentheses (or in the whole expression), as far as it was read."""
+
+    __slots__ = ("alternatives", "bare_group", "negations", "terms")
+
+    def __init__(self) -> None:
+        self.alternatives: list[ConditionSyntax] = []
+        self.terms: list[ConditionSyntax] = []
+        self.negations = 0
+        self.bare_group = False
+
+    @property
+    def fresh(self) -> bool:
+        """Nothing was read in it yet."""
+        return not (self.negations or self.terms or self.alternatives)
+
+    def add(self, condition: ConditionSyntax, *, parenthesized: bool) -> None:
+        """Take the next condition, with the NOTs that were waiting for it."""
+        self.bare_group = parenthesized and self.fresh
+        for _ in range(self.negations):
+            condition = Negation(condition)
+        self.negations = 0
+        self.terms.append(condition)
+
+    def connect(self, connective: Connective) -> None:
+        """Go on to the next condition."""
+        self.bare_group = False
+        if connective == "OR":
+            self.alternatives.append(_join("AND", self.terms))
+            self.terms = []
+
+    def finish(self) -> ConditionSyntax:
+        """Everything in the group as one condition."""
+        return _join("OR", [*self.alternatives, _join("AND", self.terms)])
+
+
+def _join(connective: Connective, conditions: list[ConditionSyntax]) -> ConditionSyntax:
+    return conditions[0] if len(conditions) == 1 else Junction(connective, tuple(conditions))
+
+
+def condition(cursor: Cursor) -> ConditionSyntax:
+    """Read a condition as far as it goes, on a stack of our own: text may open thousands of parentheses."""
+    groups = [_Group()]
+    connectives = 0
+    while True:
+        connectives += _open(cursor, groups)
+        _term(cursor, groups)
+        _close(cursor, groups)
+        if not (cursor.at_keyword("AND") or cursor.at_keyword("OR")):
+            break
+        groups[-1].connect("OR" if cursor.advance().text == "OR" else "AND")
+        connectives += 1
+    if len(groups) > 1:
+        raise cursor.error()
+    if connectives > limits.EXPRESSION_OPERATORS_MAX:
+        # Anything deeper would also be too deep to walk; the service may name another flaw of the text first.
+        raise too_many_operators()
+    return groups[0].finish()
+
+
+def too_many_operators() -> Flaw:
+    """The service stops counting at the first operator too many."""
+    return Flaw(
+        f"The expression contains too many operators; operator count: {limits.EXPRESSION_OPERATORS_MAX + 1}"
+    )
+
+
+def _open(cursor: Cursor, groups: list[_Group]) -> int:
+    """Step over NOTs and opening parentheses; how many NOTs there were."""
+    negations = 0
+    while True:
+        if cursor.at_keyword("NOT"):
+            cursor.advance()
+            groups[-1].negations += 1
+            negations += 1
+        elif cursor.skip_symbol("("):
+            groups.append(_Group())
+        else:
+            return negations
+
+
+def _term(cursor: Cursor, groups: list[_Group]) -> None:
+    """One condition without connectives; parentheses opened before it may hold its left operand only."""
+    left = cursor.bare_operand()
+    parenthesized = False
+    while len(groups) > 1 and groups[-1].fresh and cursor.at_symbol(")"):
+        cursor.advance()
+        groups.pop()
+        if parenthesized:
+            raise redundant_parentheses()
+        parenthesized = True
+    predicate = _predicate(cursor, left)
+    if predicate is not None:
+        groups[-1].add(predicate, parenthesized=False)
+    elif isinstance(left, Call):
+        groups[-1].add(left, parenthesized=parenthesized)
+    else:
+        raise cursor.error()
+
+
+def _predicate(cursor: Cursor, left: Operand) -> ConditionSyntax | None:
+    token = cursor.token
+    if token.kind is Kind.SYMBOL and token.text in _COMPARATORS:
+        cursor.advance()
+        return Comparison(_COMPARATORS[token.text], left, cursor.operand())
+    if cursor.at_keyword("BETWEEN"):
+        cursor.advance()
+        lower = cursor.operand()
+        cursor.expect_keyword("AND")
+        return Range(left, lower, cursor.operand())
+    if cursor.at_keyword("IN"):
+        cursor.advance()
+        return Membership(left, cursor.operands())
+    return None
+
+
+def _close(cursor: Cursor, groups: list[_Group]) -> None:
+    """Step over the closing parentheses after a condition."""
+    while len(groups) > 1 and cursor.at_symbol(")"):
+        cursor.advance()
+        group = groups.pop()
+        if group.bare_group:
+            raise redundant_parentheses()
+        groups[-1].add(group.finish(), parenthesized=True)

@@ -1,0 +1,141 @@
+"""Reads a key condition as the clauses that a range of keys is made of."""
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+from typing import NoReturn, assert_never
+
+from hashrange.core.expressions.checks import known_value
+from hashrange.core.expressions.errors import ExpressionInvalid
+from hashrange.core.expressions.tree import (
+    And,
+    AttributeExists,
+    AttributeNotExists,
+    AttributeType,
+    BeginsWith,
+    Between,
+    Compare,
+    Condition,
+    Contains,
+    In,
+    Literal,
+    Node,
+    Not,
+    Operand,
+    Or,
+    Parameter,
+    Path,
+    Size,
+    Values,
+)
+from hashrange.core.values import Value
+
+KeyOperator = OneOf["=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"]
+
+_MIRRORED: dict[str, KeyOperator] = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_UPRIGHT: dict[str, KeyOperator] = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyClause:
+    """What a key condition asks of one attribute."""
+
+    attribute: str
+    operator: KeyOperator
+    operands: tuple[Value, ...]
+
+
+def key_condition(condition: Condition) -> list[KeyClause]:
+    """The clauses of a key condition, left to right; the first that no key condition may have is refused."""
+    clauses: list[KeyClause] = []
+    _gather(condition.root, condition.values, clauses)
+    return clauses
+
+
+def _gather(node: Node, values: Values, clauses: list[KeyClause]) -> None:
+    if isinstance(node, And):
+        for inner in node.conditions:
+            _gather(inner, values, clauses)
+        return
+    clause = _clause(node, values)
+    if any(clause.attribute == other.attribute for other in clauses):
+        _refuse("KeyConditionExpressions must only contain one condition per key")
+    clauses.append(clause)
+
+
+def _clause(node: Node, values: Values) -> KeyClause:
+    match node:
+        case Compare("<>"):
+            _refuse_operator("<>")
+        case Compare(comparator, left, right):
+            return _comparison(comparator, left, right, values)
+        case Between(operand, lower, upper):
+            return _named_first("BETWEEN", operand, (lower, upper), values)
+        case BeginsWith(operand, prefix):
+            return _named_first("begins_with", operand, (prefix,), values)
+        case Or():
+            _refuse_operator("OR")
+        case Not():
+            _refuse_operator("NOT")
+        case In():
+            _refuse_operator("IN")
+        case AttributeExists():
+            _refuse_operator("attribute_exists")
+        case AttributeNotExists():
+            _refuse_operator("attribute_not_exists")
+        case AttributeType():
+            _refuse_operator("attribute_type")
+        case Contains():
+            _refuse_operator("contains")
+        case And():
+            raise AssertionError(node)
+        case _:
+            assert_never(node)
+
+
+def _comparison(comparator: str, left: Operand, right: Operand, values: Values) -> KeyClause:
+    if isinstance(left, Path):
+        return KeyClause(_key_name(left), _UPRIGHT[comparator], (_key_value(right, values),))
+    value = _key_value(left, values)
+    if isinstance(right, Path):
+        return KeyClause(_key_name(right), _MIRRORED[comparator], (value,))
+    _key_value(right, values)
+    _refuse("Invalid condition in KeyConditionExpression: No key attribute specified")
+
+
+def _named_first(
+    operator: KeyOperator, operand: Operand, rest: tuple[Operand, ...], values: Values
+) -> KeyClause:
+    if not isinstance(operand, Path):
+        _refuse(
+            f"Invalid condition in KeyConditionExpression: {operator} operator must have the key attribute as its "
+            "first operand"
+        )
+    return KeyClause(_key_name(operand), operator, tuple(_key_value(each, values) for each in rest))
+
+
+def _key_name(path: Path) -> str:
+    if len(path.parts) > 1:
+        _refuse("KeyConditionExpressions cannot have conditions on nested attributes")
+    return str(path.parts[0])
+
+
+def _key_value(operand: Operand, values: Values) -> Value:
+    match operand:
+        case Parameter() | Literal():
+            return known_value(operand, values)
+        case Path():
+            _refuse(
+                "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
+            )
+        case Size():
+            _refuse("KeyConditionExpressions cannot contain nested operations")
+        case _:
+            assert_never(operand)
+
+
+def _refuse_operator(operator: str) -> NoReturn:
+    _refuse(f"Invalid operator used in KeyConditionExpression: {operator}")
+
+
+def _refuse(detail: str) -> NoReturn:
+    raise ExpressionInvalid(detail)

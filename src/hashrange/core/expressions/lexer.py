@@ -1,0 +1,71 @@
+"""Cuts the text of an expression into tokens; never fails, the parser says what is wrong."""
+
+import re
+from enum import Enum, auto
+from typing import NamedTuple
+
+from hashrange.core.expressions.errors import Flaw
+
+
+class Kind(Enum):
+    """What a token can be; `OTHER` is whatever no expression can use."""
+
+    NAME = auto()
+    NAME_PLACEHOLDER = auto()
+    VALUE_PLACEHOLDER = auto()
+    NUMBER = auto()
+    KEYWORD = auto()
+    SYMBOL = auto()
+    OTHER = auto()
+    END = auto()
+
+
+class Token(NamedTuple):
+    """One token and where it stands; `text` of a keyword is in capitals whatever was written."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+
+
+KEYWORDS = frozenset({"AND", "OR", "NOT", "IN", "BETWEEN", "SET", "REMOVE", "ADD", "DELETE"})
+
+# A quoted string is one token (and never a legal one); digits after a leading zero start a new token.
+_TOKEN = re.compile(
+    r"""
+      (?P<SPACE> [ \t\r\n]+ )
+    | (?P<NAME> [A-Za-z][A-Za-z0-9_]* )
+    | (?P<NAME_PLACEHOLDER> \#[A-Za-z0-9_]+ )
+    | (?P<VALUE_PLACEHOLDER> :[A-Za-z0-9_]+ )
+    | (?P<NUMBER> 0 | [1-9][0-9]* )
+    | (?P<SYMBOL> <> | <= | >= | [=<>(),.\[\]+-] )
+    | (?P<OTHER> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def tokenize(text: str) -> list[Token]:
+    """All tokens of the text, the last one being the end of it."""
+    tokens = []
+    for found in _TOKEN.finditer(text):
+        group = found.lastgroup
+        if group == "SPACE" or group is None:
+            continue
+        word = found.group()
+        kind = Kind[group]
+        if kind is Kind.NAME and word.upper() in KEYWORDS:
+            kind, word = Kind.KEYWORD, word.upper()
+        tokens.append(Token(kind, word, found.start(), found.end()))
+    tokens.append(Token(Kind.END, "<EOF>", len(text), len(text)))
+    return tokens
+
+
+def syntax_error(text: str, tokens: list[Token], at: int) -> Flaw:
+    """The service shows the offending token and the text from its left to its right neighbour."""
+    token = tokens[at]
+    shown = token.text if token.kind is Kind.END else text[token.start : token.end]
+    left = tokens[at - 1].start if at else 0
+    right = tokens[at + 1].end if at + 1 < len(tokens) else token.end
+    return Flaw(f'Syntax error; token: "{shown}", near: "{text[left:right]}"')

@@ -1,0 +1,60 @@
+"""Keeps of an item what a projection asks for: maps in their order, list elements close together."""
+
+from collections.abc import Iterable, Mapping
+
+from hashrange.core.expressions.tree import Branches, Path, Projection
+from hashrange.core.values import Item, Value
+
+
+def projection(paths: Iterable[Path]) -> Projection:
+    """A projection of these paths, which must not overlap."""
+    kept = tuple(paths)
+    return Projection(kept, frozenset(str(path.parts[0]) for path in kept), _branches(kept))
+
+
+def _branches(paths: Iterable[Path]) -> Mapping[str, Branches]:
+    root: dict[str | int, Branches] = {}
+    for path in paths:
+        at = root
+        for part in path.parts:
+            at = at.setdefault(part, {})  # type: ignore[assignment]  # ours to fill until it is handed out
+    return root  # type: ignore[return-value]  # every path starts with a name
+
+
+def pick(projection: Projection, item: Item) -> Item:
+    """The parts of an item that the projection keeps."""
+    picked = {}
+    for name, below in projection.branches.items():
+        value = item.get(name)
+        if value is not None:
+            kept = _keep(value, below) if below else value
+            if kept is not None:
+                picked[name] = kept
+    return picked
+
+
+def select_paths(paths: Iterable[Path], item: Item) -> Item:
+    """The parts of an item at these paths."""
+    return pick(projection(paths), item)
+
+
+def _keep(value: Value, branches: Branches) -> Value | None:
+    """The parts of a map or list that the branches lead to; None if there are none."""
+    entries = value.get("M")
+    if entries is not None:
+        found = {part: _below(entries.get(part), below) for part, below in branches.items()}
+        kept = {part: below for part, below in found.items() if below is not None}
+        return {"M": kept} if kept else None
+    elements = value.get("L")
+    if elements is None:
+        return None
+    indexes = sorted(part for part in branches if isinstance(part, int) and part < len(elements))
+    picked = [_below(elements[index], branches[index]) for index in indexes]
+    listed = [element for element in picked if element is not None]
+    return {"L": listed} if listed else None
+
+
+def _below(value: Value | None, branches: Branches) -> Value | None:
+    if value is None or not branches:
+        return value
+    return _keep(value, branches)

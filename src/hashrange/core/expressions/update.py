@@ -1,0 +1,156 @@
+"""Applies an update to an item: paths checked first, then every value computed, then a changed copy made."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions.assign import Result, addition, deletion, source
+from hashrange.core.expressions.paths import step
+from hashrange.core.expressions.tree import Action, Add, Delete, Path, Remove, Set, Values
+from hashrange.core.values import Item, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An update ready to be applied; made by `Resolver.update` or `build.update`."""
+
+    actions: tuple[Action, ...]
+    values: Values
+    attributes: frozenset[str]
+    plan: "Plan" = field(compare=False, repr=False)
+
+    @property
+    def targets(self) -> frozenset[str]:
+        """Top-level names of what it writes or removes; `attributes` has what it reads, too."""
+        return self.plan.targets
+
+    @property
+    def removes_only(self) -> bool:
+        """Whether it only takes things away: it then leaves no trace where there is no item."""
+        return self.plan.removes_only
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What an update made of an item."""
+
+    item: Item
+    paths: tuple[Path, ...]
+
+
+# Where actions end: the place of its result among all results. Below that, one branch per path part.
+Tree = dict[str | int, "int | Tree"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An update compiled: a result for each action, and where in the item each belongs."""
+
+    paths: tuple[Path, ...]
+    results: tuple[Result, ...]
+    whole: tuple[tuple[str, int], ...]
+    nested: tuple[tuple[str, Tree], ...]
+    targets: frozenset[str]
+    removes_only: bool
+
+
+def plan(actions: tuple[Action, ...]) -> Plan:
+    """Compile actions whose paths neither overlap nor conflict."""
+    tree: Tree = {}
+    for at, action in enumerate(actions):
+        _plant(tree, action.path.parts, at)
+    return Plan(
+        paths=tuple(action.path for action in actions),
+        results=tuple(_result(action) for action in actions),
+        whole=tuple((str(name), below) for name, below in tree.items() if isinstance(below, int)),
+        nested=tuple((str(name), below) for name, below in tree.items() if not isinstance(below, int)),
+        targets=frozenset(map(str, tree)),
+        removes_only=all(isinstance(action, Remove | Delete) for action in actions),
+    )
+
+
+def _plant(tree: Tree, parts: Iterable[str | int], at: int) -> None:
+    *branches, leaf = parts
+    for part in branches:
+        below = tree.setdefault(part, {})
+        assert not isinstance(below, int), "overlapping paths are refused before this"
+        tree = below
+    tree[leaf] = at
+
+
+def _result(action: Action) -> Result:
+    match action:
+        case Set(_, value):
+            return source(value)
+        case Remove():
+            return lambda item, values: None
+        case Add():
+            return addition(action)
+        case Delete():
+            return deletion(action)
+        case _:
+            assert_never(action)
+
+
+def apply_update(update: Update, item: Item) -> Applied:
+    """The item after the update; an empty item stands for one that does not exist."""
+    plan, values = update.plan, update.values
+    if not item and plan.removes_only:
+        # Taking a nested path from an item that does not exist is no error, unlike from one that does.
+        return Applied(item, plan.paths)
+    for name, tree in plan.nested:
+        _check(item.get(name), tree)
+    results = [result(item, values) for result in plan.results]
+    changed = dict(item)
+    for name, at in plan.whole:
+        _put(changed, name, results[at])
+    for name, tree in plan.nested:
+        changed[name] = _rebuild(item[name], tree, results)
+    return Applied(changed, plan.paths)
+
+
+def _check(value: Value | None, tree: Tree) -> None:
+    """Every path must lead through maps and lists that are there."""
+    kind = "L" if isinstance(next(iter(tree)), int) else "M"
+    if value is None or kind not in value:
+        raise Invalid("The document path provided in the update expression is invalid for update")
+    for part, below in tree.items():
+        if not isinstance(below, int):
+            _check(step(value, part), below)
+
+
+def _put(entries: dict[str, Value], name: str, value: Value | None) -> None:
+    if value is None:
+        entries.pop(name, None)
+    else:
+        entries[name] = value
+
+
+def _rebuild(value: Value, tree: Tree, results: list[Value | None]) -> Value:
+    """A copy of a map or list with the results put in their places."""
+    if "L" in value:
+        return {"L": _rebuild_list(value["L"], tree, results)}
+    entries = dict(value["M"])
+    for name, below in tree.items():
+        _put(entries, str(name), _outcome(entries.get(str(name)), below, results))
+    return {"M": entries}
+
+
+def _rebuild_list(elements: list[Value], tree: Tree, results: list[Value | None]) -> list[Value]:
+    """Indexes mean the old positions; those beyond the end append, lowest first."""
+    changed: list[Value | None] = list(elements)
+    for index in sorted(part for part in tree if isinstance(part, int)):
+        below = tree[index]
+        if index < len(elements):
+            changed[index] = _outcome(elements[index], below, results)
+        else:
+            changed.append(_outcome(None, below, results))
+    return [element for element in changed if element is not None]
+
+
+def _outcome(old: Value | None, below: "int | Tree", results: list[Value | None]) -> Value | None:
+    if isinstance(below, int):
+        return results[below]
+    assert old is not None, "paths are checked before this"
+    return _rebuild(old, below, results)
