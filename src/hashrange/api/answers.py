@@ -28,7 +28,7 @@ def pasted(members: list[bytes]) -> bytes:
 
 def wants_capacity(request: Request) -> bool:
     """Whether the answer reports units."""
-    return request.get("ReturnConsumedCapacity", "NONE") != "NONE"
+    return bool(request.get("ReturnConsumedCapacity", "NONE") != "NONE")
 
 
 def written(table: Table, name: str, outcome: Outcome) -> Consumed:

@@ -33,7 +33,8 @@ SHAPE = Shape(
                 "KeysAndAttributes",
                 {
                     "Keys": Member(
-                        ListOf(MapOf(VALUE, parameterized=True), least=1, most=BATCH_GET_KEYS_MAX), required=True
+                        ListOf(MapOf(VALUE, parameterized=True), least=1, most=BATCH_GET_KEYS_MAX),
+                        required=True,
                     ),
                     "AttributesToGet": Member(ATTRIBUTES_TO_GET),
                     "ConsistentRead": Member(Flag()),
@@ -93,7 +94,9 @@ def _part(
 ) -> _Part:
     table = data_table(context, name)
     prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
-    return _Part(name, asked, table, projection, keys, [prefix + primary_key.of_key(table, key) for key in keys])
+    return _Part(
+        name, asked, table, projection, keys, [prefix + primary_key.of_key(table, key) for key in keys]
+    )
 
 
 def _answer(reader: Reader, request: dict[str, Any], parts: list[_Part]) -> bytes:
@@ -115,7 +118,10 @@ def _answer(reader: Reader, request: dict[str, Any], parts: list[_Part]) -> byte
                 found.append(_shown(part.projection, stored))
         responses.append(orjson.dumps(part.name) + b":[" + b",".join(found) + b"]")
         reports.append(consumed.report(mode))
-    members = [b'"Responses":{' + b",".join(responses) + b"}", b'"UnprocessedKeys":' + orjson.dumps(unprocessed)]
+    members = [
+        b'"Responses":{' + b",".join(responses) + b"}",
+        b'"UnprocessedKeys":' + orjson.dumps(unprocessed),
+    ]
     if mode != "NONE":
         members.append(b'"ConsumedCapacity":' + orjson.dumps(reports))
     return answers.pasted(members)

@@ -26,8 +26,12 @@ from hashrange.storage.engine import Transaction
 _WRITE_REQUEST = Struct(
     "WriteRequest",
     {
-        "PutRequest": Member(Struct("PutRequest", {"Item": Member(ATTRIBUTES, required=True)}, as_member=True)),
-        "DeleteRequest": Member(Struct("DeleteRequest", {"Key": Member(ATTRIBUTES, required=True)}, as_member=True)),
+        "PutRequest": Member(
+            Struct("PutRequest", {"Item": Member(ATTRIBUTES, required=True)}, as_member=True)
+        ),
+        "DeleteRequest": Member(
+            Struct("DeleteRequest", {"Key": Member(ATTRIBUTES, required=True)}, as_member=True)
+        ),
     },
 )
 
@@ -153,7 +157,7 @@ def _write_all(tx: Transaction, table: Table, part: _Part) -> Consumed:
 
 def _metrics(tx: Transaction, table: Table, part: _Part) -> list[dict[str, Any]]:
     """One entry per item collection touched."""
-    found = {}
+    found: dict[bytes, tuple[Item, bytes]] = {}
     for command, item in part.writes:
         found.setdefault(store.collection_key(table, command.key), (item, command.key))
     return [answers.collection_metrics(tx, table, item, key) for item, key in found.values()]

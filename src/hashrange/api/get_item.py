@@ -72,10 +72,16 @@ def read_projection(request: dict[str, Any]) -> Projection | None:
     return None if names is None else legacy.attributes_to_get(names)
 
 
-def _answer(request: dict[str, Any], table: Table, projection: Projection | None, stored: bytes | None) -> bytes:
+def _answer(
+    request: dict[str, Any], table: Table, projection: Projection | None, stored: bytes | None
+) -> bytes:
     members = []
     if stored is not None:
-        shown = stored[items.HEADER_BYTES :] if projection is None else orjson.dumps(pick(projection, items.decode(stored)))
+        shown = (
+            stored[items.HEADER_BYTES :]
+            if projection is None
+            else orjson.dumps(pick(projection, items.decode(stored)))
+        )
         members.append(b'"Item":' + shown)
     mode = request.get("ReturnConsumedCapacity", "NONE")
     if mode != "NONE":

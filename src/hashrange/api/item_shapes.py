@@ -8,7 +8,19 @@ NAMES = MapOf(Text())
 ATTRIBUTES_TO_GET = ListOf(Text(), least=1)
 
 COMPARISON_OPERATOR = text_choices(
-    "IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH", "GE", "CONTAINS"
+    "IN",
+    "NULL",
+    "BETWEEN",
+    "LT",
+    "NOT_CONTAINS",
+    "EQ",
+    "GT",
+    "NOT_NULL",
+    "NE",
+    "LE",
+    "BEGINS_WITH",
+    "GE",
+    "CONTAINS",
 )
 
 EXPECTED = MapOf(

@@ -102,7 +102,11 @@ class Whole(Kind):
     java: str = "Integer"
 
     def fits(self, raw: Any) -> bool:
-        return type(raw) is int and (self.least is None or raw >= self.least) and (self.most is None or raw <= self.most)
+        return (
+            type(raw) is int
+            and (self.least is None or raw >= self.least)
+            and (self.most is None or raw <= self.most)
+        )
 
     def read(self, raw: Any) -> Any:
         if isinstance(raw, (int, float)) and not isinstance(raw, bool):
@@ -160,14 +164,23 @@ class Blob(Kind):
         if not isinstance(raw, str):
             raise serialization("only base-64-encoded strings are convertible to bytes")
         if len(raw) % 4:
-            raise serialization(f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(raw)}")
+            raise serialization(
+                f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(raw)}"
+            )
         return self._decoded(raw)
 
     def _decoded(self, raw: str) -> str:
         try:
             clean = base64.b64encode(base64.b64decode(raw, validate=True)).decode("ascii")
         except (binascii.Error, ValueError):
-            bad = next((char for char in raw.rstrip("=") if not (char.isascii() and (char.isalnum() or char in "+/"))), None)
+            bad = next(
+                (
+                    char
+                    for char in raw.rstrip("=")
+                    if not (char.isascii() and (char.isalnum() or char in "+/"))
+                ),
+                None,
+            )
             if bad is not None:
                 raise serialization(f"Invalid Base64 character: '{bad}'") from None
             clean = ""
@@ -183,7 +196,9 @@ class ListOf(Kind):
     element: Kind
     least: int | None = None
     most: int | None = None
-    parameterized: bool = False  # it stands as a map's value, where the service's reader words errors differently
+    parameterized: bool = (
+        False  # it stands as a map's value, where the service's reader words errors differently
+    )
 
     @property
     def java(self) -> str:  # type: ignore[override]
@@ -284,7 +299,9 @@ class Struct(Kind):
 
     name: str
     members: dict[str, Member]
-    as_member: bool = False  # a member of a structure, not an element of a list or map: errors are worded differently
+    as_member: bool = (
+        False  # a member of a structure, not an element of a list or map: errors are worded differently
+    )
     java: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -305,7 +322,11 @@ class Struct(Kind):
     def read(self, raw: Any) -> Any:
         if isinstance(raw, dict):
             members = self.members
-            return {name: members[name].kind.read(each) for name, each in raw.items() if name in members and each is not None}
+            return {
+                name: members[name].kind.read(each)
+                for name, each in raw.items()
+                if name in members and each is not None
+            }
         if isinstance(raw, list):
             raise serialization(f"Unrecognized collection type {self.java}")
         raise serialization("Unexpected field type" if self.as_member else "Unexpected value type in payload")
@@ -320,7 +341,11 @@ class Struct(Kind):
                 yield from member.kind.violations(value[name], below)
 
     def echo(self, value: Any) -> str:
-        shown = (f"{camel(name)}={member.kind.echo(value[name])}" for name, member in self.members.items() if name in value)
+        shown = (
+            f"{camel(name)}={member.kind.echo(value[name])}"
+            for name, member in self.members.items()
+            if name in value
+        )
         return f"{self.name}({', '.join(shown)})"
 
 
@@ -339,13 +364,20 @@ class AttributeValue(Kind):
     def read(self, raw: Any) -> Any:
         if isinstance(raw, dict):
             kinds = _VALUE_MEMBERS
-            return {name: kinds[name].read(each) for name, each in raw.items() if name in kinds and each is not None}
+            return {
+                name: kinds[name].read(each)
+                for name, each in raw.items()
+                if name in kinds and each is not None
+            }
         if isinstance(raw, list):
             raise serialization(f"Unrecognized collection type {self.java}")
         raise serialization(self._word)
 
     def echo(self, value: Any) -> str:
-        shown = (f"{name.lower() if len(name) == 1 else name}={_VALUE_MEMBERS[name].echo(each)}" for name, each in value.items())
+        shown = (
+            f"{name.lower() if len(name) == 1 else name}={_VALUE_MEMBERS[name].echo(each)}"
+            for name, each in value.items()
+        )
         return f"AttributeValue({', '.join(shown)})"
 
 

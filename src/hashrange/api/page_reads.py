@@ -127,7 +127,9 @@ def answer(request: Request, page_request: PageRequest, page: Page) -> bytes:
         members.append(b'"LastEvaluatedKey":' + orjson.dumps(page.last))
     mode = request.get("ReturnConsumedCapacity", "NONE")
     if mode != "NONE":
-        report = consumed(request["TableName"], page_request, page, consistent=request.get("ConsistentRead", False))
+        report = consumed(
+            request["TableName"], page_request, page, consistent=request.get("ConsistentRead", False)
+        )
         members.append(b'"ConsumedCapacity":' + orjson.dumps(report.report(mode)))
     return answers.pasted(members)
 
@@ -143,5 +145,3 @@ def consumed(name: str, page_request: PageRequest, page: Page, *, consistent: bo
         report.add_index(index, units)
         report.add(page.fetch_units(consistent=consistent))
     return report
-
-

@@ -97,7 +97,9 @@ def _check_parameters(request: dict[str, Any]) -> None:
         raise Invalid(f"1 validation error detected: {invalid.message}") from None
     refuse_idle_placeholders(request, _EXPRESSIONS, ("FilterExpression", "KeyConditionExpression"))
     if "KeyConditions" not in request and "KeyConditionExpression" not in request:
-        raise Invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+        raise Invalid(
+            "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
+        )
 
 
 def _read_parts(request: dict[str, Any]) -> Parts:
@@ -115,14 +117,20 @@ def _read_parts(request: dict[str, Any]) -> Parts:
     if "ProjectionExpression" in request:
         projection = binding.projection(request["ProjectionExpression"])
     binding.finish()
-    clauses = legacy.key_conditions(request["KeyConditions"]) if condition is None else key_condition(condition)
+    clauses = (
+        legacy.key_conditions(request["KeyConditions"]) if condition is None else key_condition(condition)
+    )
     return clauses, keep, projection
 
 
-def _refuse_key_filter(table: Table, index: Index | None, keep: Condition | None, *, legacy_filter: bool) -> None:
+def _refuse_key_filter(
+    table: Table, index: Index | None, keep: Condition | None, *, legacy_filter: bool
+) -> None:
     if keep is None:
         return
     parameter = "QueryFilter" if legacy_filter else "Filter Expression"
     for key in table.keys if index is None else index.keys:
         if key.name in keep.attributes:
-            raise Invalid(f"{parameter} can only contain non-primary key attributes: Primary key attribute: {key.name}")
+            raise Invalid(
+                f"{parameter} can only contain non-primary key attributes: Primary key attribute: {key.name}"
+            )

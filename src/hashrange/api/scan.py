@@ -41,6 +41,10 @@ SHAPE = Shape(
     }
 )
 
+_WRONG_SEGMENT = (
+    "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct "
+    "Segment. TotalSegments: {} Segment: {}"
+)
 _LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
 _EXPRESSIONS = ("ProjectionExpression", "FilterExpression")
 
@@ -59,8 +63,7 @@ def scan(context: Context, request: dict[str, Any]) -> Plan:
     if start is not None:
         start_after = page_reads.start_key_bytes(table, index, start)
         if not reads.within(stretch, start_after):
-            raise Invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. "
-                          f"TotalSegments: {request['TotalSegments']} Segment: {request['Segment']}")
+            raise Invalid(_WRONG_SEGMENT.format(request["TotalSegments"], request["Segment"]))
     page_request = PageRequest(
         table=table,
         index=index,

@@ -37,7 +37,9 @@ class Shape:
         newer: frozenset[str] = frozenset(),
         prefixed: bool = False,
     ) -> None:
-        self.members = {name: each if isinstance(each, Member) else Member(each) for name, each in members.items()}
+        self.members = {
+            name: each if isinstance(each, Member) else Member(each) for name, each in members.items()
+        }
         self._newer = newer
         self._prefixed = prefixed
         self._fits = {name: _fast_check(member.kind) for name, member in self.members.items()}

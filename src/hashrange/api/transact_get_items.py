@@ -41,7 +41,11 @@ SHAPE = Shape(
     {
         "ReturnConsumedCapacity": shapes.RETURN_CONSUMED_CAPACITY,
         "TransactItems": Member(
-            ListOf(Struct("TransactGetItem", {"Get": Member(_GET, required=True)}), least=1, most=TRANSACT_ITEMS_MAX),
+            ListOf(
+                Struct("TransactGetItem", {"Get": Member(_GET, required=True)}),
+                least=1,
+                most=TRANSACT_ITEMS_MAX,
+            ),
             required=True,
         ),
     }
@@ -100,7 +104,9 @@ def read_all(reader: Reader, lookups: list[Lookup], mode: str) -> bytes:
         raise Invalid("Aggregate size of the items in the transaction cannot exceed 4 MB")
     members = [b'"Responses":[' + b",".join(responses) + b"]"]
     if mode != "NONE":
-        members.append(b'"ConsumedCapacity":' + orjson.dumps([each.report(mode) for each in consumed.values()]))
+        members.append(
+            b'"ConsumedCapacity":' + orjson.dumps([each.report(mode) for each in consumed.values()])
+        )
     return answers.pasted(members)
 
 

@@ -41,7 +41,9 @@ _KEY = Member(ATTRIBUTES, required=True)
 _ELEMENT = Struct(
     "TransactWriteItem",
     {
-        "ConditionCheck": _action("ConditionCheck", {"Key": _KEY, "ConditionExpression": Member(Text(), required=True)}),
+        "ConditionCheck": _action(
+            "ConditionCheck", {"Key": _KEY, "ConditionExpression": Member(Text(), required=True)}
+        ),
         "Put": _action("Put", {"Item": _KEY}),
         "Delete": _action("Delete", {"Key": _KEY}),
         "Update": _action("Update", {"Key": _KEY, "UpdateExpression": Member(Text(), required=True)}),
@@ -93,7 +95,9 @@ def transact_write_items(context: Context, request: dict[str, Any]) -> Plan:
     drafts = [_Draft(_known(element)) for element in request["TransactItems"]]
     tables = [data_table(context, draft.asked["TableName"]) for draft in drafts]
     actions = [_bind(draft, table) for draft, table in zip(drafts, tables, strict=True)]
-    transactions.refuse_duplicates([(each.table, each.command.key) for each in actions if isinstance(each, Action)])
+    transactions.refuse_duplicates(
+        [(each.table, each.command.key) for each in actions if isinstance(each, Action)]
+    )
     transactions.cancel_on([each if isinstance(each, Reason) else None for each in actions])
     bound = [each for each in actions if isinstance(each, Action)]
     return Write(lambda tx: transact_writes.run(tx, request, bound, token))
@@ -119,7 +123,7 @@ def _command(draft: _Draft, table: Table) -> Command:
     if draft.kind == "Put":
         key = primary_key.of_item(table, draft.item)
         indexes.check_index_keys(table, draft.item)
-        return Put(key, draft.item, draft.size, draft.condition, wants_old=True)
+        return Put(key, draft.item, draft.size, draft.condition)
     key = primary_key.of_key(table, draft.item)
     if draft.update is not None:
         refuse_key_update(table, draft.update)

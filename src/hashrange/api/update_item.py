@@ -13,7 +13,7 @@ from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
 from hashrange.core import mutation, primary_key
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition, Update, legacy, select_paths
+from hashrange.core.expressions import Condition, Update, build, legacy, select_paths
 from hashrange.core.mutation import Outcome
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
@@ -40,7 +40,7 @@ SHAPE = Shape(
 
 _LEGACY = ("AttributeUpdates", "Expected", "ConditionalOperator")
 _EXPRESSIONS = ("UpdateExpression", "ConditionExpression")
-_NOTHING = Update(())
+_NOTHING = build.update(())
 
 
 @operation("UpdateItem", SHAPE)
@@ -84,7 +84,7 @@ def read_update(request: dict[str, Any]) -> tuple[Update, Condition | None]:
 
 def refuse_key_update(table: Table, update: Update) -> None:
     """An item's key never changes."""
-    for name in update.attributes:
+    for name in mutation.targets(update):
         if name in table.key_names:
             raise Invalid(
                 f"One or more parameter values were invalid: Cannot update attribute {name}. "

@@ -1,7 +1,7 @@
 """What the core raises when a request breaks one of the service's rules."""
 
 
-class Invalid(Exception):  # noqa: N818 - reads as a sentence where it is raised
+class Invalid(Exception):
     """The request breaks a rule; `message` is the service's own wording."""
 
     def __init__(self, message: str) -> None:
@@ -13,5 +13,5 @@ class RequestInvalid(Invalid):
     """Found by the service's request-validation layer, which some operations announce with a prefix."""
 
 
-class ConditionFailed(Exception):  # noqa: N818 - reads as a sentence where it is raised
+class ConditionFailed(Exception):
     """The condition of a write did not hold for the stored item."""

@@ -1,5 +1,6 @@
 """Secondary indexes: which entry an item has in each, and what a write changes there."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hashrange.core import capacity, keys
@@ -18,7 +19,8 @@ class Entry(NamedTuple):
     size: int
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Change:
     """What one write does to one index, and what that costs in write units."""
 
     index: Index
@@ -89,7 +91,9 @@ def check_index_keys(table: Table, item: Item, *, update: bool = False) -> None:
     for index in sorted(table.indexes, key=lambda each: each.name):
         for attribute in index.hash:
             if attribute.name in item and attribute.name not in table.key_names:
-                _check_index_key(index, attribute, item[attribute.name], PARTITION_KEY_BYTES_MAX, update=update)
+                _check_index_key(
+                    index, attribute, item[attribute.name], PARTITION_KEY_BYTES_MAX, update=update
+                )
         for attribute in index.range:
             if attribute.name in item and attribute.name not in table.key_names:
                 _check_index_key(index, attribute, item[attribute.name], SORT_KEY_BYTES_MAX, update=update)

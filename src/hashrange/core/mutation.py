@@ -95,9 +95,14 @@ def changed_item(table: Table, command: Change, stored: Item | None) -> tuple[Ap
     if size > ITEM_BYTES_MAX:
         raise Invalid(_UPDATE_TOO_LARGE)
     if table.indexes:
-        touched = {name: value for name, value in applied.item.items() if name in command.update.attributes}
+        touched = {name: applied.item[name] for name in targets(command.update) if name in applied.item}
         indexes.check_index_keys(table, touched, update=True)
     return applied, size
+
+
+def targets(update: Update) -> list[str]:
+    """The top-level attributes that an update writes, in its own order."""
+    return [str(action.path.parts[0]) for action in update.actions]
 
 
 def units_of(before_size: int, after_size: int) -> int:

@@ -26,7 +26,9 @@ def of_item(table: Table, item: Item) -> bytes:
     for attribute in table.keys:
         value = item.get(attribute.name)
         if value is None:
-            raise Invalid(f"One or more parameter values were invalid: Missing the key {attribute.name} in the item")
+            raise Invalid(
+                f"One or more parameter values were invalid: Missing the key {attribute.name} in the item"
+            )
         if attribute.type not in value:
             raise Invalid(
                 f"One or more parameter values were invalid: Type mismatch for key {attribute.name} "
@@ -69,5 +71,3 @@ class EmptyKey(Invalid):
 def key_of(table: Table, item: Item) -> Item:
     """The primary key attributes of an item."""
     return {attribute.name: item[attribute.name] for attribute in table.keys}
-
-

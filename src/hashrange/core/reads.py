@@ -19,7 +19,9 @@ from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item, Value
 
 _HASH_SPACE = 1 << 64
-_TYPE_MISMATCH = "One or more parameter values were invalid: Condition parameter type does not match schema type"
+_TYPE_MISMATCH = (
+    "One or more parameter values were invalid: Condition parameter type does not match schema type"
+)
 _UNSUPPORTED = "Query key condition not supported"
 
 
@@ -33,18 +35,18 @@ class Stretch:
 
 def query_stretch(table: Table, index: Index | None, clauses: list[KeyClause]) -> Stretch:
     """The keys that a query's conditions select."""
-    by_name = {clause.name: clause for clause in clauses}
+    by_name = {clause.attribute: clause for clause in clauses}
     hash_keys = (table.hash,) if index is None else index.hash
     range_keys = table.keys[1:] if index is None else index.range
     _check_conditions(by_name, hash_keys, range_keys)
-    prefix = keys.partition_prefix([by_name[key.name].values[0] for key in hash_keys])
+    prefix = keys.partition_prefix([by_name[key.name].operands[0] for key in hash_keys])
     conditions = [by_name[key.name] for key in range_keys if key.name in by_name]
     if index is None:
         return _narrow(prefix, conditions[0], terminated=False) if conditions else _all_below(prefix)
     for clause in conditions:
         if clause.operator != "=":
             return _narrow(prefix, clause, terminated=True)
-        prefix += keys.terminated(clause.values[0])
+        prefix += keys.terminated(clause.operands[0])
     return _all_below(prefix)
 
 
@@ -85,7 +87,7 @@ def _check_hash(clause: KeyClause | None, key: KeyAttribute) -> None:
 
 
 def _check_type(clause: KeyClause, key: KeyAttribute, bytes_max: int) -> None:
-    for value in clause.values:
+    for value in clause.operands:
         if key.type not in value:
             raise Invalid(_TYPE_MISMATCH)
         if key.type != "N":
@@ -112,7 +114,7 @@ def _narrow(prefix: bytes, clause: KeyClause, *, terminated: bool) -> Stretch:
     """The part of a partition that a condition on its sort key selects."""
     whole = _all_below(prefix)
     encode = keys.terminated if terminated else keys.scalar
-    low = prefix + encode(clause.values[0])
+    low = prefix + encode(clause.operands[0])
     match clause.operator:
         case "=":
             return Stretch(low, _behind(low, terminated=terminated))
@@ -125,11 +127,11 @@ def _narrow(prefix: bytes, clause: KeyClause, *, terminated: bool) -> Stretch:
         case ">=":
             return Stretch(low, whole.end)
         case "BETWEEN":
-            return Stretch(low, _behind(prefix + encode(clause.values[1]), terminated=terminated))
+            return Stretch(low, _behind(prefix + encode(clause.operands[1]), terminated=terminated))
         case "begins_with":
-            start = prefix + keys.scalar(clause.values[0])
+            start = prefix + keys.scalar(clause.operands[0])
             if terminated:
-                start = prefix + keys.scalar(clause.values[0]).replace(b"\x00", b"\x00\xff")
+                start = prefix + keys.scalar(clause.operands[0]).replace(b"\x00", b"\x00\xff")
             return Stretch(start, _all_below(start).end)
 
 

@@ -16,16 +16,19 @@ Item = dict[str, Value]
 _PREFIX = "One or more parameter values were invalid: "
 _EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 _SEVERAL = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
-_TOO_DEEP = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+_TOO_DEEP = (
+    "Nesting Levels have exceeded supported limits: "
+    "Attributes in the item have nested levels beyond supported limit"
+)
 
 
-class Malformed(Exception):  # noqa: N818 - reads as a sentence where it is raised
+class Malformed(Exception):
     """A JSON type that the attribute value's shape does not allow: the wire's affair, explained by api/shapes."""
 
 
 def canonical(raw: Any, *, older: bool = False, depth: int = 1) -> Value:
     """Check one attribute value as sent and give its canonical form (the same object where it already is)."""
-    if type(raw) is not dict:
+    if not isinstance(raw, dict):
         raise Malformed
     if len(raw) != 1:
         raw = _only_member(raw, older, depth)
@@ -160,7 +163,9 @@ def _number_set(raw: Value, content: Any, older: bool, depth: int) -> Value:
     if len(set(texts)) != len(texts):
         # The older layer gives neither prefix nor full stop here (measured).
         raise RequestInvalid(
-            "Input collection contains duplicates" if older else f"{_PREFIX}Input collection contains duplicates."
+            "Input collection contains duplicates"
+            if older
+            else f"{_PREFIX}Input collection contains duplicates."
         )
     return {"NS": sort_numbers(texts)}
 

@@ -36,7 +36,9 @@ class Catalogue:
 
     def names(self, account_id: str, region: str, *, after: str | None, limit: int) -> list[str]:
         """Table names in order, at most `limit` of them, behind the given one."""
-        names = sorted(name for account, home, name in self._tables if (account, home) == (account_id, region))
+        names = sorted(
+            name for account, home, name in self._tables if (account, home) == (account_id, region)
+        )
         start = bisect_right(names, after) if after is not None else 0
         return names[start : start + limit]
 

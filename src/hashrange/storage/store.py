@@ -98,7 +98,7 @@ def _count(tx: Transaction, table: Table, key: bytes, new: bool, grown: int) -> 
 
 
 def _write_index(tx: Transaction, table: Table, base_key: bytes, change: indexes.Change) -> None:
-    index, before, after, _ = change
+    index, before, after = change.index, change.before, change.after
     prefix = layout.rows_prefix(table.number, index.slot)
     if before is not None and (after is None or after.key != before.key):
         tx.delete(prefix + before.key)
