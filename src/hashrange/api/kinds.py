@@ -404,6 +404,4 @@ def _bare(java: str) -> str:
 
 def camel(name: str) -> str:
     """AWS's member name as its older error messages spell it."""
-    if name[:3].isupper():
-        return name
     return name[0].lower() + name[1:]

@@ -61,17 +61,21 @@ def _check_conditions(
         )
     for key in hash_keys:
         _check_hash(by_name.get(key.name), key)
-    gap = last = False
+    open_ended: list[str] = []  # range attributes without an equality: nothing may come behind them
     used = len(hash_keys)
     for key in range_keys:
         clause = by_name.get(key.name)
         if clause is None:
-            gap = True
+            open_ended.append(key.name)
             continue
-        if gap or last:
-            raise Invalid(_UNSUPPORTED)
+        if open_ended:
+            raise Invalid(
+                f"RANGE key attributes {open_ended[0]} must have equality conditions specified in the query "
+                f"because a condition is present on key attribute {key.name}"
+            )
         _check_type(clause, key, SORT_KEY_BYTES_MAX)
-        last = clause.operator != "="
+        if clause.operator != "=":
+            open_ended.append(key.name)
         used += 1
     if used < len(by_name):
         missing = next((key for key in range_keys if key.name not in by_name), hash_keys[0])

@@ -15,7 +15,10 @@ Item = dict[str, Value]
 
 _PREFIX = "One or more parameter values were invalid: "
 _EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
-_SEVERAL = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
+_SEVERAL = (
+    "Supplied AttributeValue has more than one datatypes set, "
+    "must contain exactly one of the supported datatypes"
+)
 _TOO_DEEP = (
     "Nesting Levels have exceeded supported limits: "
     "Attributes in the item have nested levels beyond supported limit"
