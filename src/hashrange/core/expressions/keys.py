@@ -58,7 +58,9 @@ def _gather(node: Node, values: Values, clauses: list[KeyClause]) -> None:
         return
     clause = _clause(node, values)
     if any(clause.attribute == other.attribute for other in clauses):
-        _refuse("KeyConditionExpressions must only contain one condition per key")
+        _refuse(
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key"
+        )
     clauses.append(clause)
 
 
@@ -115,7 +117,9 @@ def _named_first(
 
 def _key_name(path: Path) -> str:
     if len(path.parts) > 1:
-        _refuse("KeyConditionExpressions cannot have conditions on nested attributes")
+        _refuse(
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes"
+        )
     return str(path.parts[0])
 
 

@@ -1,0 +1,221 @@
+"""The parameters that expressions replaced, read into the same trees with the messages of their own time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import build
+from hashrange.core.expressions.keys import KeyClause, KeyOperator
+from hashrange.core.expressions.order import compare
+from hashrange.core.expressions.project import projection
+from hashrange.core.expressions.tree import (
+    Action,
+    Add,
+    And,
+    AttributeExists,
+    AttributeNotExists,
+    BeginsWith,
+    Between,
+    Compare,
+    Condition,
+    Contains,
+    Delete,
+    In,
+    Literal,
+    Node,
+    Not,
+    Or,
+    Path,
+    Projection,
+    Remove,
+    Set,
+)
+from hashrange.core.expressions.update import Update
+from hashrange.core.values import Value
+
+Asked = Mapping[str, Mapping[str, Any]]
+
+_PREFIX = "One or more parameter values were invalid: "
+_SETS = frozenset({"SS", "NS", "BS"})
+_ORDERED = frozenset({"S", "N", "B"})
+
+# How many values each operator takes; IN takes one or more.
+_VALUE_COUNTS = {"NULL": 0, "NOT_NULL": 0, "BETWEEN": 2}
+_VALUE_TYPES = {
+    "LT": _ORDERED,
+    "LE": _ORDERED,
+    "GT": _ORDERED,
+    "GE": _ORDERED,
+    "IN": _ORDERED,
+    "BETWEEN": _ORDERED,
+    "BEGINS_WITH": frozenset({"S", "B"}),
+    "CONTAINS": _ORDERED | {"BOOL", "NULL"},
+    "NOT_CONTAINS": _ORDERED | {"BOOL", "NULL"},
+}
+_KEY_OPERATORS: dict[str, KeyOperator] = {
+    "EQ": "=",
+    "LT": "<",
+    "LE": "<=",
+    "GT": ">",
+    "GE": ">=",
+    "BETWEEN": "BETWEEN",
+    "BEGINS_WITH": "begins_with",
+}
+
+
+def attributes_to_get(names: Sequence[str]) -> Projection:
+    """AttributesToGet: whole attributes, each named once."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise Invalid(f"{_PREFIX}Duplicate value in attribute name: {name}")
+        seen.add(name)
+    return projection(Path((name,)) for name in names)
+
+
+def expected(conditions: Asked | None, operator: str | None) -> Condition | None:
+    """Expected: what the stored item must be like for a write to happen."""
+    nodes = [_expectation(name, asked) for name, asked in (conditions or {}).items()]
+    return _joined(nodes, operator)
+
+
+def filter_conditions(conditions: Asked | None, operator: str | None) -> Condition | None:
+    """QueryFilter and ScanFilter: what an item must be like to be returned."""
+    nodes = []
+    for name, asked in (conditions or {}).items():
+        values = asked.get("AttributeValueList") or []
+        _check_values(asked["ComparisonOperator"], values)
+        nodes.append(_node(name, asked["ComparisonOperator"], values))
+    return _joined(nodes, operator)
+
+
+def key_conditions(conditions: Asked) -> list[KeyClause]:
+    """KeyConditions: at most one per key attribute."""
+    for asked in conditions.values():
+        _check_values(asked["ComparisonOperator"], asked.get("AttributeValueList") or [])
+    if len(conditions) not in (1, 2):
+        raise Invalid("Conditions can be of length 1 or 2 only")
+    clauses = []
+    for name, asked in conditions.items():
+        operator = _KEY_OPERATORS.get(asked["ComparisonOperator"])
+        if operator is None:
+            raise Invalid("Attempted conditional constraint is not an indexable operation")
+        clauses.append(KeyClause(name, operator, tuple(asked["AttributeValueList"])))
+    return clauses
+
+
+def attribute_updates(updates: Asked) -> Update:
+    """AttributeUpdates: one action on each of some whole attributes."""
+    return build.update([_action(name, asked) for name, asked in updates.items()])
+
+
+def _action(name: str, asked: Mapping[str, Any]) -> Action:
+    action, value = asked.get("Action") or "PUT", asked.get("Value")
+    path = Path((name,))
+    if value is None:
+        if action == "DELETE":
+            return Remove(path)
+        raise Invalid(f"{_PREFIX}Only DELETE action is allowed when no attribute value is specified")
+    kind = next(iter(value))
+    if action == "DELETE":
+        if kind not in _SETS:
+            raise Invalid(f"{_PREFIX}DELETE action with value is not supported for the type {kind}")
+        return Delete(path, Literal(value), legacy=True)
+    if action == "ADD":
+        # Lists are not documented here, yet they are taken, and appended to.
+        if kind not in _SETS and kind not in ("N", "L"):
+            raise Invalid(f"{_PREFIX}ADD action is not supported for the type {kind}")
+        return Add(path, Literal(value), legacy=True)
+    return Set(path, Literal(value))
+
+
+def _expectation(name: str, asked: Mapping[str, Any]) -> Node:
+    _check_expectation(name, asked)
+    operator = asked.get("ComparisonOperator")
+    if operator is None:
+        return _node(name, "EQ", [asked["Value"]]) if "Value" in asked else _node(name, "NULL", [])
+    values = asked["AttributeValueList"] if "AttributeValueList" in asked else _single(asked)
+    _check_values(operator, values)
+    return _node(name, operator, values)
+
+
+def _single(asked: Mapping[str, Any]) -> list[Value]:
+    return [asked["Value"]] if "Value" in asked else []
+
+
+def _check_expectation(name: str, asked: Mapping[str, Any]) -> None:
+    """Two generations of this parameter meet in one structure; they do not mix."""
+    operator, exists = asked.get("ComparisonOperator"), asked.get("Exists")
+    valued, listed = "Value" in asked, "AttributeValueList" in asked
+    problem = None
+    if valued and listed:
+        problem = "Value and AttributeValueList cannot be used together"
+    elif operator is not None:
+        if exists is not None:
+            problem = "Exists and ComparisonOperator cannot be used together"
+        elif not valued and not listed and operator not in ("NULL", "NOT_NULL"):
+            problem = f"Value or AttributeValueList must be used with ComparisonOperator: {operator}"
+    elif listed:
+        problem = "AttributeValueList can only be used with a ComparisonOperator"
+    elif exists is not False and not valued:
+        problem = f"Value must be provided when Exists is {'null' if exists is None else 'true'}"
+    elif exists is False and valued:
+        problem = "Value cannot be used when Exists is false"
+    if problem:
+        raise Invalid(f"{_PREFIX}{problem} for Attribute: {name}")
+
+
+def _check_values(operator: str, values: Sequence[Value]) -> None:
+    """As many values as the operator takes, all of one type that it can work with."""
+    count = len(values)
+    if count == 0 if operator == "IN" else count != _VALUE_COUNTS.get(operator, 1):
+        raise Invalid(f"{_PREFIX}Invalid number of argument(s) for the {operator} ComparisonOperator")
+    kinds = [next(iter(value)) for value in values]
+    if len(set(kinds)) > 1:
+        raise Invalid(f"{_PREFIX}AttributeValues inside AttributeValueList must be of same type")
+    allowed = _VALUE_TYPES.get(operator)
+    for kind in kinds:
+        if allowed is not None and kind not in allowed:
+            raise Invalid(
+                f"{_PREFIX}ComparisonOperator {operator} is not valid for {kind} AttributeValue type"
+            )
+    if operator == "BETWEEN" and (compare(values[0], values[1]) or 0) > 0:
+        raise Invalid(
+            "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound"
+        )
+
+
+_Maker = Callable[[Path, Sequence[Literal]], Node]
+
+_NODES: dict[str, _Maker] = {
+    "EQ": lambda path, values: Compare("=", path, values[0]),
+    "NE": lambda path, values: Compare("<>", path, values[0]),
+    "LT": lambda path, values: Compare("<", path, values[0]),
+    "LE": lambda path, values: Compare("<=", path, values[0]),
+    "GT": lambda path, values: Compare(">", path, values[0]),
+    "GE": lambda path, values: Compare(">=", path, values[0]),
+    "NULL": lambda path, _: AttributeNotExists(path),
+    "NOT_NULL": lambda path, _: AttributeExists(path),
+    "CONTAINS": lambda path, values: Contains(path, values[0]),
+    # Unlike NOT contains(), this one wants the attribute to be there.
+    "NOT_CONTAINS": lambda path, values: And((AttributeExists(path), Not(Contains(path, values[0])))),
+    "BEGINS_WITH": lambda path, values: BeginsWith(path, values[0]),
+    "IN": lambda path, values: In(path, tuple(values)),
+    "BETWEEN": lambda path, values: Between(path, values[0], values[1]),
+}
+
+
+def _node(name: str, operator: str, values: Sequence[Value]) -> Node:
+    return _NODES[operator](Path((name,)), [Literal(value) for value in values])
+
+
+def _joined(nodes: list[Node], operator: str | None) -> Condition | None:
+    if operator is not None and not nodes:
+        raise Invalid("ConditionalOperator cannot be used without Filter or Expected")
+    if operator is not None and len(nodes) == 1:
+        raise Invalid("ConditionalOperator can only be used when Filter or Expected has two or more elements")
+    if not nodes:
+        return None
+    if len(nodes) == 1:
+        return build.condition(nodes[0])
+    return build.condition(Or(tuple(nodes)) if operator == "OR" else And(tuple(nodes)))
