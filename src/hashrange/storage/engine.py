@@ -12,8 +12,8 @@ one that was never added to reads as zero, and a counter at zero takes no lastin
 so an engine may gather them and must not make two steps collide because both add to one counter.
 
 **Reads.** `read(step)` gives the step one consistent snapshot: everything committed before the call,
-nothing that commits later, however many calls the step makes. Reads never wait for writers. Any
-thread may read, and a read may be nested in another (each has its own snapshot).
+and nothing that commits after the step's first look, however many calls it makes. A read never waits
+for a commit. Any thread may read, and a read may be nested in another (it has its own snapshot).
 
 **Writes.** A step is a function of its transaction. It may run more than once, so it computes and
 uses the transaction, and does nothing else; only its last run counts. Steps are serializable, and the
@@ -23,9 +23,9 @@ to share its commit are not affected.
 
 **Done.** `done(result, error)` is called exactly once per submitted step, whatever happens, and after
 the commit is on disk: what was acknowledged survives kill -9 and power loss. That holds for failed
-steps too: what a step saw before it raised is on disk when its `done` is called. Callbacks come in
-commit order. They run on a thread of the engine's choice unless it was given a way to deliver them;
-they must be short and must not raise.
+steps too: what a step saw before it raised is on disk when its `done` is called. Callbacks of steps
+submitted by one thread come in commit order. They run on a thread of the engine's choice unless it was
+given a way to deliver them; they must be short and must not raise.
 
 **Iterators.** `scan` is lazy, holds a bounded part of the range in memory, and may be left unfinished.
 It lives no longer than its step. Inside a transaction it sees the writes made before the call; whether

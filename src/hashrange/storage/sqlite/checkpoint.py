@@ -75,9 +75,9 @@ class Checkpointer:
         # much again, so that a reader who pins an old snapshot costs one futile attempt per so many pages.
         self._threshold = 1 << 62
         _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
+        self._threshold = self._pages + LOG_PAGES_START
         if self._interject:
             self._interject(self._finish)
-        self._threshold = self._pages + LOG_PAGES_START
 
     def _finish(self) -> None:
         if _checkpoint(self._writer, apsw.SQLITE_CHECKPOINT_PASSIVE):

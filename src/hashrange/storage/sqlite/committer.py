@@ -104,19 +104,17 @@ class Committer:
         outcomes: list[Callable[[], None]] = []
         transaction, jobs = self._transaction, self._jobs
         deadline = time.monotonic() + STEPS_SECONDS_MAX
-        first = jobs[0][1]
-        try:
-            transaction.begin()
-        except apsw.Error:
-            taken.append(first)
-            jobs.popleft()
-            raise
-        while jobs and len(taken) < STEPS_MAX and transaction.pending_bytes < STEPS_BYTES_MAX:
-            step, done = jobs.popleft()
-            taken.append(done)
+        step, done = jobs.popleft()
+        taken.append(done)
+        transaction.begin()
+        while True:
             outcomes.append(run_step(transaction, step, done))
+            if not jobs or len(taken) >= STEPS_MAX or transaction.pending_bytes >= STEPS_BYTES_MAX:
+                break
             if time.monotonic() > deadline:
                 break
+            step, done = jobs.popleft()
+            taken.append(done)
         transaction.commit()
         return outcomes
 
@@ -144,8 +142,9 @@ def fail_all(
     try:
         transaction.rollback()
     except apsw.Error as again:
-        log.error("rollback failed: %s", again)  # noqa: TRY400 - the text says it all
-    return [partial(done, None, error) for done in taken]
+        log.error("rollback failed: %s", again)
+    # Each waiter raises its own, so that their tracebacks stay apart.
+    return [partial(done, None, type(error)(*error.args)) for done in taken]
 
 
 def run_callbacks(deliver: Deliver, callbacks: list[Callable[[], None]]) -> None:

@@ -29,12 +29,11 @@ CHECKPOINT_CACHE_KIB = 256
 class SqliteEngine:
     """An `Engine` on one data directory, which it owns while open."""
 
-    def __init__(self, path: Path, lock: DirectoryLock, deliver: Deliver) -> None:
-        """Open or create the data file; use `SqliteEngine.open`."""
+    def __init__(self, path: Path, lock: DirectoryLock, writer: apsw.Connection, deliver: Deliver) -> None:
+        """Take over a lock and a prepared connection; use `SqliteEngine.open`."""
         self._path = path
         self._lock = lock
-        self._writer = self._connect(WRITER_CACHE_KIB)
-        schema.prepare(self._writer, str(path))
+        self._writer = writer
         self._checkpointer = Checkpointer(self._connect(CHECKPOINT_CACHE_KIB), self._writer)
         self._committer = Committer(WriteTransaction(self._writer), deliver)
         self._checkpointer.start(self._committer.interject)
@@ -47,7 +46,9 @@ class SqliteEngine:
         """Take the data directory `path` and open or create the data file in it."""
         lock = DirectoryLock(path)
         try:
-            return cls(schema.data_file(path), lock, deliver or run_inline)
+            file = schema.data_file(path)
+            writer = schema.open_file(file, cache_kib=WRITER_CACHE_KIB)
+            return cls(file, lock, writer, deliver or run_inline)
         except BaseException:
             lock.release()
             raise
@@ -69,10 +70,7 @@ class SqliteEngine:
         except apsw.Error as error:
             raise translate(error) from error
         finally:
-            reader.release()
-            self._idle_readers.append(reader)
-            if self._closed:
-                self._close_readers()
+            self._take_back(reader)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T]) -> None:
         """Queue `step` for the next commit."""
@@ -101,7 +99,7 @@ class SqliteEngine:
             self._checkpointer.stop()
             self._close_readers()
             self._writer.set_wal_hook(None)
-            # Closing the last connection checkpoints and removes the log.
+            # Closing the last connection moves the log into the file and removes it.
             self._writer.close(True)
             self._lock.release()
 
@@ -109,12 +107,22 @@ class SqliteEngine:
         try:
             return schema.connect(str(self._path), cache_kib=cache_kib)
         except apsw.Error as error:
-            raise schema.opening_fault(error, str(self._path)) from error
+            raise translate(error) from error
 
     def _new_reader(self) -> SnapshotReader:
         if self._closed:
             raise Closed("the engine is closed")
         return SnapshotReader(self._connect(READER_CACHE_KIB))
+
+    def _take_back(self, reader: SnapshotReader) -> None:
+        try:
+            reader.release()
+        except apsw.Error as error:
+            reader.close()
+            raise translate(error) from error
+        self._idle_readers.append(reader)
+        if self._closed:
+            self._close_readers()
 
     def _close_readers(self) -> None:
         while self._idle_readers:

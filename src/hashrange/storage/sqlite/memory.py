@@ -21,6 +21,15 @@ T = TypeVar("T")
 CACHE_KIB = 2048
 
 
+class _StillReader(SnapshotReader):
+    """Needs no snapshot: the engine's lock keeps everything still while it reads."""
+
+    __slots__ = ()
+
+    def _begin(self) -> None:
+        """Begin nothing, so that a read may be nested in another on the one connection."""
+
+
 class MemoryEngine:
     """An `Engine` that forgets everything when closed; a step runs and is done within `submit`."""
 
@@ -29,6 +38,7 @@ class MemoryEngine:
         self._connection = schema.connect(":memory:", cache_kib=CACHE_KIB)
         schema.prepare(self._connection, ":memory:")
         self._transaction = WriteTransaction(self._connection)
+        self._idle_readers = [_StillReader(self._connection)]
         self._lock = threading.RLock()
         self._closed = False
 
@@ -41,13 +51,15 @@ class MemoryEngine:
         """Run `step` while nothing else runs."""
         with self._lock:
             self._check_open()
-            reader = SnapshotReader(self._connection)
+            idle = self._idle_readers
+            reader = idle.pop() if idle else _StillReader(self._connection)
             try:
                 return step(reader)
             except apsw.Error as error:
                 raise translate(error) from error
             finally:
                 reader.release()
+                idle.append(reader)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T]) -> None:
         """Run `step` and call `done`, both before returning."""
@@ -77,6 +89,8 @@ class MemoryEngine:
     def _commit(self, step: Callable[[Transaction], Any], done: Done[Any]) -> list[Callable[[], None]]:
         if self._closed:
             return [lambda: done(None, Closed("the engine is closed"))]
+        if self._connection.in_transaction:
+            raise RuntimeError("a step may only use its transaction")
         try:
             self._transaction.begin()
             callback = run_step(self._transaction, step, done)

@@ -22,11 +22,31 @@ CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT RO
 """
 
 
+def data_file(directory: Path) -> Path:
+    """Give the database file's place in a data directory."""
+    return directory / "hashrange.db"
+
+
+def open_file(path: Path, *, cache_kib: int) -> apsw.Connection:
+    """Open a data file or create it; give the connection for writing."""
+    try:
+        connection = connect(str(path), cache_kib=cache_kib)
+    except apsw.Error as error:
+        raise _opening_fault(error, str(path)) from error
+    try:
+        prepare(connection, str(path))
+    except BaseException:
+        connection.close(True)
+        raise
+    return connection
+
+
 def connect(path: str, *, cache_kib: int) -> apsw.Connection:
     """Open a connection with the settings every connection shares."""
     connection = apsw.Connection(path, statementcachesize=STATEMENTS_CACHED)
     connection.set_busy_timeout(BUSY_MS)
     pragma(connection, "cache_size", -cache_kib)
+    # Mapped pages count as the process's memory, and there may be any number of them.
     pragma(connection, "mmap_size", 0)
     pragma(connection, "synchronous", "FULL")
     pragma(connection, "wal_autocheckpoint", 0)
@@ -39,7 +59,7 @@ def prepare(connection: apsw.Connection, name: str) -> None:
         _create_if_empty(connection)
         found = _format_of(connection, name)
     except apsw.Error as error:
-        raise opening_fault(error, name) from error
+        raise _opening_fault(error, name) from error
     if found > FORMAT_VERSION:
         message = (
             f"data file {name} has on-disk format {found}, this version of Hashrange reads up to "
@@ -48,7 +68,7 @@ def prepare(connection: apsw.Connection, name: str) -> None:
         raise FormatTooNew(message)
 
 
-def opening_fault(error: apsw.Error, name: str) -> StorageError:
+def _opening_fault(error: apsw.Error, name: str) -> StorageError:
     """Give the storage error for trouble met while opening."""
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
         return NotWritable(f"cannot write data file {name}: {error}")
@@ -80,8 +100,3 @@ def _format_of(connection: apsw.Connection, name: str) -> int:
     if not isinstance(found, str) or not found.isdigit():
         raise Corrupt(f"{name} does not say which on-disk format it has")
     return int(found)
-
-
-def data_file(directory: Path) -> Path:
-    """Give the database file's place in a data directory."""
-    return directory / "hashrange.db"

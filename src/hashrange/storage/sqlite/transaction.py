@@ -10,7 +10,7 @@ from typing import cast
 
 import apsw
 
-from hashrange.storage.sqlite.reader import COUNTER, GET, SCAN, SCAN_REVERSE
+from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan
 
 PUT = "INSERT INTO rows VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v"
 DELETE = "DELETE FROM rows WHERE k = ?"
@@ -45,26 +45,27 @@ class WriteTransaction:
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
+        value: bytes | None
         if key in self._own:
-            return self._own[key]
-        if key in self._accepted:
-            return self._accepted[key]
-        return cast("bytes | None", self._cursor.execute(GET, (key,)).get)
+            value = self._own[key]
+        elif key in self._accepted:
+            value = self._accepted[key]
+        else:
+            value = self._cursor.execute(GET, (key,)).get
+        return value
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
     ) -> Iterator[tuple[bytes, bytes]]:
         """Give the rows with start <= key < end, this step's writes so far included."""
         self._flush()
-        cursor = self._connection.execute(
-            SCAN_REVERSE if reverse else SCAN, (start, end, -1 if limit is None else limit)
-        )
+        cursor = open_scan(self._connection, start, end, reverse=reverse, limit=limit)
         self._scans.append(cursor)
         return cast("Iterator[tuple[bytes, bytes]]", cursor)
 
     def counter(self, key: bytes) -> int:
         """Give a counter's value with the adds of this step and of those before it."""
-        stored = cast("int | None", self._cursor.execute(COUNTER, (key,)).get) or 0
+        stored: int = self._cursor.execute(COUNTER, (key,)).get or 0
         return stored + self._accepted_adds.get(key, 0) + self._adds.get(key, 0)
 
     def put(self, key: bytes, value: bytes) -> None:
@@ -97,12 +98,15 @@ class WriteTransaction:
 
     def begin(self) -> None:
         """Open the transaction that the coming steps share."""
+        if self._connection.in_transaction:  # a fault that came with another one
+            self.rollback()
         self._cursor.execute("BEGIN IMMEDIATE")
         self.pending_bytes = 0
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
-        self._close_scans()
+        if self._scans:
+            close_scans(self._scans)
         if self._own:
             self._accepted.update(self._own)
             self._own.clear()
@@ -116,7 +120,8 @@ class WriteTransaction:
 
     def discard(self) -> None:
         """Forget what the step wrote."""
-        self._close_scans()
+        if self._scans:
+            close_scans(self._scans)
         self._own.clear()
         self._adds.clear()
         if self._savepoint:
@@ -135,7 +140,8 @@ class WriteTransaction:
 
     def rollback(self) -> None:
         """Forget the whole commit, as after a fault."""
-        self._close_scans()
+        if self._scans:
+            close_scans(self._scans)
         for pending in (self._own, self._adds, self._accepted, self._accepted_adds):
             pending.clear()
         self._savepoint = False
@@ -165,9 +171,3 @@ class WriteTransaction:
             gone = [(key,) for key, value in writes.items() if value is None]
             self._cursor.executemany(DELETE, gone)
         writes.clear()
-
-    def _close_scans(self) -> None:
-        if self._scans:
-            for cursor in self._scans:
-                cursor.close(True)
-            self._scans.clear()
