@@ -4,7 +4,7 @@ from typing import Any
 
 from hashrange.api import errors
 from hashrange.api.errors import ApiError
-from hashrange.api.parameters import refuse_idle_placeholders, refuse_mixing, resolver
+from hashrange.api.parameters import legacy_map, refuse_idle_placeholders, refuse_mixing, resolver
 from hashrange.core.errors import RequestInvalid
 from hashrange.core.expressions import Condition, legacy
 from hashrange.core.mutation import Command, Outcome
@@ -45,7 +45,7 @@ def condition(request: Request) -> Condition | None:
 def expected(request: Request) -> Condition | None:
     """The condition of the legacy parameters."""
     if "Expected" in request or "ConditionalOperator" in request:
-        return legacy.expected(request.get("Expected"), request.get("ConditionalOperator"))
+        return legacy.expected(legacy_map(request.get("Expected")), request.get("ConditionalOperator"))
     return None
 
 

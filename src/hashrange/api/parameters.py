@@ -72,6 +72,24 @@ def _check_placeholders(parameter: str, given: dict[str, Any], pattern: re.Patte
             raise RequestInvalid(f'{parameter} contains invalid key: Syntax error; key: "{key}"')
 
 
+def legacy_map(raw: Any, *, older: bool = False) -> dict[str, Any] | None:
+    """Expected, AttributeUpdates or a map of conditions, with every value in it in canonical form."""
+    if raw is None:
+        return None
+    return {name: _legacy_values(asked, older=older) for name, asked in raw.items()}
+
+
+def _legacy_values(asked: dict[str, Any], *, older: bool) -> dict[str, Any]:
+    clean = dict(asked)
+    if "Value" in asked:
+        clean["Value"] = values.canonical(asked["Value"], older=older)
+    if "AttributeValueList" in asked:
+        clean["AttributeValueList"] = [
+            values.canonical(each, older=older) for each in asked["AttributeValueList"]
+        ]
+    return clean
+
+
 def attribute_map(raw: Any, *, older: bool = False) -> Item:
     """A Key or Item member in canonical form."""
     return values.canonical_item(raw, older=older)

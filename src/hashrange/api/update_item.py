@@ -6,7 +6,13 @@ from hashrange.api import answers, item_writes, shapes
 from hashrange.api.context import Context
 from hashrange.api.item_shapes import ATTRIBUTE_UPDATES, ATTRIBUTES, EXPECTED, NAMES
 from hashrange.api.kinds import Member, Text
-from hashrange.api.parameters import attribute_map, refuse_idle_placeholders, refuse_mixing, resolver
+from hashrange.api.parameters import (
+    attribute_map,
+    legacy_map,
+    refuse_idle_placeholders,
+    refuse_mixing,
+    resolver,
+)
 from hashrange.api.plan import Plan, Write
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
@@ -70,7 +76,7 @@ def update_item(context: Context, request: dict[str, Any]) -> Plan:
 def read_update(request: dict[str, Any]) -> tuple[Update, Condition | None]:
     """The update and the condition, from expressions or from the legacy parameters."""
     if "UpdateExpression" not in request and "ConditionExpression" not in request:
-        updates = request.get("AttributeUpdates")
+        updates = legacy_map(request.get("AttributeUpdates"))
         update = _NOTHING if updates is None else legacy.attribute_updates(updates)
         return update, item_writes.expected(request)
     binding = resolver(request)
