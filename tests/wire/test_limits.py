@@ -198,6 +198,7 @@ def test_pipelining_without_reading_answers_is_bounded(small_wire: Callable[...,
         client.socket.settimeout(0.5)
         assert send_until_stuck(client, request("Echo", padded(100_000)), 64 * MIB) < 32 * MIB
         wire.engine.hold = False
+        wire.release()
 
 
 def test_partial_bodies_are_bounded_over_all_connections(small_wire: Callable[..., Wire]) -> None:

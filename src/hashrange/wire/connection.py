@@ -7,10 +7,11 @@ from typing import cast
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from hashrange import logs
+from hashrange.wire import headers
 from hashrange.wire.http import Request, Shared
 
 # Headers that ask to leave HTTP/1.1. We stay, as RFC 9110 7.8 allows.
-_UPGRADE_HEADERS = frozenset({b"connection", b"http2-settings", b"upgrade"})
+_UPGRADE_HEADERS = frozenset({b"Connection", b"Http2-Settings", b"Upgrade"})
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _CHUNK_FACTOR = 7  # "1\r\n", a byte, "\r\n": the most bytes that honest chunking sends per byte of body
 _FRAMING_SLACK_BYTES = 512 * 1024
@@ -146,19 +147,17 @@ class Connection(asyncio.Protocol):
             self._fed > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
         ):
             raise _Refused(431)
-        self._headers = {name.lower(): value for name, value in fields.items()}
+        self._headers = headers.normal(fields)
         fields.clear()
 
     def on_message_complete(self) -> None:
-        headers = self._headers or {}
-        if b"upgrade" in headers and self._parser.should_upgrade():
+        fields = self._headers or {}
+        if b"Upgrade" in fields and self._parser.should_upgrade():
             return  # data_received is told as well, and goes on in _stay
         body, url = self._body, self._url
         if len(body) > self._shared.limits.body_bytes_max:
             raise _Refused(413)
-        request = Request(
-            self._parser.get_method(), url[0] if len(url) == 1 else b"".join(url), headers, body
-        )
+        request = Request(self._parser.get_method(), url[0] if len(url) == 1 else b"".join(url), fields, body)
         if not self._parser.should_keep_alive():
             self._deaf = True
         self._forget_partial()
@@ -231,12 +230,12 @@ class Connection(asyncio.Protocol):
                 self._announced(self._headers)
             self._measure(len(self._body))
 
-    def _announced(self, headers: dict[bytes, bytes]) -> None:
+    def _announced(self, fields: dict[bytes, bytes]) -> None:
         """Act on what the headers say of a body that is still to come."""
-        if int(headers.get(b"content-length", 0)) > self._shared.limits.body_bytes_max:
+        if int(fields.get(b"Content-Length", 0)) > self._shared.limits.body_bytes_max:
             self._refuse(413)
-        elif b"expect" in headers and self._parser.get_http_version() != "1.0":
-            if headers[b"expect"].lower() != b"100-continue":
+        elif b"Expect" in fields and self._parser.get_http_version() != "1.0":
+            if fields[b"Expect"].lower() != b"100-continue":
                 self._refuse(417)
             elif self._transport is not None and not (self._busy or self._waiting):
                 # Behind an earlier request it would be taken for the beginning of that one's answer.

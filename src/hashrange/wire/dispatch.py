@@ -53,7 +53,7 @@ class Dispatcher:
         """Answer a request, in the service's order: transport, JSON, target, signature, operation."""
         headers = request.headers
         request_id = next(self._request_ids)
-        form = (_FORMS_CORS if b"origin" in headers else _FORMS).get(headers.get(b"content-type", b""))
+        form = (_FORMS_CORS if b"Origin" in headers else _FORMS).get(headers.get(b"Content-Type", b""))
         if form is None or request.method != b"POST":
             form = _unusual_form(headers)
             if form is None or request.method != b"POST":
@@ -61,10 +61,10 @@ class Dispatcher:
                 return
         try:
             body = request.body
-            if b"content-encoding" in headers:
+            if b"Content-Encoding" in headers:
                 body = self._unpacked(headers, body)
             members = codec.decode(body)
-            operation = self._operations.get(headers.get(b"x-amz-target", b""))
+            operation = self._operations.get(headers.get(b"X-Amz-Target", b""))
             if operation is None:
                 raise ApiError("UnknownOperationException", None)  # noqa: TRY301 - all errors leave below
             plan = operation.plan(self._caller(request), members)
@@ -104,7 +104,7 @@ class Dispatcher:
             reply.send(form.ok(request_id, body), body)
 
     def _unpacked(self, headers: Mapping[bytes, bytes], body: bytes | bytearray) -> bytes | bytearray:
-        match headers[b"content-encoding"].lower():
+        match headers[b"Content-Encoding"].lower():
             case b"gzip":
                 return codec.gunzip(body, self._body_bytes_max)
             case b"identity" | b"":
@@ -114,14 +114,14 @@ class Dispatcher:
 
     def _caller(self, request: Request) -> Context:
         """Find the caller's context by what comes before the signature in the Authorization header."""
-        authorization = request.headers.get(b"authorization", b"")
+        authorization = request.headers.get(b"Authorization", b"")
         end = authorization.rfind(_SIGNATURE) + len(_SIGNATURE)
         scope = authorization[:end]
         context = self._callers.get(scope)
         if (
             context is None
             or end == len(authorization)
-            or b"x-amz-date" not in request.headers
+            or b"X-Amz-Date" not in request.headers
             or b"?" in request.url
         ):
             context = self._context_for(sigv4.identify(request.headers, request.url))
@@ -134,5 +134,5 @@ class Dispatcher:
 
 def _unusual_form(headers: Mapping[bytes, bytes]) -> Form | None:
     """Find the form for a content type that is spelled with parameters or capitals."""
-    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    return (_FORMS_CORS if b"origin" in headers else _FORMS).get(kind)
+    kind = headers.get(b"Content-Type", b"").partition(b";")[0].strip().lower()
+    return (_FORMS_CORS if b"Origin" in headers else _FORMS).get(kind)

@@ -7,7 +7,7 @@ from hashrange.wire.limits import Limits
 
 
 class Request(NamedTuple):
-    """One whole request. Header names are lower case; the body is only good until the handler returns."""
+    """One whole request. Header names are in Title-Case; the body is only good until the handler returns."""
 
     method: bytes
     url: bytes

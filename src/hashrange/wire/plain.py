@@ -28,8 +28,8 @@ def _preflight(headers: Mapping[bytes, bytes], request_id: bytes) -> bytes:
         b"Access-Control-Max-Age: 172800",
     ]
     for asked, allowed in (
-        (b"access-control-request-headers", b"Access-Control-Allow-Headers: "),
-        (b"access-control-request-method", b"Access-Control-Allow-Methods: "),
+        (b"Access-Control-Request-Headers", b"Access-Control-Allow-Headers: "),
+        (b"Access-Control-Request-Method", b"Access-Control-Allow-Methods: "),
     ):
         if asked in headers:
             lines.append(allowed + headers[asked])

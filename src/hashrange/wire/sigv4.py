@@ -30,7 +30,7 @@ class Identity(NamedTuple):
 
 def identify(headers: Mapping[bytes, bytes], url: bytes) -> Identity:
     """Read the caller's identity from the Authorization header or, as in presigned URLs, from the query."""
-    header = headers.get(b"authorization", b"").decode("latin-1").strip()
+    header = headers.get(b"Authorization", b"").decode("latin-1").strip()
     query = dict(parse_qsl(url.partition(b"?")[2].decode("latin-1"), keep_blank_values=True))
     if "X-Amz-Algorithm" in query:
         if header:
@@ -41,7 +41,7 @@ def identify(headers: Mapping[bytes, bytes], url: bytes) -> Identity:
         return _from_query(query)
     if not header.startswith(_ALGORITHM_PREFIX):
         raise ApiError("MissingAuthenticationTokenException", "Request is missing Authentication Token")
-    return _from_header(header, dated=b"x-amz-date" in headers or b"date" in headers)
+    return _from_header(header, dated=b"X-Amz-Date" in headers or b"Date" in headers)
 
 
 def _from_header(header: str, *, dated: bool) -> Identity:
