@@ -6,7 +6,7 @@ from hashrange.api import page_reads, shapes
 from hashrange.api.context import Context
 from hashrange.api.item_shapes import ATTRIBUTES, ATTRIBUTES_TO_GET, CONDITIONS, NAMES
 from hashrange.api.kinds import Flag, Member, Text, Whole
-from hashrange.api.parameters import refuse_idle_placeholders, refuse_mixing, resolver
+from hashrange.api.parameters import legacy_map, refuse_idle_placeholders, refuse_mixing, resolver
 from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
@@ -106,7 +106,9 @@ def _read_parts(request: dict[str, Any]) -> Parts:
     """Key conditions, filter and projection, from expressions or from the legacy parameters."""
     keep = projection = None
     if "QueryFilter" in request or "ConditionalOperator" in request:
-        keep = legacy.filter_conditions(request.get("QueryFilter"), request.get("ConditionalOperator"))
+        keep = legacy.filter_conditions(
+            legacy_map(request.get("QueryFilter")), request.get("ConditionalOperator")
+        )
     if "AttributesToGet" in request:
         projection = legacy.attributes_to_get(request["AttributesToGet"])
     binding = resolver(request)
@@ -117,10 +119,9 @@ def _read_parts(request: dict[str, Any]) -> Parts:
     if "ProjectionExpression" in request:
         projection = binding.projection(request["ProjectionExpression"])
     binding.finish()
-    clauses = (
-        legacy.key_conditions(request["KeyConditions"]) if condition is None else key_condition(condition)
-    )
-    return clauses, keep, projection
+    if condition is not None:
+        return key_condition(condition), keep, projection
+    return legacy.key_conditions(legacy_map(request["KeyConditions"]) or {}), keep, projection
 
 
 def _refuse_key_filter(

@@ -7,7 +7,7 @@ from hashrange.api import page_reads, shapes
 from hashrange.api.context import Context
 from hashrange.api.item_shapes import ATTRIBUTES, ATTRIBUTES_TO_GET, CONDITIONS, NAMES
 from hashrange.api.kinds import Flag, Member, Text, Whole
-from hashrange.api.parameters import refuse_idle_placeholders, refuse_mixing, resolver
+from hashrange.api.parameters import legacy_map, refuse_idle_placeholders, refuse_mixing, resolver
 from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
@@ -111,7 +111,9 @@ def _read_parts(request: dict[str, Any]) -> tuple[Condition | None, Projection |
     if "AttributesToGet" in request:
         projection = legacy.attributes_to_get(request["AttributesToGet"])
     if "ScanFilter" in request or "ConditionalOperator" in request:
-        keep = legacy.filter_conditions(request.get("ScanFilter"), request.get("ConditionalOperator"))
+        keep = legacy.filter_conditions(
+            legacy_map(request.get("ScanFilter"), older=True), request.get("ConditionalOperator")
+        )
     binding = resolver(request, older=True)
     if "FilterExpression" in request:
         keep = binding.condition("FilterExpression", request["FilterExpression"])

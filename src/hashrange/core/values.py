@@ -33,12 +33,11 @@ def canonical(raw: Any, *, older: bool = False, depth: int = 1) -> Value:
     """Check one attribute value as sent and give its canonical form (the same object where it already is)."""
     if not isinstance(raw, dict):
         raise Malformed
-    if len(raw) != 1:
-        raw = _only_member(raw, older, depth)
-    ((kind, content),) = raw.items()
+    value: Value = raw if len(raw) == 1 else _only_member(raw, older, depth)
+    ((kind, content),) = value.items()
     if kind == "S":
         if type(content) is str:
-            return raw
+            return value
         if content is None:
             raise Invalid(_EMPTY)
         raise Malformed
@@ -47,7 +46,7 @@ def canonical(raw: Any, *, older: bool = False, depth: int = 1) -> Value:
     check = _CHECKS.get(kind)
     if check is None or content is None:
         raise Invalid(_EMPTY)
-    return check(raw, content, older, depth)
+    return check(value, content, older, depth)
 
 
 def _only_member(raw: dict[str, Any], older: bool, depth: int) -> dict[str, Any]:
