@@ -45,9 +45,9 @@ def source(assigned: Assigned) -> Source:
     """A right-hand side as a function of the old item and the request's values."""
     match assigned:
         case Literal(value):
-            return lambda item, values: value
+            return lambda _item, _values: value
         case Parameter(name):
-            return lambda item, values: values[name]
+            return lambda _item, values: values[name]
         case Path():
             return _stored(assigned)
         case Arithmetic(operator, left, right):

@@ -104,25 +104,32 @@ def _open(cursor: Cursor, groups: list[_Group]) -> int:
 def _term(cursor: Cursor, groups: list[_Group]) -> None:
     """One condition without connectives; parentheses opened before it may hold its left operand only."""
     left = cursor.bare_operand()
-    parenthesized = False
+    parentheses = 0
     while len(groups) > 1 and groups[-1].fresh and cursor.at_symbol(")"):
         cursor.advance()
         groups.pop()
-        if parenthesized:
-            raise redundant_parentheses()
-        parenthesized = True
-    predicate = _predicate(cursor, left)
-    if predicate is not None:
-        groups[-1].add(predicate, parenthesized=False)
-    elif isinstance(left, Call):
-        groups[-1].add(left, parenthesized=parenthesized)
-    else:
+        parentheses += 1
+    compared = _at_predicate(cursor)
+    if not compared and not isinstance(left, Call):
         raise cursor.error()
+    if parentheses > 1:
+        raise redundant_parentheses()
+    if compared:
+        groups[-1].add(_predicate(cursor, left), parenthesized=False)
+    elif isinstance(left, Call):
+        groups[-1].add(left, parenthesized=parentheses == 1)
 
 
-def _predicate(cursor: Cursor, left: Operand) -> ConditionSyntax | None:
+def _at_predicate(cursor: Cursor) -> bool:
     token = cursor.token
-    if token.kind is Kind.SYMBOL and token.text in _COMPARATORS:
+    if token.kind is Kind.SYMBOL:
+        return token.text in _COMPARATORS
+    return token.kind is Kind.KEYWORD and token.text in ("BETWEEN", "IN")
+
+
+def _predicate(cursor: Cursor, left: Operand) -> ConditionSyntax:
+    token = cursor.token
+    if token.kind is Kind.SYMBOL:
         cursor.advance()
         return Comparison(_COMPARATORS[token.text], left, cursor.operand())
     if cursor.at_keyword("BETWEEN"):
@@ -130,10 +137,8 @@ def _predicate(cursor: Cursor, left: Operand) -> ConditionSyntax | None:
         lower = cursor.operand()
         cursor.expect_keyword("AND")
         return Range(left, lower, cursor.operand())
-    if cursor.at_keyword("IN"):
-        cursor.advance()
-        return Membership(left, cursor.operands())
-    return None
+    cursor.expect_keyword("IN")
+    return Membership(left, cursor.operands())
 
 
 def _close(cursor: Cursor, groups: list[_Group]) -> None:

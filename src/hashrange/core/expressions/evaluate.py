@@ -70,13 +70,13 @@ def getter(operand: Operand) -> Getter:
     """The operand as a function of an item and the request's values; None where there is nothing."""
     match operand:
         case Path((str(name),)):
-            return lambda item, values: item.get(name)
+            return lambda item, _values: item.get(name)
         case Path(parts):
-            return lambda item, values: find(item, parts)
+            return lambda item, _values: find(item, parts)
         case Literal(value):
-            return lambda item, values: value
+            return lambda _item, _values: value
         case Parameter(name):
-            return lambda item, values: values[name]
+            return lambda _item, values: values[name]
         case Size(inner):
             return _size(getter(inner))
         case _:
@@ -217,7 +217,7 @@ def _size(operand: Getter) -> Getter:
 
 
 def size(value: Value) -> int | None:
-    """What size() says of a value; None for the types that have no size."""
+    """The length that the size function gives; None for the types that have none."""
     ((kind, content),) = value.items()
     if kind == "S":
         # UTF-16 units (measured); every code point beyond the first plane is two of them.

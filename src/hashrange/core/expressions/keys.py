@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Literal as OneOf
-from typing import NoReturn, assert_never
+from typing import assert_never
 
 from hashrange.core.expressions.checks import known_value
 from hashrange.core.expressions.errors import ExpressionInvalid
@@ -58,7 +58,7 @@ def _gather(node: Node, values: Values, clauses: list[KeyClause]) -> None:
         return
     clause = _clause(node, values)
     if any(clause.attribute == other.attribute for other in clauses):
-        _refuse(
+        raise ExpressionInvalid(
             "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key"
         )
     clauses.append(clause)
@@ -67,7 +67,7 @@ def _gather(node: Node, values: Values, clauses: list[KeyClause]) -> None:
 def _clause(node: Node, values: Values) -> KeyClause:
     match node:
         case Compare("<>"):
-            _refuse_operator("<>")
+            raise _operator_refused("<>")
         case Compare(comparator, left, right):
             return _comparison(comparator, left, right, values)
         case Between(operand, lower, upper):
@@ -75,19 +75,19 @@ def _clause(node: Node, values: Values) -> KeyClause:
         case BeginsWith(operand, prefix):
             return _named_first("begins_with", operand, (prefix,), values)
         case Or():
-            _refuse_operator("OR")
+            raise _operator_refused("OR")
         case Not():
-            _refuse_operator("NOT")
+            raise _operator_refused("NOT")
         case In():
-            _refuse_operator("IN")
+            raise _operator_refused("IN")
         case AttributeExists():
-            _refuse_operator("attribute_exists")
+            raise _operator_refused("attribute_exists")
         case AttributeNotExists():
-            _refuse_operator("attribute_not_exists")
+            raise _operator_refused("attribute_not_exists")
         case AttributeType():
-            _refuse_operator("attribute_type")
+            raise _operator_refused("attribute_type")
         case Contains():
-            _refuse_operator("contains")
+            raise _operator_refused("contains")
         case And():
             raise AssertionError(node)
         case _:
@@ -101,14 +101,14 @@ def _comparison(comparator: str, left: Operand, right: Operand, values: Values) 
     if isinstance(right, Path):
         return KeyClause(_key_name(right), _MIRRORED[comparator], (value,))
     _key_value(right, values)
-    _refuse("Invalid condition in KeyConditionExpression: No key attribute specified")
+    raise ExpressionInvalid("Invalid condition in KeyConditionExpression: No key attribute specified")
 
 
 def _named_first(
     operator: KeyOperator, operand: Operand, rest: tuple[Operand, ...], values: Values
 ) -> KeyClause:
     if not isinstance(operand, Path):
-        _refuse(
+        raise ExpressionInvalid(
             f"Invalid condition in KeyConditionExpression: {operator} operator must have the key attribute as its "
             "first operand"
         )
@@ -117,7 +117,7 @@ def _named_first(
 
 def _key_name(path: Path) -> str:
     if len(path.parts) > 1:
-        _refuse(
+        raise ExpressionInvalid(
             "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes"
         )
     return str(path.parts[0])
@@ -128,18 +128,14 @@ def _key_value(operand: Operand, values: Values) -> Value:
         case Parameter() | Literal():
             return known_value(operand, values)
         case Path():
-            _refuse(
+            raise ExpressionInvalid(
                 "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
             )
         case Size():
-            _refuse("KeyConditionExpressions cannot contain nested operations")
+            raise ExpressionInvalid("KeyConditionExpressions cannot contain nested operations")
         case _:
             assert_never(operand)
 
 
-def _refuse_operator(operator: str) -> NoReturn:
-    _refuse(f"Invalid operator used in KeyConditionExpression: {operator}")
-
-
-def _refuse(detail: str) -> NoReturn:
-    raise ExpressionInvalid(detail)
+def _operator_refused(operator: str) -> ExpressionInvalid:
+    return ExpressionInvalid(f"Invalid operator used in KeyConditionExpression: {operator}")

@@ -133,7 +133,7 @@ class Resolver:
 
     def _shape(self, make: _Maker[Shape[Ready]], kind: str, text: str) -> Shape[Ready]:
         try:
-            _check_size(text)
+            _check_size(kind, text)
             keep = self._small and len(text) <= _CACHED_CHARS_MAX
             shape = make(text, self._names) if keep else make.__wrapped__(text, self._names)
             shape.check(self._values)
@@ -143,12 +143,14 @@ class Resolver:
         return shape
 
 
-def _check_size(text: str) -> None:
+def _check_size(kind: str, text: str) -> None:
     if not text:
         raise Flaw("The expression can not be empty;")
     length = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if length > limits.EXPRESSION_BYTES_MAX:
-        raise Flaw(f"Expression size has exceeded the maximum allowed size; expression size: {length}")
+        # Only these two say how long the text is (seen on the service).
+        told = f" expression size: {length}" if kind in ("FilterExpression", "ConditionExpression") else ""
+        raise Flaw(f"Expression size has exceeded the maximum allowed size;{told}")
 
 
 def _refuse_unused(which: str, unused: list[str]) -> None:

@@ -74,7 +74,8 @@ def _plant(tree: Tree, parts: Iterable[str | int], at: int) -> None:
     *branches, leaf = parts
     for part in branches:
         below = tree.setdefault(part, {})
-        assert not isinstance(below, int), "overlapping paths are refused before this"
+        if isinstance(below, int):
+            raise ValueError("overlapping paths are to be refused before this")  # noqa: TRY004
         tree = below
     tree[leaf] = at
 
@@ -84,7 +85,7 @@ def _result(action: Action) -> Result:
         case Set(_, value):
             return source(value)
         case Remove():
-            return lambda item, values: None
+            return lambda _item, _values: None
         case Add():
             return addition(action)
         case Delete():
@@ -133,7 +134,8 @@ def _rebuild(value: Value, tree: Tree, results: list[Value | None]) -> Value:
         return {"L": _rebuild_list(value["L"], tree, results)}
     entries = dict(value["M"])
     for name, below in tree.items():
-        _put(entries, str(name), _outcome(entries.get(str(name)), below, results))
+        new = results[below] if isinstance(below, int) else _rebuild(entries[str(name)], below, results)
+        _put(entries, str(name), new)
     return {"M": entries}
 
 
@@ -142,15 +144,9 @@ def _rebuild_list(elements: list[Value], tree: Tree, results: list[Value | None]
     changed: list[Value | None] = list(elements)
     for index in sorted(part for part in tree if isinstance(part, int)):
         below = tree[index]
+        new = results[below] if isinstance(below, int) else _rebuild(elements[index], below, results)
         if index < len(elements):
-            changed[index] = _outcome(elements[index], below, results)
+            changed[index] = new
         else:
-            changed.append(_outcome(None, below, results))
+            changed.append(new)
     return [element for element in changed if element is not None]
-
-
-def _outcome(old: Value | None, below: "int | Tree", results: list[Value | None]) -> Value | None:
-    if isinstance(below, int):
-        return results[below]
-    assert old is not None, "paths are checked before this"
-    return _rebuild(old, below, results)
