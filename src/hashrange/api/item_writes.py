@@ -5,7 +5,7 @@ from typing import Any
 from hashrange.api import errors
 from hashrange.api.errors import ApiError
 from hashrange.api.parameters import legacy_map, refuse_idle_placeholders, refuse_mixing, resolver
-from hashrange.core.errors import RequestInvalid
+from hashrange.core.errors import Invalid, RequestInvalid
 from hashrange.core.expressions import Condition, legacy
 from hashrange.core.mutation import Command, Outcome
 from hashrange.core.schema import Table
@@ -44,9 +44,13 @@ def condition(request: Request) -> Condition | None:
 
 def expected(request: Request) -> Condition | None:
     """The condition of the legacy parameters."""
-    if "Expected" in request or "ConditionalOperator" in request:
+    if "Expected" not in request and "ConditionalOperator" not in request:
+        return None
+    try:
         return legacy.expected(legacy_map(request.get("Expected")), request.get("ConditionalOperator"))
-    return None
+    except Invalid as invalid:
+        # The newer layer announces this family like the expressions'.
+        raise RequestInvalid(invalid.message) from None
 
 
 def run(tx: Transaction, table: Table, command: Command, request: Request) -> tuple[Table, Outcome]:

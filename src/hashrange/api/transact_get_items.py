@@ -70,7 +70,7 @@ def transact_get_items(context: Context, request: dict[str, Any]) -> Plan:
     for (get, key, projection), table in zip(checked, tables, strict=True):
         lookups.append(_lookup(get["TableName"], table, key, projection))
     transactions.refuse_duplicates([(each.table, each.key) for each in lookups if isinstance(each, Lookup)])
-    transactions.cancel_on([each if isinstance(each, Reason) else None for each in lookups])
+    transactions.cancel_on(transactions.first_only(lookups))
     found = [each for each in lookups if isinstance(each, Lookup)]
     return Read(lambda reader: read_all(reader, found, request.get("ReturnConsumedCapacity", "NONE")))
 

@@ -17,7 +17,7 @@ from hashrange.api.update_item import refuse_key_update
 from hashrange.core import indexes, mutation, primary_key
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Update
-from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, TRANSACT_ITEMS_MAX
+from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.mutation import Change, Check, Command, Delete, Put
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
@@ -93,12 +93,14 @@ class _Draft:
 def transact_write_items(context: Context, request: dict[str, Any]) -> Plan:
     token = transact_writes.token(context, request)
     drafts = [_Draft(_known(element)) for element in request["TransactItems"]]
+    if sum(draft.size for draft in drafts) > TRANSACT_BYTES_MAX:
+        raise Invalid(f"Transaction request size cannot exceed {TRANSACT_BYTES_MAX} bytes")
     tables = [data_table(context, draft.asked["TableName"]) for draft in drafts]
     actions = [_bind(draft, table) for draft, table in zip(drafts, tables, strict=True)]
     transactions.refuse_duplicates(
         [(each.table, each.command.key) for each in actions if isinstance(each, Action)]
     )
-    transactions.cancel_on([each if isinstance(each, Reason) else None for each in actions])
+    transactions.cancel_on(transactions.first_only(actions))
     bound = [each for each in actions if isinstance(each, Action)]
     return Write(lambda tx: transact_writes.run(tx, request, bound, token))
 

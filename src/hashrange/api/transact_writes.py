@@ -13,7 +13,7 @@ from hashrange.api.transactions import Reason
 from hashrange.core import capacity, items
 from hashrange.core.capacity import Consumed
 from hashrange.core.errors import Invalid
-from hashrange.core.limits import IDEMPOTENCY_SECONDS, TRANSACT_BYTES_MAX
+from hashrange.core.limits import IDEMPOTENCY_SECONDS
 from hashrange.core.mutation import Command, Outcome
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
@@ -75,7 +75,6 @@ def run(tx: Transaction, request: Request, actions: list[Action], given: Token |
 def _outcomes(tx: Transaction, actions: list[Action]) -> list[Done]:
     done: list[Done] = []
     reasons: list[Reason | None] = []
-    total = 0
     for action in actions:
         table = catalogue.current(tx, action.table)
         if table is None:
@@ -92,11 +91,8 @@ def _outcomes(tx: Transaction, actions: list[Action]) -> list[Done]:
             reasons.append(transactions.invalid(error))
             continue
         reasons.append(None)
-        total += max(outcome.before_size, outcome.after_size)
         done.append((action, table, outcome))
     transactions.cancel_on(reasons)
-    if total > TRANSACT_BYTES_MAX:
-        raise Invalid("Transaction request exceeds the maximum aggregate item size of 4 MB")
     return done
 
 

@@ -49,6 +49,16 @@ def cancel_on(reasons: Sequence[Reason | None]) -> None:
     )
 
 
+def first_only(outcomes: Sequence[object]) -> list[Reason | None]:
+    """The reasons among the outcomes, of which the service reports only the first (its checks stop there)."""
+    reasons: list[Reason | None] = [None] * len(outcomes)
+    for at, outcome in enumerate(outcomes):
+        if isinstance(outcome, Reason):
+            reasons[at] = outcome
+            break
+    return reasons
+
+
 def refuse_duplicates(places: Sequence[tuple[Table, bytes] | None]) -> None:
     """An item may take part in a transaction only once."""
     seen = set()

@@ -6,9 +6,9 @@ from hashrange.core import capacity, indexes
 from hashrange.core.errors import ConditionFailed, Invalid
 from hashrange.core.expressions import Applied, Condition, Update, apply_update, matches, update_charge
 from hashrange.core.items import item_size
-from hashrange.core.limits import ITEM_BYTES_MAX
+from hashrange.core.limits import ITEM_BYTES_MAX, NESTING_LEVELS_MAX
 from hashrange.core.schema import Table
-from hashrange.core.values import Item
+from hashrange.core.values import Item, depth
 
 _TOO_LARGE = "Item size has exceeded the maximum allowed size"
 _UPDATE_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
@@ -94,8 +94,10 @@ def changed_item(table: Table, command: Change, stored: Item | None) -> tuple[Ap
     size = item_size(applied.item)
     if size > ITEM_BYTES_MAX:
         raise Invalid(_UPDATE_TOO_LARGE)
+    touched = {name: applied.item[name] for name in targets(command.update) if name in applied.item}
+    if any(depth(value) > NESTING_LEVELS_MAX for value in touched.values()):
+        raise Invalid("Nesting Levels have exceeded supported limits")
     if table.indexes:
-        touched = {name: applied.item[name] for name in targets(command.update) if name in applied.item}
         indexes.check_index_keys(table, touched, update=True)
     return applied, size
 

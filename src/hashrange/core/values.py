@@ -13,6 +13,8 @@ type_names = ("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M")
 Value = dict[str, Any]
 Item = dict[str, Value]
 
+# Up to so many characters a name cannot be too long, whatever they are.
+_NAME_CHARS_SAFE = limits.ATTRIBUTE_NAME_BYTES_MAX // 4
 _PREFIX = "One or more parameter values were invalid: "
 _EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 _SEVERAL = (
@@ -67,8 +69,18 @@ def canonical_item(raw: Any, *, older: bool = False) -> Item:
     if type(raw) is not dict:
         raise Malformed
     for name, value in raw.items():
+        if not 0 < len(name) <= _NAME_CHARS_SAFE:
+            check_name(name)
         raw[name] = canonical(value, older=older)
     return raw
+
+
+def check_name(name: str) -> None:
+    """An attribute's name is neither empty nor longer than 64 KB."""
+    if not name:
+        raise Invalid(_PREFIX + "Attribute name must not be empty")
+    if len(name.encode("utf-8")) > limits.ATTRIBUTE_NAME_BYTES_MAX:
+        raise Invalid("Attribute name is too large, must be less than 65536 bytes")
 
 
 def _string(raw: Value, content: Any, older: bool, depth: int) -> Value:
@@ -135,6 +147,8 @@ def _map(raw: Value, content: Any, older: bool, depth: int) -> Value:
         raise RequestInvalid(_TOO_DEEP)
     for name, value in content.items():
         content[name] = canonical(value, older=older, depth=below)
+        if not 0 < len(name) <= _NAME_CHARS_SAFE:
+            check_name(name)
     return raw
 
 
@@ -234,6 +248,16 @@ def sort_binaries(members: list[str]) -> list[str]:
 def type_of(value: Value) -> str:
     """The one type name of a canonical value."""
     return next(iter(value))
+
+
+def depth(value: Value) -> int:
+    """Levels of nesting, the value's own included."""
+    ((kind, content),) = value.items()
+    if kind == "L":
+        return 1 + max(map(depth, content), default=0)
+    if kind == "M":
+        return 1 + max(map(depth, content.values()), default=0)
+    return 1
 
 
 def equal(left: Value, right: Value) -> bool:
