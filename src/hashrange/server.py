@@ -81,7 +81,7 @@ class Server:
 
 def load_operations() -> None:
     """Import every operation's module; each enters itself in the registry."""
-    for module in pkgutil.iter_modules(api.__path__, api.__name__ + "."):
+    for module in pkgutil.walk_packages(api.__path__, api.__name__ + "."):
         importlib.import_module(module.name)
 
 

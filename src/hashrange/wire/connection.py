@@ -100,7 +100,7 @@ class Connection(asyncio.Protocol):
         self._deadline = self._shared.now + self._shared.limits.idle_seconds
         self._shared.connections.add(self)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
+    def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
         self._waiting.clear()
         self._count_partial(0)

@@ -1,0 +1,76 @@
+"""The rooms of the house: who may know whom, and what does not belong where."""
+
+import ast
+from pathlib import Path
+
+from house import SOURCE, imports, modules, name, tree
+
+# A room may import from itself and from rooms with a lower number, never from a neighbour with its own.
+RANKS = {
+    "core": 0,
+    "clock": 1,
+    "ids": 1,
+    "logs": 1,
+    "config": 2,
+    "storage": 3,
+    "api": 4,
+    "jobs": 5,
+    "wire": 5,
+    "server": 6,
+    "cli": 7,
+    "__main__": 8,
+}
+AWAITING = {"wire", "jobs", "server"}
+# A pure core has no clock, no IO, no randomness, no logging and no threads.
+IMPURE = {
+    *("apsw", "asyncio", "datetime", "http", "io", "logging", "os", "pathlib", "random", "secrets", "socket"),
+    *("sqlite3", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid", "uvloop"),
+}
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def known(path: Path) -> set[str]:
+    """The rooms a module imports from."""
+    parts = [imported.split(".") for imported in imports(path)]
+    return {
+        part[1] for part in parts if part[0] == "hashrange" and len(part) > 1 and part[1] != "__version__"
+    }
+
+
+def test_every_room_has_its_place() -> None:
+    rooms = {room(path) for path in modules("src/hashrange")} - {"__init__"}
+    assert rooms <= RANKS.keys()
+
+
+def test_imports_go_one_way() -> None:
+    wrong = [
+        f"{name(path)} imports {other}"
+        for path in modules("src/hashrange")
+        if room(path) != "__init__"
+        for other in sorted(known(path))
+        if other != room(path) and RANKS[other] >= RANKS[room(path)]
+    ]
+    assert wrong == []
+
+
+def test_the_core_is_pure() -> None:
+    wrong = [
+        f"{name(path)} imports {imported}"
+        for path in modules("src/hashrange/core")
+        for imported in imports(path)
+        if imported.split(".")[0] in IMPURE
+    ]
+    assert wrong == []
+
+
+def test_only_the_rim_awaits() -> None:
+    asynchronous = (ast.AsyncFunctionDef, ast.Await, ast.AsyncWith, ast.AsyncFor)
+    wrong = {
+        name(path)
+        for path in modules("src/hashrange")
+        if room(path) not in AWAITING and any(isinstance(node, asynchronous) for node in ast.walk(tree(path)))
+    }
+    assert wrong == set()

@@ -1,0 +1,136 @@
+"""The command: its flags, its messages and how it ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hashrange import __version__
+from hashrange.config import SettingInvalid, Settings, load
+from serving import serving
+
+
+def hashrange(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hashrange", *arguments]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, env=env)
+
+
+def test_version() -> None:
+    assert hashrange("--version").stdout == f"hashrange {__version__}\n"
+
+
+def test_help_names_flags_and_variables() -> None:
+    text = hashrange("serve", "--help").stdout
+    assert "--max-body-bytes" in text
+    assert "HASHRANGE_MAX_BODY_BYTES" in text
+
+
+def test_flags_win_over_the_environment() -> None:
+    environment = {"HASHRANGE_PORT": "1234", "HASHRANGE_REGION": "eu-west-1", "HASHRANGE_IN_MEMORY": "yes"}
+    settings = load({"port": "0"}, environment)
+    assert (settings.port, settings.region, settings.in_memory) == (0, "eu-west-1", True)
+    assert load({}, {}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("flags", "environment", "message"),
+    [
+        ({"port": "70000"}, {}, "--port: '70000' is not valid: must be a whole number from 0 to 65535"),
+        (
+            {},
+            {"HASHRANGE_LOG_FORMAT": "xml"},
+            "HASHRANGE_LOG_FORMAT: 'xml' is not valid: must be one of text, json",
+        ),
+        (
+            {},
+            {"HASHRANGE_IN_MEMORY": "maybe"},
+            "HASHRANGE_IN_MEMORY: 'maybe' is not valid: must be true or false",
+        ),
+        ({"region": "Mars!"}, {}, "--region: 'Mars!' is not valid: must be a region name such as us-east-1"),
+        ({"data_dir": ""}, {}, "--data-dir: '' is not valid: must not be empty"),
+    ],
+)
+def test_invalid_settings_say_why(flags: Any, environment: Any, message: str) -> None:
+    with pytest.raises(SettingInvalid) as caught:
+        load(flags, environment)
+    assert str(caught.value) == message
+
+
+def test_an_invalid_setting_ends_the_command() -> None:
+    ended = hashrange("serve", HASHRANGE_PORT="many")
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "hashrange: HASHRANGE_PORT: 'many' is not valid: must be a whole number from 0 to 65535\n"
+    )
+
+
+def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
+    with serving("--data-dir", str(tmp_path / "data"), "--region", "eu-north-1") as server:
+        rest = [server.process.stdout.readline() for _ in range(3)]
+        assert str(tmp_path / "data") in rest[0]
+        assert f"--region eu-north-1 --endpoint-url {server.endpoint}" in rest[2]
+        assert server.request("GET", "/").body == b"healthy: dynamodb.eu-north-1.amazonaws.com "
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_it_well(number: int, tmp_path: Path) -> None:
+    with serving("--data-dir", str(tmp_path)) as server:
+        assert server.stop(number) == 0
+        assert "Traceback" not in server.log_text()
+
+
+def test_json_logs_are_json(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hashrange", "serve", "--port", "0", "--in-memory", "--log-format", "json"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        line = process.stderr.readline()
+        assert '"message": "server.started"' in line
+        assert '"endpoint": "http://127.0.0.1:' in line
+    finally:
+        process.terminate()
+        output, _ = process.communicate(timeout=10)
+    assert output == ""
+
+
+def test_a_taken_port() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ended = hashrange("serve", "--in-memory", "--port", str(port))
+    message = f"hashrange: 127.0.0.1 port {port} is already in use; choose another with --port\n"
+    assert (ended.returncode, ended.stderr) == (1, message)
+
+
+def test_a_strange_host() -> None:
+    ended = hashrange("serve", "--in-memory", "--port", "0", "--host", "203.0.113.7")
+    message = "hashrange: cannot listen on 203.0.113.7: it is not an address of this machine\n"
+    assert (ended.returncode, ended.stderr) == (1, message)
+
+
+def test_a_data_directory_in_use(tmp_path: Path) -> None:
+    with serving("--data-dir", str(tmp_path)) as server:
+        ended = hashrange("serve", "--port", "0", "--data-dir", str(tmp_path))
+        assert ended.returncode == 1
+        assert ended.stderr == (
+            f"hashrange: data directory {tmp_path} is in use by another server "
+            f"(process {server.process.pid})\n"
+        )
+
+
+def test_a_data_directory_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    ended = hashrange("serve", "--port", "0", "--data-dir", str(tmp_path / "file" / "data"))
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("hashrange: cannot use data directory")
+    assert ended.stderr.count("\n") == 1
