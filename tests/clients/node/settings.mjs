@@ -1,0 +1,10 @@
+// How every tour reaches the server under test: its address is the first argument.
+
+export const endpoint = process.argv[2];
+export const settings = {
+  endpoint,
+  region: "us-east-1",
+  credentials: { accessKeyId: "test", secretAccessKey: "test" },
+  maxAttempts: 1,
+};
+export const unique = (name) => `${name}-${process.pid}-${Date.now()}`;

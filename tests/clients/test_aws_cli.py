@@ -1,0 +1,160 @@
+"""The AWS CLI, run as people run it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from serving import Serving
+
+_AWS = Path(sys.executable).parent / "aws"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not _AWS.exists(), reason="the AWS CLI is not installed beside this Python"),
+]
+
+Aws = Callable[..., Any]
+
+
+class Failed(Exception):
+    """The CLI ended with an error; its words are the message."""
+
+
+@pytest.fixture
+def aws(server: Serving, tmp_path: Path) -> Aws:
+    """Run `aws dynamodb …` and give what it printed, parsed."""
+    environment = {
+        **os.environ,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": server.endpoint,
+        "AWS_CONFIG_FILE": str(tmp_path / "no-config"),
+        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "no-credentials"),
+        "AWS_PAGER": "",
+    }
+
+    def run(command: str, *words: str, **options: Any) -> Any:
+        arguments = [str(_AWS), "dynamodb", command, *words]
+        for name, value in options.items():
+            text = value if isinstance(value, str) else json.dumps(value)
+            arguments += ["--" + name.replace("_", "-"), text]
+        done = subprocess.run(
+            arguments, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        if done.returncode:
+            raise Failed(done.stderr)
+        return json.loads(done.stdout) if done.stdout.strip() else None
+
+    return run
+
+
+def test_a_tour_of_the_command_line(aws: Aws) -> None:
+    table = f"music-{uuid4().hex}"
+    created = aws(
+        "create-table",
+        "--attribute-definitions",
+        "AttributeName=Artist,AttributeType=S",
+        "AttributeName=Song,AttributeType=S",
+        "AttributeName=Genre,AttributeType=S",
+        "--key-schema",
+        "AttributeName=Artist,KeyType=HASH",
+        "AttributeName=Song,KeyType=RANGE",
+        "--global-secondary-indexes",
+        "IndexName=by-genre,KeySchema=[{AttributeName=Genre,KeyType=HASH},{AttributeName=Song,KeyType=RANGE}],"
+        "Projection={ProjectionType=ALL}",
+        table_name=table,
+        billing_mode="PAY_PER_REQUEST",
+    )["TableDescription"]
+    assert created["TableArn"].endswith(f":table/{table}")
+    aws("wait", "table-exists", table_name=table)
+
+    for song in ("Blue", "Red", "Green"):
+        item = {"Artist": {"S": "X"}, "Song": {"S": song}, "Genre": {"S": "jazz"}, "Plays": {"N": "1"}}
+        aws("put-item", table_name=table, item=item)
+    found = aws("get-item", table_name=table, key={"Artist": {"S": "X"}, "Song": {"S": "Red"}})
+    assert found["Item"]["Plays"] == {"N": "1"}
+    _updates_and_conditions(aws, table)
+    _reads_in_pages(aws, table)
+    _tags_and_settings(aws, table, created["TableArn"])
+    assert table in aws("list-tables")["TableNames"]
+    aws("delete-table", table_name=table)
+    aws("wait", "table-not-exists", table_name=table)
+    with pytest.raises(Failed, match="ResourceNotFoundException"):
+        aws("describe-table", table_name=table)
+
+
+def _updates_and_conditions(aws: Aws, table: str) -> None:
+    key = {"Artist": {"S": "X"}, "Song": {"S": "Red"}}
+    changed = aws(
+        "update-item",
+        table_name=table,
+        key=key,
+        update_expression="SET Plays = Plays + :one",
+        expression_attribute_values={":one": {"N": "1"}},
+        return_values="ALL_NEW",
+        return_consumed_capacity="INDEXES",
+    )
+    assert changed["Attributes"]["Plays"] == {"N": "2"}
+    assert changed["ConsumedCapacity"]["GlobalSecondaryIndexes"]["by-genre"]["CapacityUnits"] == 1.0
+    with pytest.raises(Failed, match="ConditionalCheckFailedException"):
+        aws("delete-item", table_name=table, key=key, condition_expression="attribute_not_exists(Plays)")
+
+
+def _reads_in_pages(aws: Aws, table: str) -> None:
+    songs = aws(
+        "query",
+        table_name=table,
+        index_name="by-genre",
+        key_condition_expression="Genre = :g",
+        expression_attribute_values={":g": {"S": "jazz"}},
+        page_size="1",
+    )
+    assert [item["Song"]["S"] for item in songs["Items"]] == ["Blue", "Green", "Red"]
+    first = aws("scan", table_name=table, max_items="2")
+    rest = aws("scan", table_name=table, starting_token=first["NextToken"])
+    assert len(first["Items"]) + len(rest["Items"]) == 3
+    keys = [{"Artist": {"S": "X"}, "Song": {"S": song}} for song in ("Blue", "Green")]
+    both = aws("batch-get-item", request_items={table: {"Keys": keys}})
+    assert len(both["Responses"][table]) == 2
+    aws("transact-write-items", transact_items=[{"Delete": {"TableName": table, "Key": key}} for key in keys])
+    assert aws("scan", table_name=table, select="COUNT")["Count"] == 1
+
+
+def _tags_and_settings(aws: Aws, table: str, arn: str) -> None:
+    aws("tag-resource", resource_arn=arn, tags=[{"Key": "team", "Value": "blue"}])
+    assert aws("list-tags-of-resource", resource_arn=arn)["Tags"] == [{"Key": "team", "Value": "blue"}]
+    aws("update-time-to-live", table_name=table, time_to_live_specification="Enabled=true,AttributeName=ttl")
+    described = aws("describe-time-to-live", table_name=table)["TimeToLiveDescription"]
+    assert described["AttributeName"] == "ttl"
+    backups = aws("describe-continuous-backups", table_name=table)["ContinuousBackupsDescription"]
+    assert backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "DISABLED"
+
+
+def test_statements_from_the_command_line(aws: Aws) -> None:
+    table = f"statements-{uuid4().hex}"
+    aws(
+        "create-table",
+        "--key-schema",
+        "AttributeName=id,KeyType=HASH",
+        table_name=table,
+        attribute_definitions="AttributeName=id,AttributeType=N",
+        provisioned_throughput="ReadCapacityUnits=1,WriteCapacityUnits=1",
+    )
+    aws("wait", "table-exists", table_name=table)
+    aws("execute-statement", statement=f"INSERT INTO \"{table}\" VALUE {{'id': 1, 'name': 'one'}}")
+    aws(
+        "execute-statement",
+        statement=f'UPDATE "{table}" SET name = ? WHERE id = 1',
+        parameters=[{"S": "uno"}],
+    )
+    rows = aws("execute-statement", statement=f'SELECT name FROM "{table}" WHERE id = 1')
+    assert rows["Items"] == [{"name": {"S": "uno"}}]
+    aws("delete-table", table_name=table)
