@@ -1,5 +1,6 @@
 """The SQLite engine: readers beside one group-committing writer on one file."""
 
+import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,8 @@ from hashrange.storage.sqlite.vacuum import give_back
 from hashrange.storage.sqlite.waiting import Waiter
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 WRITER_CACHE_KIB = 32 * 1024
 READER_CACHE_KIB = 16 * 1024
@@ -98,10 +101,14 @@ class SqliteEngine:
             self._closed = True
             self._checkpointer.stop()
             self._close_readers()
-            self._writer.set_wal_hook(None)
-            # Closing the last connection moves the log into the file and removes it.
-            self._writer.close(True)
-            self._lock.release()
+            try:
+                # Closing the last connection moves the log into the file and removes it.
+                self._writer.close(True)
+            except apsw.Error as error:
+                # What was acknowledged is in the log, and the next opening finds it there.
+                log.warning("closing the data file: %s", error)
+            finally:
+                self._lock.release()
 
     def _connect(self, cache_kib: int) -> apsw.Connection:
         try:

@@ -1,6 +1,7 @@
 """The file's tables and settings, and how a connection to it is opened."""
 
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -56,47 +57,49 @@ def connect(path: str, *, cache_kib: int) -> apsw.Connection:
 def prepare(connection: apsw.Connection, name: str) -> None:
     """Create the tables in a new file; in an old one check that it is ours and not from the future."""
     try:
-        _create_if_empty(connection)
-        found = _format_of(connection, name)
+        empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
+        if not empty:
+            _check(connection, name)
+        pragma(connection, "page_size", PAGE_BYTES)
+        pragma(connection, "auto_vacuum", "INCREMENTAL")
+        if pragma(connection, "journal_mode", "WAL") not in ("wal", "memory"):
+            raise NotWritable(f"the file system of {name} cannot hold a write-ahead log")
+        if empty:
+            _create(connection)
     except apsw.Error as error:
         raise _opening_fault(error, name) from error
-    if found > FORMAT_VERSION:
-        message = (
-            f"data file {name} has on-disk format {found}, this version of Hashrange reads up to "
-            f"{FORMAT_VERSION}: use a newer version"
-        )
-        raise FormatTooNew(message)
 
 
 def _opening_fault(error: apsw.Error, name: str) -> StorageError:
     """Give the storage error for trouble met while opening."""
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
         return NotWritable(f"cannot write data file {name}: {error}")
-    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+    if isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError):
         return Corrupt(f"data file {name} is damaged: {error}")
     return translate(error)
 
 
-def pragma(connection: apsw.Connection, name: str, value: int | str) -> None:
-    """Set one setting and read whatever it answers, or it would not take effect."""
-    connection.execute(f"PRAGMA {name} = {value}").fetchall()
+def pragma(connection: apsw.Connection, name: str, value: int | str) -> Any:
+    """Set one setting and give what it answers; unless that is read it may not take effect."""
+    return connection.execute(f"PRAGMA {name} = {value}").get
 
 
-def _create_if_empty(connection: apsw.Connection) -> None:
-    pragma(connection, "page_size", PAGE_BYTES)
-    pragma(connection, "auto_vacuum", "INCREMENTAL")
-    pragma(connection, "journal_mode", "WAL")
+def _create(connection: apsw.Connection) -> None:
     with connection:
-        if connection.execute("SELECT count(*) FROM sqlite_schema").get == 0:
-            pragma(connection, "application_id", APPLICATION_ID)
-            connection.execute(_TABLES).fetchall()
-            connection.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT_VERSION),))
+        pragma(connection, "application_id", APPLICATION_ID)
+        connection.execute(_TABLES).fetchall()
+        connection.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT_VERSION),))
 
 
-def _format_of(connection: apsw.Connection, name: str) -> int:
+def _check(connection: apsw.Connection, name: str) -> None:
     if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
         raise Corrupt(f"{name} is a SQLite file, but not one of Hashrange's")
     found = connection.execute("SELECT value FROM meta WHERE name = 'format'").get
     if not isinstance(found, str) or not found.isdigit():
-        raise Corrupt(f"{name} does not say which on-disk format it has")
-    return int(found)
+        raise Corrupt(f"data file {name} does not say which on-disk format it has")
+    if int(found) > FORMAT_VERSION:
+        message = (
+            f"data file {name} has on-disk format {found}, this version of Hashrange reads up to "
+            f"{FORMAT_VERSION}: use a newer version"
+        )
+        raise FormatTooNew(message)

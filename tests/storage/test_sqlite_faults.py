@@ -1,0 +1,226 @@
+"""A disk that fails: nothing acknowledged is lost, nothing half appears, and life goes on afterwards."""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import apsw
+import pytest
+
+from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.errors import Conflict, NotWritable, StorageError, Unavailable
+from hashrange.storage.sqlite import SqliteEngine, checkpoint
+from storage.faulty_disk import FaultyDisk
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[FaultyDisk]:
+    shadow = tmp_path / "shadow"
+    shadow.mkdir()
+    faulty = FaultyDisk(shadow)
+    yield faulty
+    faulty.unregister()
+
+
+class Ledger:
+    """What was tried and what was acknowledged: each entry is two rows and a count, in one step."""
+
+    def __init__(self) -> None:
+        self.tried: set[int] = set()
+        self.acknowledged: set[int] = set()
+        self.refusals: list[BaseException] = []
+
+    def write(self, engine: SqliteEngine, numbers: range) -> None:
+        """Submit one step per number, all at once, and wait until all are done."""
+        left = threading.Semaphore(0)
+
+        def done(number: int, _result: object, error: BaseException | None) -> None:
+            if error is None:
+                self.acknowledged.add(number)
+            else:
+                self.refusals.append(error)
+            left.release()
+
+        for number in numbers:
+            self.tried.add(number)
+            engine.submit(partial(entry, number), partial(done, number))
+        for _ in numbers:
+            assert left.acquire(timeout=20)
+
+    def check(self, directory: Path) -> None:
+        """Open what is left and compare."""
+        engine = SqliteEngine.open(directory)
+        try:
+            found, count, integrity = engine.read(look), engine.read(counted), integrity_of(engine)
+        finally:
+            engine.close()
+        assert integrity == "ok"
+        assert set(found) <= self.tried
+        assert self.acknowledged <= set(found)
+        assert all(sides == {b"left", b"right"} for sides in found.values())
+        assert count == len(found)
+
+
+def entry(number: int, tx: Transaction) -> None:
+    value = bytes([number % 256]) * (20_000 if number % 5 == 0 else 300)
+    tx.put(b"%04d left" % number, value)
+    tx.put(b"%04d right" % number, value)
+    if number % 7 == 3:
+        list(tx.scan(b"", b"0002"))
+    tx.add(b"entries", 1)
+
+
+def look(reader: Reader) -> dict[int, set[bytes]]:
+    found: dict[int, set[bytes]] = {}
+    for key, value in reader.scan(b"", b"z"):
+        number, side = key.split()
+        assert value[:1] == bytes([int(number) % 256])
+        found.setdefault(int(number), set()).add(side)
+    return found
+
+
+def counted(reader: Reader) -> int:
+    return reader.counter(b"entries")
+
+
+def integrity_of(engine: SqliteEngine) -> object:
+    return engine._writer.execute("PRAGMA integrity_check").get
+
+
+def open_patiently(directory: Path) -> SqliteEngine:
+    """The fault may hit while opening; that says so, and trying again works."""
+    try:
+        return SqliteEngine.open(directory)
+    except (Unavailable, NotWritable):
+        return SqliteEngine.open(directory)
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "LOG_PAGES_START", 12)
+
+
+KINDS = {"I/O error": apsw.IOError, "disk full": apsw.FullError}
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("length", [1, 4])
+def test_the_nth_operation_fails(disk: FaultyDisk, tmp_path: Path, kind: str, length: int) -> None:
+    """First the 1st operation on the disk fails, then the 2nd, and so on past the end of the work."""
+    first, step = 1, 1
+    while True:
+        directory, ledger = tmp_path / f"data{first}", Ledger()
+        disk.count = disk.refused = 0
+        disk.refuse = lambda number, _what, _file, first=first: (
+            KINDS[kind] if first <= number < first + length else None
+        )
+        try:
+            engine = open_patiently(directory)
+        except (Unavailable, NotWritable):
+            disk.refuse = lambda *_: None
+            engine = SqliteEngine.open(directory)
+        for start in range(0, 18, 3):
+            ledger.write(engine, range(start, start + 3))
+        refused = disk.refused
+        disk.refuse = lambda *_: None
+        ledger.write(engine, range(100, 103))
+        assert {100, 101, 102} <= ledger.acknowledged
+        engine.close()
+        ledger.check(directory)
+        shutil.rmtree(directory)
+        if not refused:
+            break
+        assert all(isinstance(error, StorageError) for error in ledger.refusals)
+        assert not any(isinstance(error, Conflict) for error in ledger.refusals)
+        first += step
+        step = 1 + first // 8
+    assert first > 40
+
+
+def test_power_goes_at_the_nth_operation(disk: FaultyDisk, tmp_path: Path) -> None:
+    """From the Nth operation on nothing works; what was synced by then is all there is on the next day."""
+    first, step = 1, 1
+    while True:
+        directory, ledger = tmp_path / f"data{first}", Ledger()
+        disk.count = disk.refused = 0
+        disk.refuse = lambda number, _what, _file, first=first: apsw.IOError if number >= first else None
+        try:
+            engine = SqliteEngine.open(directory)
+        except StorageError:
+            pass
+        else:
+            for start in range(0, 18, 3):
+                ledger.write(engine, range(start, start + 3))
+            if not disk.refused:
+                break
+            engine.close()
+        disk.refuse = lambda *_: None
+        after = tmp_path / "after"
+        shutil.copytree(disk.shadow, after)
+        ledger.check(after)
+        for used in (after, directory):
+            shutil.rmtree(used)
+        for file in disk.shadow.iterdir():
+            file.unlink()
+        first += step
+        step = 1 + first // 8
+    engine.close()
+    assert first > 40
+
+
+def test_nothing_is_acknowledged_before_the_log_is_synced(disk: FaultyDisk, tmp_path: Path) -> None:
+    order: list[str] = []
+    engine = SqliteEngine.open(tmp_path / "data")
+
+    def refuse(_number: int, what: str, file: str) -> None:
+        if file.endswith("-wal"):
+            order.append(what)
+
+    disk.refuse = refuse
+    over = threading.Event()
+    engine.submit(lambda tx: tx.put(b"k", b"v"), lambda _result, _error: (order.append("done"), over.set()))
+    assert over.wait(10)
+    engine.close()
+    assert order[: order.index("done") + 1][-2:] == ["sync", "done"]
+
+
+def test_a_full_disk_refuses_writes_serves_reads_and_recovers(disk: FaultyDisk, tmp_path: Path) -> None:
+    engine = SqliteEngine.open(tmp_path / "data")
+    engine.write(lambda tx: tx.put(b"k", b"old"))
+    disk.refuse = lambda _number, what, _file: apsw.FullError if what == "write" else None
+    for _ in range(3):
+        with pytest.raises(Unavailable, match="Full"):
+            engine.write(lambda tx: tx.put(b"k", b"new"))
+        assert engine.read(lambda reader: reader.get(b"k")) == b"old"
+        assert engine.write(lambda tx: tx.get(b"k")) == b"old"
+    disk.refuse = lambda *_: None
+    engine.write(lambda tx: tx.put(b"k", b"new"))
+    assert engine.read(lambda reader: reader.get(b"k")) == b"new"
+    engine.close()
+
+
+def test_a_failing_step_that_shares_a_lost_commit_is_not_answered_as_if_it_had_seen_it(
+    disk: FaultyDisk, tmp_path: Path
+) -> None:
+    """Its answer may rest on what an earlier step of the same commit wrote, and that never happened."""
+    engine = SqliteEngine.open(tmp_path / "data")
+    go, outcomes = threading.Event(), []
+
+    def done(_result: object, error: BaseException | None) -> None:
+        outcomes.append(type(error))
+
+    def refuse_if_present(tx: Transaction) -> None:
+        if tx.get(b"k"):
+            raise KeyError
+
+    engine.submit(lambda tx: tx.put(b"k", b"v") if go.wait(10) else None, done)
+    engine.submit(refuse_if_present, done)
+    disk.refuse = lambda _number, what, _file: apsw.IOError if what == "sync" else None
+    go.set()
+    with pytest.raises(Unavailable):
+        engine.write(lambda tx: tx.put(b"x", b"v"))
+    disk.refuse = lambda *_: None
+    engine.close()
+    assert outcomes == [Unavailable, Unavailable]

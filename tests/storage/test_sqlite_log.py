@@ -1,0 +1,117 @@
+"""The write-ahead log: short under load, empty when idle, gone when closed."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hashrange.storage.engine import Reader
+from hashrange.storage.sqlite import SqliteEngine, checkpoint
+from hashrange.storage.sqlite.schema import PAGE_BYTES
+
+START = 100
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "LOG_PAGES_START", START)
+    monkeypatch.setattr(checkpoint, "IDLE_SECONDS", 0.1)
+
+
+def log_pages(directory: Path) -> int:
+    return (directory / "data" / "hashrange.db-wal").stat().st_size // PAGE_BYTES
+
+
+def write_commits(engine: SqliteEngine, count: int, first: int = 0) -> None:
+    """Each commit changes several pages."""
+    for number in range(first, first + count):
+        engine.write(
+            lambda tx, number=number: [
+                tx.put(b"%05d" % (number * step % 997), b"%d" % number * 300) for step in (1, 31, 57)
+            ]
+        )
+
+
+def eventually(true: Callable[[], bool], seconds: float = 10) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if true():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_the_log_stays_short_under_constant_load(sqlite: SqliteEngine, tmp_path: Path) -> None:
+    longest = 0
+    for part in range(20):
+        write_commits(sqlite, 60, part * 60)
+        longest = max(longest, log_pages(tmp_path))
+    assert longest < 12 * START
+
+
+def test_an_idle_engine_empties_its_log(sqlite: SqliteEngine, tmp_path: Path) -> None:
+    write_commits(sqlite, 20)
+    assert log_pages(tmp_path) > 0
+    assert eventually(lambda: log_pages(tmp_path) == 0)
+    write_commits(sqlite, 1, 5000)
+    assert log_pages(tmp_path) > 0
+    assert eventually(lambda: log_pages(tmp_path) == 0)
+
+
+def test_a_long_read_keeps_its_snapshot_and_the_log_recovers_after_it(
+    sqlite: SqliteEngine, tmp_path: Path
+) -> None:
+    write_commits(sqlite, 30)
+    reading, enough = threading.Event(), threading.Event()
+    seen: list[object] = []
+
+    def long_read(reader: Reader) -> None:
+        seen.append(dict(reader.scan(b"", b"z")))
+        reading.set()
+        enough.wait(20)
+        seen.append(dict(reader.scan(b"", b"z")))
+
+    thread = threading.Thread(target=lambda: sqlite.read(long_read))
+    thread.start()
+    assert reading.wait(10)
+    write_commits(sqlite, 300, 1000)
+    grown = log_pages(tmp_path)
+    enough.set()
+    thread.join(10)
+    assert seen[0] == seen[1]
+    assert grown > START
+    assert eventually(lambda: log_pages(tmp_path) == 0)
+    write_commits(sqlite, 300, 2000)
+    assert log_pages(tmp_path) < grown
+
+
+def test_closing_leaves_only_the_file(sqlite: SqliteEngine, tmp_path: Path) -> None:
+    write_commits(sqlite, 20)
+    sqlite.close()
+    assert {path.name for path in (tmp_path / "data").iterdir()} == {"hashrange.db", "hashrange.lock"}
+
+
+def test_closing_while_somebody_reads_is_safe(sqlite: SqliteEngine, tmp_path: Path) -> None:
+    write_commits(sqlite, 20)
+    reading, enough = threading.Event(), threading.Event()
+    seen: list[int] = []
+
+    def long_read(reader: Reader) -> None:
+        scan = reader.scan(b"", b"z")
+        next(scan)
+        reading.set()
+        enough.wait(20)
+        seen.append(sum(1 for _ in scan))
+
+    thread = threading.Thread(target=lambda: sqlite.read(long_read))
+    thread.start()
+    assert reading.wait(10)
+    sqlite.close()
+    enough.set()
+    thread.join(10)
+    assert seen[0] > 30
+    engine = SqliteEngine.open(tmp_path / "data")
+    assert engine.read(lambda reader: sum(1 for _ in reader.scan(b"", b"z"))) == seen[0] + 1
+    engine.close()
