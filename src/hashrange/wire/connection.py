@@ -314,7 +314,7 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def _resume(self) -> None:
-        if self._paused and self._transport is not None:
+        if self._paused and self._transport is not None and not self._transport.is_closing():
             self._paused = False
             self._transport.resume_reading()
 
@@ -332,7 +332,7 @@ class Connection(asyncio.Protocol):
 
     def _send_refusal(self, status: int) -> None:
         transport = self._transport
-        if transport is None:
+        if transport is None or transport.is_closing():
             return
         head, body = self._shared.handler.refuse(status)
         transport.write(b"%bContent-Length: %d\r\n%b%b" % (head, len(body), self._shared.tail_close, body))
