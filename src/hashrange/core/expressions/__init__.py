@@ -1,13 +1,12 @@
 """Condition, filter, key condition, projection and update expressions: text in, ready to run out."""
 
-from hashrange.core.expressions.charge import update_charge
+from hashrange.core.expressions.condition import Condition, key_condition, matches
 from hashrange.core.expressions.errors import ExpressionInvalid
-from hashrange.core.expressions.keys import KeyClause, key_condition
-from hashrange.core.expressions.project import pick, projection, select_paths
+from hashrange.core.expressions.keys import KeyClause
+from hashrange.core.expressions.project import Projection, pick, projection, select_paths
 from hashrange.core.expressions.resolver import ConditionKind, Resolver
-from hashrange.core.expressions.tree import Condition, Path, Projection
-from hashrange.core.expressions.update import Applied, Update, apply_update
-from hashrange.core.values import Item
+from hashrange.core.expressions.tree import Path
+from hashrange.core.expressions.update import Applied, Update, apply_update, update_charge
 
 __all__ = [
     "Applied",
@@ -27,8 +26,3 @@ __all__ = [
     "select_paths",
     "update_charge",
 ]
-
-
-def matches(condition: Condition, item: Item) -> bool:
-    """Whether an item (empty: none) meets a condition."""
-    return condition.test(item, condition.values)

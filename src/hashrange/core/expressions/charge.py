@@ -1,9 +1,10 @@
 """What an update statement itself counts for against the item size limit (measured on the service)."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import assert_never
 
 from hashrange.core import values as attribute_values
-from hashrange.core.expressions.checks import known_value
 from hashrange.core.expressions.tree import (
     Action,
     Add,
@@ -18,8 +19,8 @@ from hashrange.core.expressions.tree import (
     Remove,
     Set,
     Values,
+    known_value,
 )
-from hashrange.core.expressions.update import Update
 
 _STATEMENT = 3
 _WRITE = 19
@@ -32,19 +33,38 @@ _IF_NOT_EXISTS = 39
 _LIST_APPEND = 37
 
 
-def update_charge(update: Update) -> int:
-    """Bytes that the statement charges: what it writes and how it says so; what it only reads is free."""
-    return _STATEMENT + sum(_action(action, update.values) for action in update.actions)
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a statement charges whatever its values are, and the values whose size comes on top."""
+
+    fixed: int
+    written: tuple[Literal | Parameter, ...]
+
+    def total(self, values: Values) -> int:
+        """The charge with these values."""
+        total = self.fixed
+        for operand in self.written:
+            total += attribute_values.size(known_value(operand, values))
+        return total
 
 
-def _action(action: Action, values: Values) -> int:
+def charge(actions: Iterable[Action]) -> Charge:
+    """The charge of these actions: what they write and how they say so; what they only read is free."""
+    fixed, written = _STATEMENT, list[Literal | Parameter]()
+    for action in actions:
+        fixed += _action(action)
+        if isinstance(action, Set | Add):
+            fixed += _assigned(action.value, written)
+    return Charge(fixed, tuple(written))
+
+
+def _action(action: Action) -> int:
     match action:
-        case Set(path, value):
+        case Set(path):
             # A SET of a list element costs one byte more.
-            indexed = isinstance(path.parts[-1], int)
-            return _WRITE + _target(path) + indexed + _assigned(value, values)
-        case Add(path, value):
-            return _WRITE + _target(path) + _assigned(value, values)
+            return _WRITE + _target(path) + isinstance(path.parts[-1], int)
+        case Add(path):
+            return _WRITE + _target(path)
         case Remove(path) | Delete(path):
             return _CLEAR + _target(path)
         case _:
@@ -56,18 +76,19 @@ def _target(path: Path) -> int:
     return _length(name) + sum(_TARGET_PART + _length(part) for part in rest)
 
 
-def _assigned(assigned: Assigned, values: Values) -> int:
+def _assigned(assigned: Assigned, written: list[Literal | Parameter]) -> int:
     match assigned:
         case Literal() | Parameter():
-            return attribute_values.size(known_value(assigned, values))
+            written.append(assigned)
+            return 0
         case Path(parts):
             return _READ + sum(_READ_PART + _length(part) for part in parts)
         case Arithmetic(operator, left, right):
-            return _SUM[operator] + _assigned(left, values) + _assigned(right, values)
+            return _SUM[operator] + _assigned(left, written) + _assigned(right, written)
         case IfNotExists(path, default):
-            return _IF_NOT_EXISTS + _assigned(path, values) + _assigned(default, values)
+            return _IF_NOT_EXISTS + _assigned(path, written) + _assigned(default, written)
         case ListAppend(left, right):
-            return _LIST_APPEND + _assigned(left, values) + _assigned(right, values)
+            return _LIST_APPEND + _assigned(left, written) + _assigned(right, written)
         case _:
             assert_never(assigned)
 

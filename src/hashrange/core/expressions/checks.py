@@ -5,7 +5,7 @@ from typing import Any, assert_never
 
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.order import compare
-from hashrange.core.expressions.tree import Literal, Operand, Parameter, Path, Size, Values
+from hashrange.core.expressions.tree import Literal, Operand, Parameter, Path, Size, Values, known_value
 from hashrange.core.values import Value, type_names
 
 ORDERED_TYPES = frozenset({"S", "N", "B"})
@@ -121,11 +121,6 @@ class Bounds:
 _SAME_TYPE = "same data type for lower and upper bounds"
 
 Check = Fault | Defined | Typed | Joinable | TypeName | Bounds
-
-
-def known_value(operand: Parameter | Literal, values: Values) -> Value:
-    """The value that stands in the request, not in the item."""
-    return operand.value if isinstance(operand, Literal) else values[operand.name]
 
 
 def wrong_type(operator: str, kind: str) -> Flaw:

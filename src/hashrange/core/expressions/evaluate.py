@@ -26,11 +26,11 @@ from hashrange.core.expressions.tree import (
     Parameter,
     Path,
     Size,
-    Test,
     Values,
 )
 from hashrange.core.values import Item, Value
 
+Test = Callable[[Item, Values], bool]
 Getter = Callable[[Item, Values], Value | None]
 
 _ORDERS: dict[str, Callable[[int, int], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}

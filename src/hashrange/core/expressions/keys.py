@@ -1,10 +1,9 @@
-"""Reads a key condition as the clauses that a range of keys is made of."""
+"""Reads the tree of a key condition as the clauses that a range of keys is made of."""
 
 from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import assert_never
 
-from hashrange.core.expressions.checks import known_value
 from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.tree import (
     And,
@@ -14,7 +13,6 @@ from hashrange.core.expressions.tree import (
     BeginsWith,
     Between,
     Compare,
-    Condition,
     Contains,
     In,
     Literal,
@@ -25,7 +23,6 @@ from hashrange.core.expressions.tree import (
     Parameter,
     Path,
     Size,
-    Values,
 )
 from hashrange.core.values import Value
 
@@ -44,36 +41,40 @@ class KeyClause:
     operands: tuple[Value, ...]
 
 
-def key_condition(condition: Condition) -> list[KeyClause]:
+# The same before the values are known.
+OpenClause = tuple[str, KeyOperator, tuple[Literal | Parameter, ...]]
+
+
+def key_clauses(root: Node) -> tuple[OpenClause, ...]:
     """The clauses of a key condition, left to right; the first that no key condition may have is refused."""
-    clauses: list[KeyClause] = []
-    _gather(condition.root, condition.values, clauses)
-    return clauses
+    clauses: list[OpenClause] = []
+    _gather(root, clauses)
+    return tuple(clauses)
 
 
-def _gather(node: Node, values: Values, clauses: list[KeyClause]) -> None:
+def _gather(node: Node, clauses: list[OpenClause]) -> None:
     if isinstance(node, And):
         for inner in node.conditions:
-            _gather(inner, values, clauses)
+            _gather(inner, clauses)
         return
-    clause = _clause(node, values)
-    if any(clause.attribute == other.attribute for other in clauses):
+    clause = _clause(node)
+    if any(clause[0] == other[0] for other in clauses):
         raise ExpressionInvalid(
             "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key"
         )
     clauses.append(clause)
 
 
-def _clause(node: Node, values: Values) -> KeyClause:
+def _clause(node: Node) -> OpenClause:
     match node:
         case Compare("<>"):
             raise _operator_refused("<>")
         case Compare(comparator, left, right):
-            return _comparison(comparator, left, right, values)
+            return _comparison(comparator, left, right)
         case Between(operand, lower, upper):
-            return _named_first("BETWEEN", operand, (lower, upper), values)
+            return _named_first("BETWEEN", operand, (lower, upper))
         case BeginsWith(operand, prefix):
-            return _named_first("begins_with", operand, (prefix,), values)
+            return _named_first("begins_with", operand, (prefix,))
         case Or():
             raise _operator_refused("OR")
         case Not():
@@ -94,25 +95,23 @@ def _clause(node: Node, values: Values) -> KeyClause:
             assert_never(node)
 
 
-def _comparison(comparator: str, left: Operand, right: Operand, values: Values) -> KeyClause:
+def _comparison(comparator: str, left: Operand, right: Operand) -> OpenClause:
     if isinstance(left, Path):
-        return KeyClause(_key_name(left), _UPRIGHT[comparator], (_key_value(right, values),))
-    value = _key_value(left, values)
+        return _key_name(left), _UPRIGHT[comparator], (_key_value(right),)
+    value = _key_value(left)
     if isinstance(right, Path):
-        return KeyClause(_key_name(right), _MIRRORED[comparator], (value,))
-    _key_value(right, values)
+        return _key_name(right), _MIRRORED[comparator], (value,)
+    _key_value(right)
     raise ExpressionInvalid("Invalid condition in KeyConditionExpression: No key attribute specified")
 
 
-def _named_first(
-    operator: KeyOperator, operand: Operand, rest: tuple[Operand, ...], values: Values
-) -> KeyClause:
+def _named_first(operator: KeyOperator, operand: Operand, rest: tuple[Operand, ...]) -> OpenClause:
     if not isinstance(operand, Path):
         raise ExpressionInvalid(
             f"Invalid condition in KeyConditionExpression: {operator} operator must have the key attribute as its "
             "first operand"
         )
-    return KeyClause(_key_name(operand), operator, tuple(_key_value(each, values) for each in rest))
+    return _key_name(operand), operator, tuple(_key_value(each) for each in rest)
 
 
 def _key_name(path: Path) -> str:
@@ -123,10 +122,10 @@ def _key_name(path: Path) -> str:
     return str(path.parts[0])
 
 
-def _key_value(operand: Operand, values: Values) -> Value:
+def _key_value(operand: Operand) -> Literal | Parameter:
     match operand:
         case Parameter() | Literal():
-            return known_value(operand, values)
+            return operand
         case Path():
             raise ExpressionInvalid(
                 "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"

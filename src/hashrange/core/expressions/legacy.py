@@ -5,9 +5,10 @@ from typing import Any
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import build
+from hashrange.core.expressions.condition import Condition
 from hashrange.core.expressions.keys import KeyClause, KeyOperator
 from hashrange.core.expressions.order import compare
-from hashrange.core.expressions.project import projection
+from hashrange.core.expressions.project import Projection, projection
 from hashrange.core.expressions.tree import (
     Action,
     Add,
@@ -17,7 +18,6 @@ from hashrange.core.expressions.tree import (
     BeginsWith,
     Between,
     Compare,
-    Condition,
     Contains,
     Delete,
     In,
@@ -26,7 +26,6 @@ from hashrange.core.expressions.tree import (
     Not,
     Or,
     Path,
-    Projection,
     Remove,
     Set,
 )

@@ -12,9 +12,9 @@ from hashrange.core.expressions.ast import (
     Sum,
     UpdateText,
 )
-from hashrange.core.expressions.conditions import condition
 from hashrange.core.expressions.cursor import Cursor, redundant_parentheses
 from hashrange.core.expressions.errors import Flaw
+from hashrange.core.expressions.grammar import condition
 from hashrange.core.expressions.lexer import Kind
 
 _CACHED_TEXTS = 512

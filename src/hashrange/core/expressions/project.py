@@ -1,15 +1,39 @@
 """Keeps of an item what a projection asks for: maps in their order, list elements close together."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-from hashrange.core.expressions.tree import Branches, Path, Projection
+from hashrange.core.expressions.mentions import Mentions, mentions
+from hashrange.core.expressions.tree import Path
 from hashrange.core.values import Item, Value
+
+# The parts below a part of a path; nothing below means all of it.
+Branches = Mapping[str | int, "Branches"]
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """The document paths to keep of an item, and the same as a tree for the walk over the item."""
+
+    paths: tuple[Path, ...]
+    mentions: Mentions
+    branches: Mapping[str, Branches] = field(compare=False, repr=False)
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """Top-level names of the attributes that it keeps something of."""
+        return self.mentions.attributes
+
+    @property
+    def nested(self) -> frozenset[str]:
+        """Those of them that it looks into with . or []."""
+        return self.mentions.nested
 
 
 def projection(paths: Iterable[Path]) -> Projection:
     """A projection of these paths, which must not overlap."""
     kept = tuple(paths)
-    return Projection(kept, frozenset(str(path.parts[0]) for path in kept), _branches(kept))
+    return Projection(kept, mentions(kept), _branches(kept))
 
 
 def _branches(paths: Iterable[Path]) -> Mapping[str, Branches]:

@@ -45,7 +45,6 @@ class Scope:
         self._names = names
         self.used_names: set[str] = set()
         self.used_values: set[str] = set()
-        self.attributes: set[str] = set()
         self.checks: list[Check] = []
 
     def fault(self, detail: str) -> None:
@@ -68,8 +67,6 @@ class Scope:
                     parts.append(name)
             else:
                 parts.append(part)
-        if parts:
-            self.attributes.add(str(parts[0]))
         return Path(tuple(parts))
 
     def value(self, value: ast.ValueRef) -> Parameter:

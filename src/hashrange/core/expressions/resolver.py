@@ -7,15 +7,15 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from hashrange.core import limits
 from hashrange.core.expressions.checks import Check, Defined, Fault
-from hashrange.core.expressions.conditions import too_many_operators
+from hashrange.core.expressions.condition import Condition, ConditionPlan, plan_condition
 from hashrange.core.expressions.errors import ExpressionInvalid, Flaw
-from hashrange.core.expressions.evaluate import compile_condition
+from hashrange.core.expressions.grammar import too_many_operators
 from hashrange.core.expressions.parser import parse_condition, parse_projection, parse_update
-from hashrange.core.expressions.project import projection
+from hashrange.core.expressions.project import Projection, projection
 from hashrange.core.expressions.resolve import Scope, resolve_condition
 from hashrange.core.expressions.resolve_update import resolve_paths, resolve_update
-from hashrange.core.expressions.tree import Action, And, Condition, Node, Projection, Test, Values
-from hashrange.core.expressions.update import Plan, Update, plan
+from hashrange.core.expressions.tree import Values
+from hashrange.core.expressions.update import Update, UpdatePlan, plan_update
 from hashrange.core.values import Value
 
 ConditionKind = Literal["ConditionExpression", "FilterExpression", "KeyConditionExpression"]
@@ -38,53 +38,63 @@ class _Maker(Protocol[Ready]):
 
 @dataclass(frozen=True, slots=True)
 class Shape(Generic[Ready]):
-    """An expression with its names resolved: everything about it that the values do not change."""
+    """An expression with its names resolved: what is ready to run, and what the values must pass before."""
 
-    ready: Ready
+    # None where the names alone already break a rule; the checks then say which.
+    ready: Ready | None
     names: frozenset[str]
     values: frozenset[str]
-    attributes: frozenset[str]
     checks: tuple[Check, ...]
     checks_if_defined: tuple[Check, ...]
 
-    def check(self, values: Values) -> None:
-        """Run the checks in the service's order; undefined values are looked for only if there are any."""
+    def checked(self, values: Values) -> Ready:
+        """What is ready, after the checks in the service's order; undefined values are looked for only if any."""
         defined = self.values <= values.keys()
         for check in self.checks_if_defined if defined else self.checks:
             check.run(values)
+        if self.ready is None:
+            raise AssertionError(self.checks)
+        return self.ready
 
 
-def _shape(scope: Scope, ready: Ready) -> Shape[Ready]:
+def _shape(scope: Scope, prepare: Callable[[], Ready]) -> Shape[Ready]:
+    faulty = any(isinstance(check, Fault) for check in scope.checks)
     return Shape(
-        ready,
+        None if faulty else prepare(),
         frozenset(scope.used_names),
         frozenset(scope.used_values),
-        frozenset(scope.attributes),
         tuple(scope.checks),
         tuple(check for check in scope.checks if not isinstance(check, Defined)),
     )
 
 
 @lru_cache(maxsize=_CACHED_SHAPES)
-def _condition_shape(text: str, names: Names) -> Shape[tuple[Node, Test]]:
+def _condition_shape(text: str, names: Names) -> Shape[ConditionPlan]:
+    return _condition(text, names, for_keys=False)
+
+
+@lru_cache(maxsize=_CACHED_SHAPES)
+def _key_condition_shape(text: str, names: Names) -> Shape[ConditionPlan]:
+    return _condition(text, names, for_keys=True)
+
+
+def _condition(text: str, names: Names, *, for_keys: bool) -> Shape[ConditionPlan]:
     parsed = parse_condition(text)
     scope = Scope(dict(names))
     root = resolve_condition(scope, parsed.condition)
     if parsed.operators > limits.EXPRESSION_OPERATORS_MAX:
         scope.fault(too_many_operators().detail)
-        root = And(())
-    return _shape(scope, (root, compile_condition(root)))
+    return _shape(scope, lambda: plan_condition(root, for_keys=for_keys))
 
 
 @lru_cache(maxsize=_CACHED_SHAPES)
-def _update_shape(text: str, names: Names) -> Shape[tuple[tuple[Action, ...], Plan]]:
+def _update_shape(text: str, names: Names) -> Shape[UpdatePlan]:
     parsed = parse_update(text)
     scope = Scope(dict(names))
     actions = resolve_update(scope, parsed.actions)
     if parsed.operators > limits.EXPRESSION_OPERATORS_MAX:
         scope.fault(too_many_operators().detail)
-    faulty = any(isinstance(check, Fault) for check in scope.checks)
-    return _shape(scope, (actions, plan(() if faulty else actions)))
+    return _shape(scope, lambda: plan_update(actions))
 
 
 @lru_cache(maxsize=_CACHED_SHAPES)
@@ -92,7 +102,7 @@ def _projection_shape(text: str, names: Names) -> Shape[Projection]:
     parsed = parse_projection(text)
     scope = Scope(dict(names))
     paths = resolve_paths(scope, parsed.paths)
-    return _shape(scope, projection(() if scope.checks else paths))
+    return _shape(scope, lambda: projection(paths))
 
 
 class Resolver:
@@ -108,19 +118,16 @@ class Resolver:
 
     def condition(self, kind: ConditionKind, text: str) -> Condition:
         """A condition, which an item meets or not."""
-        shape = self._shape(_condition_shape, kind, text)
-        root, test = shape.ready
-        return Condition(root, self._values, shape.attributes, test)
+        make = _key_condition_shape if kind == "KeyConditionExpression" else _condition_shape
+        return Condition(self._ready(make, kind, text), self._values)
 
     def update(self, text: str) -> Update:
         """An update, which makes one item of another."""
-        shape = self._shape(_update_shape, "UpdateExpression", text)
-        actions, plan = shape.ready
-        return Update(actions, self._values, shape.attributes, plan)
+        return Update(self._ready(_update_shape, "UpdateExpression", text), self._values)
 
     def projection(self, text: str) -> Projection:
         """A projection, which keeps parts of an item."""
-        return self._shape(_projection_shape, "ProjectionExpression", text).ready
+        return self._ready(_projection_shape, "ProjectionExpression", text)
 
     def finish(self) -> None:
         """All names and all values must have been used by the expressions resolved so far."""
@@ -131,16 +138,15 @@ class Resolver:
             used = {name for shape in self._shapes for name in shape.values}
             _refuse_unused("Values", [name for name in self._values if name not in used])
 
-    def _shape(self, make: _Maker[Shape[Ready]], kind: str, text: str) -> Shape[Ready]:
+    def _ready(self, make: _Maker[Shape[Ready]], kind: str, text: str) -> Ready:
         try:
             _check_size(kind, text)
             keep = self._small and len(text) <= _CACHED_CHARS_MAX
             shape = make(text, self._names) if keep else make.__wrapped__(text, self._names)
-            shape.check(self._values)
+            self._shapes.append(shape)
+            return shape.checked(self._values)
         except Flaw as flaw:
             raise flaw.in_parameter(kind) from None
-        self._shapes.append(shape)
-        return shape
 
 
 def _check_size(kind: str, text: str) -> None:

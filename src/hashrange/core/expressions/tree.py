@@ -1,10 +1,10 @@
 """Resolved expressions: real attribute names, real values. Anyone may build these, not only the parser."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from hashrange.core.values import Item, Value
+from hashrange.core.values import Value
 
 Values = Mapping[str, Value]
 Comparator = OneOf["=", "<>", "<", "<=", ">", ">="]
@@ -143,17 +143,6 @@ Node = (
     | BeginsWith
     | Contains
 )
-Test = Callable[[Item, Values], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition ready to be tested against items; made by `Resolver.condition` or `build.condition`."""
-
-    root: Node
-    values: Values
-    attributes: frozenset[str]
-    test: Test = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,13 +209,6 @@ class Delete:
 Action = Set | Remove | Add | Delete
 
 
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """The document paths to keep of an item, and the same as a tree of parts for the walk over the item."""
-
-    paths: tuple[Path, ...]
-    attributes: frozenset[str]
-    branches: Mapping[str, "Branches"] = field(compare=False, repr=False)
-
-
-Branches = Mapping[str | int, "Branches"]
+def known_value(operand: Parameter | Literal, values: Values) -> Value:
+    """The value of an operand that does not depend on the item."""
+    return operand.value if isinstance(operand, Literal) else values[operand.name]

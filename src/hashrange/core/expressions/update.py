@@ -6,23 +6,56 @@ from typing import assert_never
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions.assign import Result, addition, deletion, source
+from hashrange.core.expressions.charge import Charge, charge
+from hashrange.core.expressions.mentions import Mentions, action_paths, mentions
 from hashrange.core.expressions.paths import step
 from hashrange.core.expressions.tree import Action, Add, Delete, Path, Remove, Set, Values
 from hashrange.core.values import Item, Value
 
+# Where actions end: the place of its result among all results. Below that, one branch per path part.
+Tree = dict[str | int, "int | Tree"]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatePlan:
+    """Everything about an update that the values do not change: what each action gives, and where it belongs."""
+
+    actions: tuple[Action, ...]
+    paths: tuple[Path, ...]
+    mentions: Mentions
+    targets: frozenset[str]
+    removes_only: bool
+    charge: Charge
+    results: tuple[Result, ...] = field(compare=False, repr=False)
+    whole: tuple[tuple[str, int], ...]
+    trees: tuple[tuple[str, Tree], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An update ready to be applied; made by `Resolver.update` or `build.update`."""
+    """An update and the values it needs; made by `Resolver.update` or `build.update`."""
 
-    actions: tuple[Action, ...]
+    plan: UpdatePlan
     values: Values
-    attributes: frozenset[str]
-    plan: "Plan" = field(compare=False, repr=False)
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """Its actions, for whose Parameters `values` has the values."""
+        return self.plan.actions
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """Top-level names of the attributes that it mentions, written or read."""
+        return self.plan.mentions.attributes
+
+    @property
+    def nested(self) -> frozenset[str]:
+        """Those of them that it looks into with . or []."""
+        return self.plan.mentions.nested
 
     @property
     def targets(self) -> frozenset[str]:
-        """Top-level names of what it writes or removes; `attributes` has what it reads, too."""
+        """Top-level names of the attributes that it writes or removes."""
         return self.plan.targets
 
     @property
@@ -39,34 +72,26 @@ class Applied:
     paths: tuple[Path, ...]
 
 
-# Where actions end: the place of its result among all results. Below that, one branch per path part.
-Tree = dict[str | int, "int | Tree"]
+def update_charge(update: Update) -> int:
+    """Bytes that the statement charges against the item size limit."""
+    return update.plan.charge.total(update.values)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """An update compiled: a result for each action, and where in the item each belongs."""
-
-    paths: tuple[Path, ...]
-    results: tuple[Result, ...]
-    whole: tuple[tuple[str, int], ...]
-    nested: tuple[tuple[str, Tree], ...]
-    targets: frozenset[str]
-    removes_only: bool
-
-
-def plan(actions: tuple[Action, ...]) -> Plan:
+def plan_update(actions: tuple[Action, ...]) -> UpdatePlan:
     """Compile actions whose paths neither overlap nor conflict."""
     tree: Tree = {}
     for at, action in enumerate(actions):
         _plant(tree, action.path.parts, at)
-    return Plan(
+    return UpdatePlan(
+        actions=actions,
         paths=tuple(action.path for action in actions),
-        results=tuple(_result(action) for action in actions),
-        whole=tuple((str(name), below) for name, below in tree.items() if isinstance(below, int)),
-        nested=tuple((str(name), below) for name, below in tree.items() if not isinstance(below, int)),
+        mentions=mentions(path for action in actions for path in action_paths(action)),
         targets=frozenset(map(str, tree)),
         removes_only=all(isinstance(action, Remove | Delete) for action in actions),
+        charge=charge(actions),
+        results=tuple(_result(action) for action in actions),
+        whole=tuple((str(name), below) for name, below in tree.items() if isinstance(below, int)),
+        trees=tuple((str(name), below) for name, below in tree.items() if not isinstance(below, int)),
     )
 
 
@@ -100,13 +125,13 @@ def apply_update(update: Update, item: Item) -> Applied:
     if not item and plan.removes_only:
         # Taking a nested path from an item that does not exist is no error, unlike from one that does.
         return Applied(item, plan.paths)
-    for name, tree in plan.nested:
+    for name, tree in plan.trees:
         _check(item.get(name), tree)
     results = [result(item, values) for result in plan.results]
     changed = dict(item)
     for name, at in plan.whole:
         _put(changed, name, results[at])
-    for name, tree in plan.nested:
+    for name, tree in plan.trees:
         changed[name] = _rebuild(item[name], tree, results)
     return Applied(changed, plan.paths)
 

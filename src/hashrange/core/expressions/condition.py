@@ -1,0 +1,76 @@
+"""Conditions ready to be tested: compiled once for all requests with the same text and names."""
+
+from dataclasses import dataclass, field
+
+from hashrange.core.expressions.errors import ExpressionInvalid
+from hashrange.core.expressions.evaluate import Test, compile_condition
+from hashrange.core.expressions.keys import KeyClause, OpenClause, key_clauses
+from hashrange.core.expressions.mentions import Mentions, condition_paths, mentions
+from hashrange.core.expressions.tree import Node, Values, known_value
+from hashrange.core.values import Item
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionPlan:
+    """Everything about a condition that the values do not change."""
+
+    root: Node
+    mentions: Mentions
+    test: Test = field(compare=False, repr=False)
+    # What it says as a key condition, or why it cannot be one; worked out ahead for key conditions only.
+    key_clauses: tuple[OpenClause, ...] | ExpressionInvalid | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition and the values it needs; made by `Resolver.condition` or `build.condition`."""
+
+    plan: ConditionPlan
+    values: Values
+
+    @property
+    def root(self) -> Node:
+        """Its tree, in which `values` has the values of Parameters."""
+        return self.plan.root
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """Top-level names of the attributes that it mentions."""
+        return self.plan.mentions.attributes
+
+    @property
+    def nested(self) -> frozenset[str]:
+        """Those of them that it looks into with . or []."""
+        return self.plan.mentions.nested
+
+
+def plan_condition(root: Node, *, for_keys: bool = False) -> ConditionPlan:
+    """Compile a resolved tree."""
+    clauses = _as_key_condition(root) if for_keys else None
+    return ConditionPlan(root, mentions(condition_paths(root)), compile_condition(root), clauses)
+
+
+def _as_key_condition(root: Node) -> tuple[OpenClause, ...] | ExpressionInvalid:
+    try:
+        return key_clauses(root)
+    except ExpressionInvalid as refusal:
+        return refusal
+
+
+def matches(condition: Condition, item: Item) -> bool:
+    """Whether an item (empty: none) meets a condition."""
+    return condition.plan.test(item, condition.values)
+
+
+def key_condition(condition: Condition) -> list[KeyClause]:
+    """The clauses of a key condition, left to right; the first that no key condition may have is refused."""
+    clauses = condition.plan.key_clauses
+    if clauses is None:
+        clauses = _as_key_condition(condition.plan.root)
+    if isinstance(clauses, ExpressionInvalid):
+        raise ExpressionInvalid(clauses.message)
+    values = condition.values
+    return [
+        KeyClause(name, operator, tuple([known_value(operand, values) for operand in operands]))
+        for name, operator, operands in clauses
+    ]
