@@ -6,8 +6,14 @@ from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.core.schema import Table
+from hashrange.core.table_life import gone
 
-_ARN = re.compile(r"arn:[a-z-]+:dynamodb:([^:]*):([^:]*):table/([a-zA-Z0-9_.-]+)")
+_ARN = re.compile(r"arn:([^:]+):([^:]+):([^:]*):([^:]*):([^/]+)/([a-zA-Z0-9_.-]{3,255})")
+_FORM = (
+    "Valid ARN format is 'arn:<awsPartition>:<vendor>:<region>:<subscriber>:resourceType/resourceName', "
+    "where Resource name must have length less than or equal to 255, Resource name must have length greater "
+    "than or equal to 3, Resource name must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+)
 
 
 def table_name(context: Context, name_or_arn: str) -> str:
@@ -15,24 +21,37 @@ def table_name(context: Context, name_or_arn: str) -> str:
     if not name_or_arn.startswith("arn:"):
         return name_or_arn
     match = _ARN.fullmatch(name_or_arn)
-    if match is None or match[1] != context.region:
-        raise errors.validation(f"Invalid TableArn: Invalid ResourceArn provided as input {name_or_arn}")
-    if match[2] != context.account_id:
-        raise _foreign(name_or_arn)
-    return match[3]
+    if match is None:
+        raise errors.validation(
+            f"1 validation error detected: Value '{name_or_arn}' at 'tableName' failed to satisfy "
+            f"constraint: {_FORM}"
+        )
+    partition, _, region, account_id, kind, name = match.groups()
+    for what, good in (
+        ("AWS partition", partition.startswith("aws")),
+        ("resource type", kind == "table"),
+        ("AWS region", region == context.region),
+    ):
+        if not good:
+            raise errors.validation(f"1 validation error detected: Invalid {what} in '{name_or_arn}'")
+    if account_id != context.account_id:
+        raise ApiError("AccessDeniedException", "Access is denied")
+    return name
 
 
-def _foreign(arn: str) -> ApiError:
-    return ApiError(
-        "AccessDeniedException", f"Cross-account access to {arn} is not granted by a resource policy"
-    )
+def existing_table(context: Context, name: str) -> Table | None:
+    """The table of this name, whatever its status, unless its deletion is complete."""
+    table = context.catalogue.find(context.account_id, context.region, name)
+    return None if table is None or gone(table, context.clock.now()) else table
 
 
 def data_table(context: Context, name_or_arn: str) -> Table:
     """The table that items are read from or written to; one that is not ready counts as missing."""
     name = table_name(context, name_or_arn)
     table = context.catalogue.find(context.account_id, context.region, name)
-    if table is None or table.status_at(context.clock.now()) in ("CREATING", "DELETING"):
+    if table is None or (
+        table.status != "ACTIVE" and table.status_at(context.clock.now()) in ("CREATING", "DELETING")
+    ):
         raise errors.not_found()
     return table
 
@@ -40,7 +59,7 @@ def data_table(context: Context, name_or_arn: str) -> Table:
 def control_table(context: Context, name_or_arn: str) -> Table:
     """The table that is described or changed, whatever its status."""
     name = table_name(context, name_or_arn)
-    table = context.catalogue.find(context.account_id, context.region, name)
+    table = existing_table(context, name)
     if table is None:
         raise errors.table_not_found(name)
     return table

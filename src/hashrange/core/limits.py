@@ -52,10 +52,21 @@ INDEX_KEY_ATTRIBUTES_MAX = 4  # per key type, global indexes only
 PROJECTED_ATTRIBUTES_MAX = 100
 PROJECTED_ATTRIBUTES_PER_INDEX_MAX = 20
 TAGS_MAX = 50
+TAG_KEY_CHARS_MAX = 128  # API_Tag
+TAG_VALUE_CHARS_MAX = 256  # API_Tag
 TABLE_CAPACITY_UNITS_MAX = 40_000
 ACCOUNT_CAPACITY_UNITS_MAX = 80_000
 LIST_TABLES_MAX = 100
 ONLINE_INDEX_CHANGES_MAX = 1
+DECREASES_FREE_PER_DAY = 4  # of provisioned throughput, per table or index and UTC day
+DECREASE_INTERVAL_SECONDS = 3600  # between further ones
+ON_DEMAND_SWITCHES_PER_DAY = 4  # from provisioned, in any 24 hours
+TABLE_CLASS_CHANGES_MAX = 2  # in any 30 days: API_UpdateTable
+TABLE_CLASS_WINDOW_DAYS = 30
+ENCRYPTION_CHANGES_FREE = 4  # in any 24 hours
+ENCRYPTION_CHANGE_INTERVAL_SECONDS = 6 * 3600  # between further ones
+# Documented as an hour; measured: refused after 1811 s, accepted after 1872 s.
+TIME_TO_LIVE_INTERVAL_SECONDS = 1860
 
 # Capacity (developer guide: read and write capacity)
 READ_UNIT_BYTES = 4 * KB

@@ -7,6 +7,7 @@ import msgspec
 
 ScalarType = Literal["S", "N", "B"]
 Status = Literal["CREATING", "UPDATING", "ACTIVE", "DELETING"]
+Updating = Literal["throughput", "stream", "class", "index"]
 Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
 
@@ -17,6 +18,13 @@ class KeyAttribute(msgspec.Struct, frozen=True):
     type: ScalarType
 
 
+class UnitPair(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair of read and write units, such as an on-demand ceiling (-1: none)."""
+
+    read_units: int
+    write_units: int
+
+
 class Throughput(msgspec.Struct, frozen=True, kw_only=True):
     """Provisioned capacity with its history of changes; zeros on an on-demand table."""
 
@@ -25,13 +33,16 @@ class Throughput(msgspec.Struct, frozen=True, kw_only=True):
     last_increase: float | None = None
     last_decrease: float | None = None
     decreases: tuple[float, ...] = ()
+    previous: UnitPair | None = None  # what clients still see while the owner is UPDATING
 
 
-class UnitPair(msgspec.Struct, frozen=True, kw_only=True):
-    """A pair of read and write units: warm throughput or an on-demand ceiling (-1: none)."""
+class Warm(msgspec.Struct, frozen=True, kw_only=True):
+    """Throughput that can be served at once: it grows and never shrinks."""
 
     read_units: int
     write_units: int
+    settles_at: float = 0.0
+    previous: UnitPair | None = None  # what clients still see until then
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -46,9 +57,9 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     non_key_attributes: tuple[str, ...] = ()
     status: Status = "ACTIVE"
     settles_at: float = 0.0  # a passing status is over at this time (epoch seconds)
-    backfilling: bool = False
+    backfilling: bool = False  # added to a live table, and its rows are not all there yet
     throughput: Throughput = Throughput()
-    warm: UnitPair | None = None
+    warm: Warm | None = None
     on_demand: UnitPair | None = None
 
     @cached_property
@@ -89,23 +100,25 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     next_slot: int = 1
     status: Status = "ACTIVE"
     settles_at: float = 0.0
+    updating: Updating | None = None  # what the latest UPDATING is about
     on_demand: bool = False
-    billing_mode_given: bool = False
-    billing_changed_at: float | None = None
+    on_demand_since: float | None = None  # the latest switch to on-demand, kept after a switch back
+    on_demand_switches: tuple[float, ...] = ()
     throughput: Throughput = Throughput()
-    warm: UnitPair | None = None
+    warm: Warm | None = None
     on_demand_limits: UnitPair | None = None
     table_class: str | None = None
-    table_class_changed_at: float | None = None
+    table_class_before: str | None = None  # what clients still see while the change runs
+    table_class_changes: tuple[float, ...] = ()
     deletion_protection: bool = False
-    sse_enabled: bool = False
-    sse_kms_key: str | None = None
+    sse_key: str | None = None  # ARN of the KMS key; none: encrypted with the service's own key
+    sse_key_before: str | None = None
+    sse_settles_at: float = 0.0
+    sse_changes: tuple[float, ...] = ()
     stream_view_type: str | None = None
     stream_label: str | None = None
     ttl_attribute: str | None = None
-    ttl_status: Literal["DISABLED", "ENABLED"] = "DISABLED"
-    ttl_settles_at: float = 0.0
-    ttl_changed_at: float = 0.0
+    ttl_changed_at: float | None = None
     tags: dict[str, str] = {}
 
     @cached_property

@@ -1,9 +1,12 @@
 """The catalogue: which tables exist, in every region, and which version of each a write was planned against."""
 
 from bisect import bisect_right
+from collections.abc import Callable
+from threading import Lock
 
 from hashrange.core import keys, schema
 from hashrange.core.schema import Table
+from hashrange.core.table_life import gone
 from hashrange.storage import layout
 from hashrange.storage.engine import Engine, Reader, Transaction
 
@@ -16,6 +19,9 @@ class Catalogue:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._tables: dict[Place, Table] = {}
+        # Requests and jobs refresh from different threads; the one that reads last must also write last.
+        self._refreshing = Lock()
+        self.on_change: Callable[[], None] | None = None
         self.reload()
 
     def reload(self) -> None:
@@ -34,10 +40,13 @@ class Catalogue:
         """All tables of all regions."""
         return list(self._tables.values())
 
-    def names(self, account_id: str, region: str, *, after: str | None, limit: int) -> list[str]:
-        """Table names in order, at most `limit` of them, behind the given one."""
+    def names(self, account_id: str, region: str, *, after: str | None, limit: int, now: float) -> list[str]:
+        """Names of tables in order, at most `limit` of them, behind the given one."""
+        here = (account_id, region)
         names = sorted(
-            name for account, home, name in self._tables if (account, home) == (account_id, region)
+            table.name
+            for table in self.tables()
+            if (table.account_id, table.region) == here and not gone(table, now)
         )
         start = bisect_right(names, after) if after is not None else 0
         return names[start : start + limit]
@@ -45,12 +54,15 @@ class Catalogue:
     def refresh(self, account_id: str, region: str, name: str) -> Table | None:
         """Take over one record after its change was committed."""
         key = layout.catalogue_key(account_id, region, name)
-        stored = self._engine.read(lambda reader: reader.get(key))
-        if stored is None:
-            self._tables.pop((account_id, region, name), None)
-            return None
-        table = schema.decode(stored)
-        self._tables[place(table)] = table
+        with self._refreshing:
+            stored = self._engine.read(lambda reader: reader.get(key))
+            table = None if stored is None else schema.decode(stored)
+            if table is None:
+                self._tables.pop((account_id, region, name), None)
+            else:
+                self._tables[place(table)] = table
+        if self.on_change is not None:
+            self.on_change()
         return table
 
 
@@ -75,7 +87,17 @@ def remove(tx: Transaction, table: Table) -> None:
     """Forget a table at once; its rows are cleared in the background."""
     tx.delete(layout.catalogue_key(*place(table)))
     tx.delete(layout.version_key(table.number))
+    reset_counters(tx, table.number, layout.BASE_SLOT)
+    for index in table.indexes:
+        tx.delete(layout.backfill_key(table.number, index.slot))
+        reset_counters(tx, table.number, index.slot)
     discard(tx, layout.table_rows_prefix(table.number))
+
+
+def reset_counters(tx: Transaction, number: int, slot: int) -> None:
+    """Bring a table's or index's counters to zero, where they take no space."""
+    for key in (layout.count_key(number, slot), layout.size_key(number, slot)):
+        tx.add(key, -tx.counter(key))
 
 
 def discard(tx: Transaction, prefix: bytes) -> None:

@@ -1,0 +1,1 @@
+"""What the table operations share: shapes, rules, states and descriptions."""

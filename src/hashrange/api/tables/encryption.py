@@ -1,0 +1,54 @@
+"""Changing the key a table is encrypted with."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from hashrange.api.tables import settings
+from hashrange.api.tables.index_updates import Moment
+from hashrange.api.tables.wording import busy, invalid, over_limit
+from hashrange.core.limits import ENCRYPTION_CHANGE_INTERVAL_SECONDS, ENCRYPTION_CHANGES_FREE
+from hashrange.core.schema import Table, changed
+
+_DAY_SECONDS = 86_400
+
+
+def encrypted(table: Table, spec: Mapping[str, Any], moment: Moment) -> Table:
+    """The table with another key; the old one is shown until the change is done."""
+    key = settings.encryption_key(spec, table.region, table.account_id)
+    if key is None and table.sse_key is None:
+        raise invalid("Table is already encrypted by default")
+    if key == table.sse_key and spec.get("KMSMasterKeyId") == key:
+        raise invalid(
+            "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to "
+            "change Master Key"
+        )
+    if moment.now < table.sse_settles_at:
+        raise busy("Server-Side Encryption is still being updated")
+    return changed(
+        table,
+        sse_key=key,
+        sse_key_before=table.sse_key,
+        sse_settles_at=moment.settles_at,
+        sse_changes=(*_allowed(table, moment.now), moment.now),
+    )
+
+
+def _allowed(table: Table, now: float) -> tuple[float, ...]:
+    """The changes of the last day; after the first few of them the next one has to wait."""
+    recent = tuple(each for each in table.sse_changes if each > now - _DAY_SECONDS)
+    if len(recent) < ENCRYPTION_CHANGES_FREE:
+        return recent
+    following = recent[-1] + ENCRYPTION_CHANGE_INTERVAL_SECONDS
+    if now < following:
+        raise over_limit(
+            f"Encryption mode changes are limited in the 24h window ending at {_iso(recent[0] + _DAY_SECONDS)}. "
+            f"After the first {ENCRYPTION_CHANGES_FREE} change, each subsequent change in the same window can be "
+            f"performed at most once every {ENCRYPTION_CHANGE_INTERVAL_SECONDS} seconds. Number of updates today: "
+            f"{len(recent)}. Last change at {_iso(recent[-1])}. Next changes can be made at {_iso(following)}."
+        )
+    return recent
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

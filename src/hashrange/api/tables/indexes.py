@@ -1,0 +1,136 @@
+"""Secondary indexes as a request defines them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hashrange.api import errors
+from hashrange.api.tables import ceilings, key_schemas, throughput
+from hashrange.api.tables.key_schemas import Definitions
+from hashrange.api.tables.wording import invalid
+from hashrange.core.limits import GLOBAL_INDEXES_MAX, LOCAL_INDEXES_MAX, PROJECTED_ATTRIBUTES_MAX
+from hashrange.core.schema import Index, Projection
+
+Spec = Mapping[str, Any]
+
+
+def check_lists(request: Mapping[str, Any]) -> None:
+    """What can be said about the lists of indexes before looking at any one of them."""
+    for name in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+        if name in request and not request[name]:
+            raise invalid(f"List of {name} is empty")
+    if "LocalSecondaryIndexes" in request and len(request["KeySchema"]) < 2:
+        raise invalid(
+            "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"
+        )
+
+
+def check_counts(request: Mapping[str, Any]) -> None:
+    """How many indexes a table may have, and how many attributes they may copy."""
+    if len(request.get("LocalSecondaryIndexes", ())) > LOCAL_INDEXES_MAX:
+        raise invalid(f"Number of LocalSecondaryIndexes exceeds per-table limit of {LOCAL_INDEXES_MAX}")
+    if len(request.get("GlobalSecondaryIndexes", ())) > GLOBAL_INDEXES_MAX:
+        raise invalid(f"GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES_MAX}")
+
+
+def check_names(specs: Sequence[Spec]) -> None:
+    """An index's name is its own within the table."""
+    seen = set()
+    for spec in specs:
+        if spec["IndexName"] in seen:
+            raise invalid(f"Duplicate index name: {spec['IndexName']}")
+        seen.add(spec["IndexName"])
+
+
+def check_projected(indexes: Sequence[Index]) -> None:
+    """All indexes together copy at most so many attributes; one copied twice counts twice."""
+    if sum(len(index.non_key_attributes) for index in indexes) > PROJECTED_ATTRIBUTES_MAX:
+        raise invalid(f"NonKeyAttributes count exceeds the per-table limit of {PROJECTED_ATTRIBUTES_MAX}")
+
+
+def local_index(spec: Spec, defined: Definitions, *, slot: int, table_hash: str) -> Index:
+    """A local secondary index."""
+    name = spec["IndexName"]
+    hash_keys, range_keys = key_schemas.local_key(name, spec["KeySchema"], defined, table_hash)
+    projection, names = projected(spec["Projection"])
+    return Index(
+        name=name,
+        slot=slot,
+        local=True,
+        hash=hash_keys,
+        range=range_keys,
+        projection=projection,
+        non_key_attributes=names,
+    )
+
+
+def global_index(spec: Spec, defined: Definitions, *, slot: int, on_demand: bool, region: str) -> Index:
+    """A global secondary index, with throughput of its own."""
+    name = spec["IndexName"]
+    hash_keys, range_keys = key_schemas.global_key(spec["KeySchema"], defined)
+    projection, names = projected(spec["Projection"])
+    capacity = throughput.new(spec.get("ProvisionedThroughput"))
+    limits = ceilings.ceilings(None, spec.get("OnDemandThroughput"), index=name, region=region, creating=True)
+    warm = ceilings.initial_warm(
+        spec.get("WarmThroughput"), capacity, on_demand=on_demand, index=name, region=region
+    )
+    return Index(
+        name=name,
+        slot=slot,
+        local=False,
+        hash=hash_keys,
+        range=range_keys,
+        projection=projection,
+        non_key_attributes=names,
+        throughput=capacity,
+        on_demand=limits,
+        warm=warm,
+    )
+
+
+def check_created_throughput(spec: Spec, *, on_demand: bool) -> None:
+    """A new table's global index has capacity exactly if the table has."""
+    name, given = spec["IndexName"], "ProvisionedThroughput" in spec
+    if on_demand and given:
+        raise invalid(
+            f"ProvisionedThroughput should not be specified for index: {name} when BillingMode is "
+            "PAY_PER_REQUEST"
+        )
+    if not on_demand and not given:
+        raise invalid(f"ProvisionedThroughput is not specified for index: {name}")
+    if not on_demand:
+        ceilings.refuse_ceilings(spec.get("OnDemandThroughput"), index=name, creating=True)
+
+
+def check_added_throughput(spec: Spec, *, on_demand: bool) -> None:
+    """The same for an index added to a live table, in other words."""
+    name, given = spec["IndexName"], "ProvisionedThroughput" in spec
+    if on_demand and given:
+        raise invalid(
+            f"Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: {name} when "
+            "BillingMode is PAY_PER_REQUEST"
+        )
+    if not on_demand and not given:
+        raise invalid(f"Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {name}")
+    if not on_demand:
+        ceilings.refuse_ceilings(spec.get("OnDemandThroughput"), index=name, creating=False)
+
+
+def projected(spec: Spec) -> tuple[Projection, tuple[str, ...]]:
+    """What an index copies, beside the keys; names come back sorted."""
+    kind: Projection | None = spec.get("ProjectionType")
+    names = spec.get("NonKeyAttributes")
+    if kind is None:
+        raise invalid("Unknown ProjectionType: null")
+    if kind != "INCLUDE" and names is not None:
+        raise invalid(f"ProjectionType is {kind}, but NonKeyAttributes is specified")
+    if kind == "INCLUDE" and names is None:
+        raise invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+    for at, name in enumerate(names or ()):
+        if name in (names or ())[:at]:
+            raise invalid(f"Duplicate element in NonKeyAttributes: {name}")
+    return kind, tuple(sorted(names or ()))
+
+
+def missing_index(name: str, table: str) -> errors.ApiError:
+    """ResourceNotFoundException for an index."""
+    return errors.not_found(f"Requested resource not found: Index {name} for table {table}")

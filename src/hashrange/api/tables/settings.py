@@ -1,0 +1,76 @@
+"""Streams, encryption and table class: what a request may say about them."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import md5
+from typing import Any
+from uuid import UUID
+
+from hashrange.api import errors
+from hashrange.api.tables.wording import invalid
+
+Spec = Mapping[str, Any]
+_TABLE_CLASSES = ("STANDARD", "STANDARD_INFREQUENT_ACCESS")
+
+
+def created_stream(spec: Spec | None) -> str | None:
+    """The view type of a new table's stream, or none."""
+    if spec is None:
+        return None
+    view_type: str | None = spec.get("StreamViewType")
+    if spec["StreamEnabled"] and view_type is None:
+        raise invalid("Table is being created with a stream enabled, UpdateViewType is required")
+    if not spec["StreamEnabled"] and view_type is not None:
+        raise invalid("Table is being created with a stream disabled, UpdateViewType should not be specified")
+    return view_type
+
+
+def check_stream_change(spec: Spec) -> None:
+    """A stream is switched on with a view type and off without one."""
+    if spec["StreamEnabled"] and "StreamViewType" not in spec:
+        raise invalid("If stream is being enabled then UpdateViewType is required")
+    if not spec["StreamEnabled"] and "StreamViewType" in spec:
+        raise invalid("If stream is being disabled, then UpdateViewType must not be specified")
+
+
+def stream_label(now: float) -> str:
+    """The name of a stream that begins now."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
+
+
+def check_table_class(name: str | None) -> None:
+    """Refuse a table class there is not; the service does so in a sentence of its own."""
+    if name is not None and name not in _TABLE_CLASSES:
+        raise errors.validation(
+            "Invalid table-class parameter provided. Please try again with a valid table-class value: "
+            f"[{', '.join(_TABLE_CLASSES)}]."
+        )
+
+
+def encryption_key(spec: Spec | None, region: str, account_id: str) -> str | None:
+    """The ARN of the KMS key a request asks for, or none for the service's own key."""
+    if not spec:
+        return None
+    enabled, kind, key = spec.get("Enabled"), spec.get("SSEType"), spec.get("KMSMasterKeyId")
+    if enabled is False and kind is not None:
+        raise invalid("SSEType can not be specified if Enabled is false")
+    if enabled is False and key is not None:
+        raise invalid("KMSMasterKeyId can not be specified if Enabled is false")
+    if kind == "AES256":
+        raise invalid("SSEType AES256 is not supported")
+    if key is not None and kind is None:
+        raise invalid("SSEType KMS is required if KMSMasterKeyId is specified")
+    if not enabled and kind is None:
+        return None
+    return _key_arn(key, region, account_id)
+
+
+def _key_arn(key: str | None, region: str, account_id: str) -> str:
+    prefix = f"arn:aws:kms:{region}:{account_id}:"
+    if key is None:
+        # Every account has one key of its own per region for this service; its id must not change.
+        digest = md5(f"{prefix}alias/aws/dynamodb".encode(), usedforsecurity=False).digest()
+        return f"{prefix}key/{UUID(bytes=digest, version=4)}"
+    if key.startswith("arn:"):
+        return key
+    return prefix + (key if key.startswith("alias/") else f"key/{key}")

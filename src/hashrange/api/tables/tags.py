@@ -1,0 +1,88 @@
+"""Tags: their rules, and the table whose ARN a tagging request gives."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hashrange.api import errors
+from hashrange.api.context import Context
+from hashrange.api.errors import ApiError
+from hashrange.api.tables.wording import invalid
+from hashrange.core.limits import TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX
+from hashrange.core.schema import Table
+from hashrange.core.table_life import gone
+
+_MARKS = frozenset("+-=._:/@")
+
+
+def new_tags(given: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The tags of a request, checked: all of them are good, or none is taken."""
+    found: dict[str, str] = {}
+    for tag in given:
+        key, value = tag.get("Key"), tag.get("Value")
+        check_key(key)
+        if value is None or len(value) > TAG_VALUE_CHARS_MAX or not _legal(value):
+            shown = "null" if value is None else value
+            raise errors.validation(f"The Tag Value provided is invalid, Value: {shown}")
+        if key in found:
+            raise errors.validation(f"Duplicate Tag Keys provided as input: Duplicate Tag Key found {key}")
+        found[str(key)] = value
+    check_count(found)
+    return found
+
+
+def check_key(key: str | None) -> None:
+    """Refuse a key of the wrong length, with other characters than tags have, or of AWS's own."""
+    if not key or len(key) > TAG_KEY_CHARS_MAX or not _legal(key):
+        raise errors.validation(f"The Tag Key provided is invalid, Key: {'null' if key is None else key}")
+    if key.startswith("aws:"):
+        raise errors.validation(f"Tag Key cannot be prefixed with aws:, Key: {key}")
+
+
+def check_count(tags: Mapping[str, str] | Sequence[str]) -> None:
+    """A table has at most fifty tags."""
+    if len(tags) > TAGS_MAX:
+        raise errors.validation("Number of Tags exceed the current limit for the provided ResourceArn")
+
+
+def _legal(text: str) -> bool:
+    # Letters, digits and spaces of any script, and a few marks.
+    return all(char in _MARKS or unicodedata.category(char)[0] in "LNZ" for char in text)
+
+
+def tagged_table(context: Context, arn: str | None) -> Table:
+    """The table of an ARN."""
+    name = _table_name(context, arn)
+    table = context.catalogue.find(context.account_id, context.region, name)
+    if table is None or gone(table, context.clock.now()):
+        raise missing(str(arn))
+    return table
+
+
+def missing(arn: str) -> ApiError:
+    """ResourceNotFoundException as the tagging operations word it."""
+    return errors.not_found(f"Requested resource not found: ResourceArn: {arn} not found")
+
+
+def _table_name(context: Context, arn: str | None) -> str:
+    if arn is None:
+        raise errors.validation("Invalid TableArn")
+    if not arn.startswith("arn:"):
+        raise invalid(f"ARNs must start with 'arn:': {arn}")
+    parts = arn.split(":", 5)
+    if len(parts) < 6 or parts[2] != "dynamodb":
+        raise ApiError("AccessDeniedException", "Access is denied")
+    kind, _, name = parts[5].partition("/")
+    if kind != "table" or not name:
+        raise invalid(f"Provided Arn is not a DynamoDB resource arn: {arn}")
+    if parts[4] != context.account_id:
+        raise ApiError("AccessDeniedException", "Access is denied")
+    if parts[3] != context.region:
+        raise errors.validation(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    if "/stream/" in name:
+        raise missing(arn)
+    if "/" in name:
+        raise invalid(
+            f"Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {arn}"
+        )
+    return name

@@ -1,0 +1,33 @@
+"""TagResource: add tags to a table, or give them new values."""
+
+from typing import Any
+
+from hashrange.api import errors
+from hashrange.api.context import Context
+from hashrange.api.kinds import Member, Text
+from hashrange.api.plan import Plan
+from hashrange.api.registry import operation
+from hashrange.api.shapes import Shape
+from hashrange.api.tables import shapes, states, tags
+from hashrange.api.tables.changes import change_table
+from hashrange.core.schema import Table, changed
+
+SHAPE = Shape({"ResourceArn": Text(), "Tags": Member(shapes.TAGS, required=True)})
+
+
+@operation("TagResource", SHAPE)
+def tag_resource(context: Context, request: dict[str, Any]) -> Plan:
+    """All tags of the request are taken, or none."""
+    arn = request.get("ResourceArn")
+    table = tags.tagged_table(context, arn)
+    if not request["Tags"]:
+        raise errors.validation("Atleast one Tag needs to be provided as Input.")
+    given = tags.new_tags(request["Tags"])
+
+    def tagged(current: Table) -> Table:
+        states.check_changeable(current)
+        merged = current.tags | given
+        tags.check_count(merged)
+        return changed(current, tags=merged)
+
+    return change_table(context, table, tagged, lambda *_: b"", missing=lambda: tags.missing(str(arn)))

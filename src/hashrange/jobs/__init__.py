@@ -1,0 +1,1 @@
+"""Work in the background: each job does a bounded step, a supervisor owns sleep, retry and stop."""

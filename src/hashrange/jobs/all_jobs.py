@@ -1,0 +1,25 @@
+"""Every job of the server."""
+
+from hashrange.clock import Clock
+from hashrange.jobs.backfill import Backfill
+from hashrange.jobs.deletions import FinishDeletions
+from hashrange.jobs.reclaim import ReclaimSpace
+from hashrange.jobs.supervisor import Supervisor
+from hashrange.jobs.tokens import ExpireTokens
+from hashrange.storage.catalogue import Catalogue
+from hashrange.storage.engine import Engine
+
+
+def supervise(engine: Engine, tables: Catalogue, clock: Clock) -> Supervisor:
+    """A supervisor over all jobs, woken by every change of a table; it is yet to be started."""
+    supervisor = Supervisor(
+        [
+            FinishDeletions(engine, tables),
+            Backfill(engine, tables),
+            ReclaimSpace(engine),
+            ExpireTokens(engine),
+        ],
+        clock,
+    )
+    tables.on_change = supervisor.wake
+    return supervisor

@@ -1,0 +1,41 @@
+"""Reclaim space: clear the rows of what was deleted, then give free pages back to the file system."""
+
+from hashrange.core import keys
+from hashrange.jobs.job import IDLE_SECONDS
+from hashrange.storage import layout
+from hashrange.storage.engine import Engine, Transaction
+
+_CHUNK_ROWS = 1000
+_CHUNK_PAGES = 1000
+_PAUSE_SECONDS = 0.01  # between chunks, so that clients' writes go first
+
+
+class ReclaimSpace:
+    """However large a deleted table was, each step clears only so many rows."""
+
+    name = "reclaim-space"
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._pages_left = True  # after a restart there may be free pages from before
+
+    def step(self, _now: float) -> float:
+        """Clear a chunk of rows, or return a chunk of pages."""
+        if self._engine.read(lambda reader: next(reader.scan(*_GARBAGE, limit=1), None)) is not None:
+            self._engine.write(_clear_chunk)
+            self._pages_left = True
+            return _PAUSE_SECONDS
+        if self._pages_left:
+            self._pages_left = self._engine.maintain(_CHUNK_PAGES) >= _CHUNK_PAGES
+            return _PAUSE_SECONDS
+        return IDLE_SECONDS
+
+
+_GARBAGE = (layout.GARBAGE, keys.after(layout.GARBAGE))
+
+
+def _clear_chunk(tx: Transaction) -> None:
+    for marker, _ in tx.scan(*_GARBAGE, limit=1):
+        prefix = marker[len(layout.GARBAGE) :]
+        if tx.clear(prefix, keys.after(prefix), limit=_CHUNK_ROWS) < _CHUNK_ROWS:
+            tx.delete(marker)

@@ -1,0 +1,81 @@
+"""The supervisor: one thread that runs every job's steps when they are due."""
+
+import threading
+import time
+from collections.abc import Sequence
+
+from hashrange import logs
+from hashrange.clock import Clock
+from hashrange.jobs.job import Job
+from hashrange.storage.errors import Closed
+
+log = logs.Log("jobs")
+_RETRY_SECONDS_FIRST = 0.1
+_RETRY_SECONDS_MOST = 30.0
+
+
+class Supervisor:
+    """Runs jobs in turn on a thread of its own. Jobs take their time from the clock, pauses are real."""
+
+    def __init__(self, jobs: Sequence[Job], clock: Clock) -> None:
+        self._runs = [_Run(job) for job in jobs]
+        self._clock = clock
+        self._woken = threading.Event()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="hashrange-jobs", daemon=True)
+
+    def start(self) -> None:
+        """Start to work."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Have every job look for work now: something has changed."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """Finish the step under way and stop; a second call does nothing."""
+        self._stopping.set()
+        self._woken.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            if self._woken.is_set():
+                self._woken.clear()
+                for run in self._runs:
+                    run.hurry()
+            for run in self._runs:
+                if self._stopping.is_set() or (run.due_in() <= 0 and not run.step(self._clock.now())):
+                    return
+            self._woken.wait(max(0.0, min(run.due_in() for run in self._runs)))
+
+
+class _Run:
+    """One job with the time of its next step."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._due_at = 0.0
+        self._failures = 0
+
+    def due_in(self) -> float:
+        return self._due_at - time.monotonic()
+
+    def hurry(self) -> None:
+        if not self._failures:
+            self._due_at = 0.0
+
+    def step(self, now: float) -> bool:
+        """Run one step; false means that there is nothing left to work on."""
+        try:
+            pause = self._job.step(now)
+            self._failures = 0
+        except Closed:
+            return False
+        except Exception as error:  # noqa: BLE001 - one job's trouble must not end the others
+            pause = min(_RETRY_SECONDS_FIRST * 2**self._failures, _RETRY_SECONDS_MOST)
+            self._failures += 1
+            log.warning("job.failed", job=self._job.name, error=error, retry_seconds=pause)
+        self._due_at = time.monotonic() + pause
+        return True
