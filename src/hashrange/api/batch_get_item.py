@@ -15,7 +15,7 @@ from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import capacity, items, primary_key
+from hashrange.core import capacity, items, key_paths, primary_key
 from hashrange.core.capacity import Consumed
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Projection, pick
@@ -94,9 +94,9 @@ def _part(
 ) -> _Part:
     table = data_table(context, name)
     prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
-    return _Part(
-        name, asked, table, projection, keys, [prefix + primary_key.of_key(table, key) for key in keys]
-    )
+    rows = [prefix + primary_key.of_key(table, key) for key in keys]
+    key_paths.refuse_nested(table, (), projection)
+    return _Part(name, asked, table, projection, keys, rows)
 
 
 def _answer(reader: Reader, request: dict[str, Any], parts: list[_Part]) -> bytes:

@@ -11,7 +11,7 @@ from hashrange.api.plan import Plan, Write
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import mutation, primary_key
+from hashrange.core import key_paths, mutation, primary_key
 from hashrange.storage.engine import Transaction
 
 SHAPE = Shape(
@@ -40,6 +40,7 @@ def delete_item(context: Context, request: dict[str, Any]) -> Plan:
     condition = item_writes.condition(request)
     table = data_table(context, request["TableName"])
     key = primary_key.of_key(table, key_item)
+    key_paths.refuse_nested(table, table.indexes, condition)
     command = mutation.Delete(key, condition)
 
     def step(tx: Transaction) -> bytes:

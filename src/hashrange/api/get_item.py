@@ -13,7 +13,7 @@ from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import capacity, items, primary_key
+from hashrange.core import capacity, items, key_paths, primary_key
 from hashrange.core.capacity import Consumed
 from hashrange.core.expressions import Projection, legacy, pick
 from hashrange.core.schema import Table
@@ -43,6 +43,7 @@ def get_item(context: Context, request: dict[str, Any]) -> Plan:
     projection = read_projection(request)
     table = data_table(context, request["TableName"])
     row = layout.rows_prefix(table.number, layout.BASE_SLOT) + primary_key.of_key(table, key_item)
+    key_paths.refuse_nested(table, (), projection)
     reports = answers.wants_capacity(request)
 
     def step(reader: Reader) -> bytes:

@@ -11,7 +11,7 @@ from hashrange.api.plan import Plan, Write
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, mutation, primary_key
+from hashrange.core import indexes, key_paths, mutation, primary_key
 from hashrange.storage.engine import Transaction
 
 SHAPE = Shape(
@@ -43,6 +43,7 @@ def put_item(context: Context, request: dict[str, Any]) -> Plan:
     key = primary_key.of_item(table, item)
     if table.indexes:
         indexes.check_index_keys(table, item)
+    key_paths.refuse_nested(table, table.indexes, condition)
     command = mutation.Put(key, item, size, condition, wants_old)
 
     def step(tx: Transaction) -> bytes:

@@ -11,7 +11,7 @@ from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import reads
+from hashrange.core import key_paths, reads
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, KeyClause, Projection, key_condition, legacy
 from hashrange.core.schema import Index, Table
@@ -59,6 +59,7 @@ def query(context: Context, request: dict[str, Any]) -> Plan:
     if start is not None:
         start_after = page_reads.start_key_bytes(table, index, start)
         _check_start(stretch, start_after, ranged=len(clauses) > 1)
+    key_paths.refuse_nested(table, () if index is None else (index,), projection, keep)
     _refuse_key_filter(table, index, keep, legacy_filter="QueryFilter" in request)
     page_request = PageRequest(
         table=table,

@@ -27,12 +27,16 @@ class Operation:
     def plan(self, context: Context, request: dict[str, Any]) -> Plan:
         """Check the request's shape, then let the handler say what is to be done."""
         try:
-            return self.handler(context, self.shape.accept(request))
-        except Malformed:
-            self.shape.explain(request)
-            raise
+            return self._run(context, request)
         except Invalid as invalid:
             raise errors.validation(self.shape.worded(invalid)) from None
+
+    def _run(self, context: Context, request: dict[str, Any]) -> Plan:
+        try:
+            return self.handler(context, self.shape.accept(request))
+        except Malformed:
+            # Either this says what is wrong, or it reads what only looked wrong: nulls, and words for booleans.
+            return self.handler(context, self.shape.explain(request))
 
 
 operations: dict[str, Operation] = {}

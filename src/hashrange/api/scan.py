@@ -12,7 +12,7 @@ from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import reads
+from hashrange.core import key_paths, reads
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Projection, legacy
 from hashrange.core.limits import TOTAL_SEGMENTS_MAX
@@ -64,6 +64,7 @@ def scan(context: Context, request: dict[str, Any]) -> Plan:
         start_after = page_reads.start_key_bytes(table, index, start)
         if not reads.within(stretch, start_after):
             raise Invalid(_WRONG_SEGMENT.format(request["TotalSegments"], request["Segment"]))
+    key_paths.refuse_nested(table, () if index is None else (index,), projection, keep)
     page_request = PageRequest(
         table=table,
         index=index,

@@ -16,9 +16,9 @@ from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
 from hashrange.api.transactions import Reason
-from hashrange.core import capacity, items, primary_key
+from hashrange.core import capacity, items, key_paths, primary_key
 from hashrange.core.capacity import Consumed
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.expressions import Projection, pick
 from hashrange.core.limits import TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.schema import Table
@@ -82,11 +82,13 @@ def _check(get: dict[str, Any]) -> tuple[dict[str, Any], Item, Projection | None
 
 def _lookup(name: str, table: Table, key: Item, projection: Projection | None) -> Lookup | Reason:
     try:
-        return Lookup(name, table, primary_key.of_key(table, key), projection)
-    except primary_key.EmptyKey:
+        key_bytes = primary_key.of_key(table, key)
+        key_paths.refuse_nested(table, (), projection)
+    except EmptyKeyValue:
         raise
     except Invalid as error:
         return transactions.invalid(error)
+    return Lookup(name, table, key_bytes, projection)
 
 
 def read_all(reader: Reader, lookups: list[Lookup], mode: str) -> bytes:

@@ -14,8 +14,8 @@ from hashrange.api.table_names import data_table
 from hashrange.api.transact_writes import Action
 from hashrange.api.transactions import Reason
 from hashrange.api.update_item import refuse_key_update
-from hashrange.core import indexes, mutation, primary_key
-from hashrange.core.errors import Invalid
+from hashrange.core import indexes, key_paths, mutation, primary_key
+from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.expressions import Condition, Update
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.mutation import Change, Check, Command, Delete, Put
@@ -113,7 +113,8 @@ def _bind(draft: _Draft, table: Table) -> Action | Reason:
     """The action on its table, or why it cancels the transaction; an empty key is an error of the whole request."""
     try:
         command = _command(draft, table)
-    except primary_key.EmptyKey:
+        key_paths.refuse_nested(table, table.indexes, draft.update, draft.condition)
+    except EmptyKeyValue:
         raise
     except Invalid as error:
         return transactions.invalid(error)

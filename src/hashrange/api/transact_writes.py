@@ -12,7 +12,7 @@ from hashrange.api.errors import ApiError
 from hashrange.api.transactions import Reason
 from hashrange.core import capacity, items
 from hashrange.core.capacity import Consumed
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.limits import IDEMPOTENCY_SECONDS
 from hashrange.core.mutation import Command, Outcome
 from hashrange.core.schema import Table
@@ -87,6 +87,8 @@ def _outcomes(tx: Transaction, actions: list[Action]) -> list[Done]:
         except store.Rejected:
             reasons.append(transactions.condition_failed(before if action.wants_item else None))
             continue
+        except EmptyKeyValue:
+            raise
         except Invalid as error:
             reasons.append(transactions.invalid(error))
             continue

@@ -17,7 +17,7 @@ from hashrange.api.plan import Plan, Write
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import mutation, primary_key
+from hashrange.core import key_paths, mutation, primary_key
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Update, build, legacy, select_paths
 from hashrange.core.mutation import Outcome
@@ -58,6 +58,7 @@ def update_item(context: Context, request: dict[str, Any]) -> Plan:
     table = data_table(context, request["TableName"])
     key = primary_key.of_key(table, key_item)
     refuse_key_update(table, update)
+    key_paths.refuse_nested(table, table.indexes, update, condition)
     if "UpdateExpression" in request:
         mutation.check_charge(update)
     command = mutation.Change(key, key_item, update, condition)

@@ -13,5 +13,9 @@ class RequestInvalid(Invalid):
     """Found by the service's request-validation layer, which some operations announce with a prefix."""
 
 
+class EmptyKeyValue(Invalid):
+    """An empty key value: always an error of the whole request, even inside a transaction."""
+
+
 class ConditionFailed(Exception):
     """The condition of a write did not hold for the stored item."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hashrange.core import capacity, keys
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.items import item_size
 from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from hashrange.core.schema import Index, KeyAttribute, Table
@@ -109,20 +109,21 @@ def _check_index_key(
         )
     length = len(keys.scalar(value)) if attribute.type != "N" else 1
     if length == 0:
-        raise Invalid(_empty_message(index, attribute, update=update))
+        raise empty_key(index, attribute, update=update)
     if length > bytes_max:
         raise Invalid(too_long_message(bytes_max))
 
 
-def _empty_message(index: Index, attribute: KeyAttribute, *, update: bool) -> str:
+def empty_key(index: Index, attribute: KeyAttribute, *, update: bool = False) -> EmptyKeyValue:
+    """The refusal of an empty value for an attribute of an index's key."""
     kind = "string" if attribute.type == "S" else "binary"
     rule = f"The AttributeValue for a key attribute cannot contain an empty {kind} value."
     if update:
-        return (
+        return EmptyKeyValue(
             "One or more parameter values are not valid. The update expression attempted to update a secondary "
             f"index key to a value that is not supported. {rule}"
         )
-    return (
+    return EmptyKeyValue(
         "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
         f"{rule} IndexName: {index.name}, IndexKey: {attribute.name}"
     )

@@ -102,6 +102,11 @@ def changed_item(table: Table, command: Change, stored: Item | None) -> tuple[Ap
     return applied, size
 
 
+def only_removes(update: Update) -> bool:
+    """Whether an update can make no item where there is none: one that does nothing at all still makes one."""
+    return bool(update.actions) and update.removes_only
+
+
 def targets(update: Update) -> list[str]:
     """The top-level attributes that an update writes, in its own order."""
     return [str(action.path.parts[0]) for action in update.actions]

@@ -1,7 +1,7 @@
 """Primary keys as requests send them: checked against the table, then made into key bytes."""
 
 from hashrange.core import keys
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.indexes import too_long_message
 from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from hashrange.core.schema import KeyAttribute, Table
@@ -54,18 +54,16 @@ def _key_bytes(table: Table, item: Item) -> bytes:
 def _refuse_length(attribute: KeyAttribute, raw: bytes, bytes_max: int) -> None:
     if raw:
         raise Invalid(too_long_message(bytes_max))
-    raise EmptyKey(attribute)
+    raise empty_key(attribute)
 
 
-class EmptyKey(Invalid):
-    """An empty key value: always an error of the whole request, even inside a transaction."""
-
-    def __init__(self, attribute: KeyAttribute) -> None:
-        kind = "string" if attribute.type == "S" else "binary"
-        super().__init__(
-            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
-            f"an empty {kind} value. Key: {attribute.name}"
-        )
+def empty_key(attribute: KeyAttribute) -> EmptyKeyValue:
+    """The refusal of an empty value for an attribute of the primary key."""
+    kind = "string" if attribute.type == "S" else "binary"
+    return EmptyKeyValue(
+        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
+        f"an empty {kind} value. Key: {attribute.name}"
+    )
 
 
 def key_of(table: Table, item: Item) -> Item:

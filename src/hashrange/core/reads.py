@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hashrange.core import keys
+from hashrange.core import indexes, keys, primary_key
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import KeyClause
 from hashrange.core.limits import (
@@ -14,9 +14,8 @@ from hashrange.core.limits import (
     PARTITION_WRITE_UNITS,
     SORT_KEY_BYTES_MAX,
 )
-from hashrange.core.primary_key import EmptyKey
 from hashrange.core.schema import Index, KeyAttribute, Table
-from hashrange.core.values import Item, Value
+from hashrange.core.values import Item
 
 _HASH_SPACE = 1 << 64
 _TYPE_MISMATCH = (
@@ -38,7 +37,7 @@ def query_stretch(table: Table, index: Index | None, clauses: list[KeyClause]) -
     by_name = {clause.attribute: clause for clause in clauses}
     hash_keys = (table.hash,) if index is None else index.hash
     range_keys = table.keys[1:] if index is None else index.range
-    _check_conditions(by_name, hash_keys, range_keys)
+    _check_conditions(by_name, hash_keys, range_keys, index)
     prefix = keys.partition_prefix([by_name[key.name].operands[0] for key in hash_keys])
     conditions = [by_name[key.name] for key in range_keys if key.name in by_name]
     if index is None:
@@ -51,7 +50,10 @@ def query_stretch(table: Table, index: Index | None, clauses: list[KeyClause]) -
 
 
 def _check_conditions(
-    by_name: dict[str, KeyClause], hash_keys: tuple[KeyAttribute, ...], range_keys: tuple[KeyAttribute, ...]
+    by_name: dict[str, KeyClause],
+    hash_keys: tuple[KeyAttribute, ...],
+    range_keys: tuple[KeyAttribute, ...],
+    index: Index | None,
 ) -> None:
     known = len(hash_keys) + len(range_keys)
     if len(by_name) > known:
@@ -60,7 +62,7 @@ def _check_conditions(
             f"schema ({known})"
         )
     for key in hash_keys:
-        _check_hash(by_name.get(key.name), key)
+        _check_hash(by_name.get(key.name), key, index)
     open_ended: list[str] = []  # range attributes without an equality: nothing may come behind them
     used = len(hash_keys)
     for key in range_keys:
@@ -73,7 +75,7 @@ def _check_conditions(
                 f"RANGE key attributes {open_ended[0]} must have equality conditions specified in the query "
                 f"because a condition is present on key attribute {key.name}"
             )
-        _check_type(clause, key, SORT_KEY_BYTES_MAX)
+        _check_operands(clause, key, SORT_KEY_BYTES_MAX, index)
         if clause.operator != "=":
             open_ended.append(key.name)
         used += 1
@@ -82,32 +84,23 @@ def _check_conditions(
         raise Invalid(f"Query condition missed key schema element: {missing.name}")
 
 
-def _check_hash(clause: KeyClause | None, key: KeyAttribute) -> None:
+def _check_hash(clause: KeyClause | None, key: KeyAttribute, index: Index | None) -> None:
     if clause is None:
         raise Invalid(f"Query condition missed key schema element: {key.name}")
     if clause.operator != "=":
         raise Invalid(_UNSUPPORTED)
-    _check_type(clause, key, PARTITION_KEY_BYTES_MAX)
+    _check_operands(clause, key, PARTITION_KEY_BYTES_MAX, index)
 
 
-def _check_type(clause: KeyClause, key: KeyAttribute, bytes_max: int) -> None:
+def _check_operands(clause: KeyClause, key: KeyAttribute, bytes_max: int, index: Index | None) -> None:
     for value in clause.operands:
         if key.type not in value:
             raise Invalid(_TYPE_MISMATCH)
-        if key.type != "N":
-            _check_length(key, value, bytes_max)
-
-
-def _check_length(key: KeyAttribute, value: Value, bytes_max: int) -> None:
-    length = len(keys.scalar(value))
-    if length == 0:
-        raise EmptyKey(key)
-    if length > bytes_max:
-        kind = "hashkey" if bytes_max == PARTITION_KEY_BYTES_MAX else "rangekey"
-        raise Invalid(
-            f"One or more parameter values were invalid: Size of {kind} has exceeded the maximum size limit "
-            f"of{' ' if kind == 'rangekey' else ''}{bytes_max} bytes"
-        )
+        length = len(keys.scalar(value))
+        if length == 0:
+            raise primary_key.empty_key(key) if index is None else indexes.empty_key(index, key)
+        if length > bytes_max:
+            raise Invalid(indexes.too_long_message(bytes_max))
 
 
 def _all_below(prefix: bytes) -> Stretch:

@@ -68,9 +68,10 @@ def canonical_item(raw: Any, *, older: bool = False) -> Item:
     """Check every attribute of a map as sent; the map itself is reused."""
     if type(raw) is not dict:
         raise Malformed
-    for name, value in raw.items():
+    for name in raw:
         if not 0 < len(name) <= _NAME_CHARS_SAFE:
             check_name(name)
+    for name, value in raw.items():
         raw[name] = canonical(value, older=older)
     return raw
 
@@ -78,7 +79,7 @@ def canonical_item(raw: Any, *, older: bool = False) -> Item:
 def check_name(name: str) -> None:
     """An attribute's name is neither empty nor longer than 64 KB."""
     if not name:
-        raise Invalid(_PREFIX + "Attribute name must not be empty")
+        raise Invalid("Empty attribute name")
     if len(name.encode("utf-8")) > limits.ATTRIBUTE_NAME_BYTES_MAX:
         raise Invalid("Attribute name is too large, must be less than 65536 bytes")
 
@@ -147,6 +148,8 @@ def _map(raw: Value, content: Any, older: bool, depth: int) -> Value:
         raise RequestInvalid(_TOO_DEEP)
     for name, value in content.items():
         content[name] = canonical(value, older=older, depth=below)
+    # A nesting too deep is reported before a bad name (measured).
+    for name in content:
         if not 0 < len(name) <= _NAME_CHARS_SAFE:
             check_name(name)
     return raw

@@ -60,6 +60,8 @@ def compute(table: Table, command: Command, before: Item | None, before_size: in
             after, after_size = None, 0
         case Check():
             after, after_size = before, before_size
+        case Change() if before is None and mutation.only_removes(command.update):
+            after, after_size = None, 0
         case Change():
             applied, after_size = mutation.changed_item(table, command, before)
             after = applied.item
