@@ -17,6 +17,8 @@ from hashrange.api import registry
 from hashrange.api.context import Context
 from hashrange.clock import Clock, SystemClock
 from hashrange.config import Settings
+from hashrange.jobs.all_jobs import supervise
+from hashrange.jobs.supervisor import Supervisor
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Deliver, Engine
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
@@ -40,6 +42,7 @@ class Server:
         self._clock = clock or SystemClock()
         self._engine: Engine | None = None
         self._listener: Listener | None = None
+        self._supervisor: Supervisor | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -47,6 +50,8 @@ class Server:
         settings = self._settings
         engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()))
         catalogue = Catalogue(engine)
+        self._supervisor = supervise(engine, catalogue, self._clock)
+        self._supervisor.start()
         dispatcher = Dispatcher(
             operations=registry.operations,
             engine=engine,
@@ -62,6 +67,9 @@ class Server:
         """Answer what is under way, then close the data."""
         if self._listener is not None:
             await self._listener.stop()
+        if self._supervisor is not None:
+            # Not on this thread: a job may be waiting for a commit that this loop delivers.
+            await asyncio.to_thread(self._supervisor.stop)
         if self._engine is not None:
             self._engine.close()
 
