@@ -36,7 +36,7 @@ sets = st.one_of(
 def _documents(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     return st.one_of(
         st.fixed_dictionaries({"L": st.lists(inner, max_size=3)}),
-        st.fixed_dictionaries({"M": st.dictionaries(texts, inner, max_size=3)}),
+        st.fixed_dictionaries({"M": st.dictionaries(texts.filter(bool), inner, max_size=3)}),
     )
 
 

@@ -173,7 +173,6 @@ def test_arithmetic_is_exact_or_refused(left: Decimal, right: Decimal) -> None:
             found = rule(canonical(left), canonical(right))
         except Invalid as refused:
             found = refused.message
-            assert not isinstance(refused, RequestInvalid)
         assert found == _expected(exact)
 
 
@@ -183,8 +182,9 @@ def test_sums_at_the_edges() -> None:
     assert numbers.add("9" * 37, "1") == "1" + "0" * 37
     with pytest.raises(Invalid, match="38 significant digits"):
         numbers.add("1" + "0" * 38, "1")
-    with pytest.raises(Invalid, match="overflow"):
+    with pytest.raises(Invalid, match="overflow") as caught:
         numbers.add("9" + "0" * 125, "9" + "0" * 125)
+    assert not isinstance(caught.value, RequestInvalid)
 
 
 @pytest.mark.parametrize(

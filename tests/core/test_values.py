@@ -15,7 +15,10 @@ from hashrange.core.errors import Invalid, RequestInvalid
 PREFIX = "One or more parameter values were invalid: "
 EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 SEVERAL = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
-TOO_DEEP = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+TOO_DEEP = (
+    "Nesting Levels have exceeded supported limits: "
+    "Attributes in the item have nested levels beyond supported limit"
+)
 
 
 def nested(levels: int, innermost: dict[str, Any], kind: str = "L") -> dict[str, Any]:
@@ -58,6 +61,9 @@ def test_canonical_form(sent: dict[str, Any], stored: dict[str, Any]) -> None:
         ({"S": "a", "N": "1"}, SEVERAL),
         ({"S": "a", "N": "b"}, "The parameter cannot be converted to a numeric value: b"),
         ({"L": [{"S": "a", "B": "AA=="}]}, SEVERAL),
+        ({"M": {"": {"S": "a"}}}, "Empty attribute name"),
+        ({"M": {"a" * 65536: {"S": "a"}}}, "Attribute name is too large, must be less than 65536 bytes"),
+        ({"M": {"é" * 32768: {"S": "a"}}}, "Attribute name is too large, must be less than 65536 bytes"),
         ({"NULL": False}, PREFIX + "Null attribute value types must have the value of true"),
         ({"M": {"a": {"NULL": False}}}, PREFIX + "Null attribute value types must have the value of true"),
         ({"SS": []}, PREFIX + "An string set  may not be empty"),
@@ -114,8 +120,11 @@ def test_32_levels_are_allowed_and_33_are_not(kind: str, innermost: dict[str, An
 
 @pytest.mark.parametrize(
     "sent",
-    ["a", 1, None, [], {"S": 1}, {"N": 1}, {"B": "a"}, {"B": "a==="}, {"B": "+/+="}, {"B": 5}, {"BOOL": "x"}]
-    + [{"NULL": 1}, {"SS": "a"}, {"SS": [1]}, {"NS": [1]}, {"BS": ["-"]}, {"L": {}}, {"M": []}, {"L": ["a"]}],
+    [
+        *("a", 1, None, [], {"S": 1}, {"N": 1}, {"B": "a"}, {"B": "a==="}, {"B": "+/+="}, {"B": 5}),
+        *({"BOOL": "x"}, {"NULL": 1}, {"SS": "a"}, {"SS": [1]}, {"NS": [1]}, {"BS": ["-"]}),
+        *({"L": {}}, {"M": []}, {"L": ["a"]}),
+    ],
 )
 def test_wrong_json_types_are_the_shape_s_affair(sent: Any) -> None:
     with pytest.raises(values.Malformed):
@@ -167,3 +176,12 @@ def test_sets_are_sorted(sent: dict[str, Any]) -> None:
 )
 def test_size(value: dict[str, Any], size: int) -> None:
     assert values.size(value) == size
+
+
+def test_names_are_checked_before_values_at_the_top_and_behind_them_below() -> None:
+    deep = nested(32, {"S": "a"})
+    with pytest.raises(Invalid, match="Empty attribute name"):
+        values.canonical_item({"a": copy.deepcopy(deep), "": {"S": "x"}})
+    with pytest.raises(Invalid, match="Nesting Levels"):
+        values.canonical_item({"a": {"M": {"": copy.deepcopy(deep)}}})
+    assert values.canonical_item({"a" * 65535: {"S": "x"}})

@@ -18,7 +18,7 @@ _NOT_A_NUMBER = "The parameter cannot be converted to a numeric value"
 _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1
 
-# 160 digits hold any sum of two legal numbers that can itself be legal; rounding then shows as Inexact.
+# 300 digits hold the sum of any two legal numbers (1E125 and 1E-130 are 256 digits apart); nothing is rounded.
 _ARITHMETIC = Context(prec=300, rounding=ROUND_HALF_UP, Emax=999999, Emin=-999999)
 
 
@@ -98,7 +98,8 @@ def add(left: str, right: str) -> str:
 
 def subtract(left: str, right: str) -> str:
     """Exact difference of two canonical numbers; raises where the service would refuse the result."""
-    return _result(Decimal(left), -Decimal(right))
+    # Plain negation would round to the 28 digits of the ambient context.
+    return _result(Decimal(left), Decimal(right).copy_negate())
 
 
 def _result(left: Decimal, right: Decimal) -> str:
