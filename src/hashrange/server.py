@@ -8,6 +8,7 @@ import pkgutil
 import resource
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import uvloop
@@ -61,6 +62,7 @@ class Server:
         )
         self._listener = Listener(dispatcher, Limits(body_bytes_max=settings.max_body_bytes))
         port = await self._listener.start(settings.host, settings.port)
+        self._settings = replace(settings, port=port)
         return engine, port
 
     async def stop(self) -> None:

@@ -102,6 +102,9 @@ def _count(tx: Transaction, table: Table, key: bytes, new: bool, grown: int) -> 
 def _write_index(tx: Transaction, table: Table, base_key: bytes, change: indexes.Change) -> None:
     index, before, after = change.index, change.before, change.after
     prefix = layout.rows_prefix(table.number, index.slot)
+    if index.backfilling and before is not None and tx.get(prefix + before.key) is None:
+        # The backfill has not come to this item yet, so there is no row to replace or to count down.
+        before = None
     if before is not None and (after is None or after.key != before.key):
         tx.delete(prefix + before.key)
     if after is not None:
