@@ -1,0 +1,1 @@
+"""PartiQL: statements parsed once per text, then bound to parameters and lowered onto the expression engine."""

@@ -1,0 +1,150 @@
+"""The grammar of SET and REMOVE."""
+
+from dataclasses import dataclass
+
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import checks
+from hashrange.core.expressions.errors import Flaw
+from hashrange.core.expressions.paths import clash
+from hashrange.core.expressions.tree import (
+    Action,
+    Add,
+    Arithmetic,
+    Assigned,
+    Delete,
+    IfNotExists,
+    ListAppend,
+    Literal,
+    Parameter,
+    Path,
+    Remove,
+    Set,
+    Values,
+    known_value,
+)
+from hashrange.core.partiql import literals
+from hashrange.core.partiql.cursor import Cursor
+from hashrange.core.partiql.errors import NotWellFormed
+
+_SETS = frozenset({"SS", "NS", "BS"})
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperand:
+    """The second argument of SET_ADD and SET_DELETE must be a set."""
+
+    function: str
+    operand: Literal | Parameter
+    position: str
+
+    def run(self, values: Values) -> None:
+        """The value must be a set."""
+        if next(iter(known_value(self.operand, values))) not in _SETS:
+            raise Flaw(not_a_set(self.function, self.position))
+
+
+def not_a_set(function: str, position: str) -> str:
+    """How the service says that something is not a set; the position is that of the first argument."""
+    return f"The second argument to {function} must be a value with type SET at {position}"
+
+
+def actions(cursor: Cursor) -> tuple[Action, ...]:
+    """All SET and REMOVE clauses, of which there must be at least one."""
+    found: list[Action] = []
+    while cursor.at_word("SET", "REMOVE"):
+        read = _assignment if cursor.advance().word == "SET" else _removal
+        found.append(read(cursor))
+        while cursor.skip_symbol(","):
+            found.append(read(cursor))
+    if not found:
+        raise NotWellFormed("Expected data manipulation")
+    _check_paths(cursor, [action.path for action in found])
+    return tuple(found)
+
+
+def _check_paths(cursor: Cursor, paths: list[Path]) -> None:
+    """No two actions may meet; like the expressions, from the last to the first."""
+    seen: list[Path] = []
+    for path in reversed(paths):
+        problem = clash(seen, path)
+        if problem is not None:
+            cursor.checks.append(checks.Fault(problem))
+        seen.append(path)
+
+
+def _removal(cursor: Cursor) -> Remove:
+    return Remove(cursor.path())
+
+
+def _assignment(cursor: Cursor) -> Action:
+    target = cursor.path()
+    cursor.expect_symbol("=")
+    function = cursor.call("SET_ADD", "SET_DELETE")
+    if function is None:
+        return Set(target, _sum(cursor))
+    argument = cursor.token
+    if cursor.path() != target:
+        raise Invalid(
+            f"The first argument to {function.word} must equal the assignment value at {function.position}"
+        )
+    cursor.expect_symbol(",")
+    if not literals.at_value(cursor):
+        raise Invalid(not_a_set(function.word, argument.position))
+    members = literals.value(cursor)
+    cursor.expect_symbol(")")
+    cursor.checks.append(SetOperand(function.word, members, argument.position))
+    return Add(target, members) if function.word == "SET_ADD" else Delete(target, members)
+
+
+def _sum(cursor: Cursor) -> Assigned:
+    total = _assigned(cursor)
+    levels = 0
+    while cursor.at_symbol("+", "-"):
+        cursor.nest()
+        levels += 1
+        operator = "+" if cursor.advance().text == "+" else "-"
+        right = _assigned(cursor)
+        _check_types(cursor, operator, (total, right), checks.NUMBER_TYPES)
+        total = Arithmetic("+" if operator == "+" else "-", total, right)
+    cursor.unnest(levels)
+    return total
+
+
+def _check_types(
+    cursor: Cursor, operator: str, operands: tuple[Assigned, ...], allowed: frozenset[str]
+) -> None:
+    """Values have a type now; paths and functions only once the item is there."""
+    cursor.checks += [
+        checks.Typed(operator, operand, allowed)
+        for operand in operands
+        if isinstance(operand, Literal | Parameter)
+    ]
+
+
+def _assigned(cursor: Cursor) -> Assigned:
+    if literals.at_value(cursor):
+        return literals.value(cursor)
+    cursor.nest()
+    if cursor.skip_symbol("("):
+        assigned = _sum(cursor)
+        cursor.expect_symbol(")")
+    else:
+        function = cursor.call("LIST_APPEND", "IF_NOT_EXISTS")
+        assigned = cursor.path() if function is None else _call(cursor, function.word)
+    cursor.unnest()
+    if isinstance(assigned, Path) and cursor.at_symbol("("):
+        raise Invalid(f"Invalid function name; function: {assigned.parts[-1]}")
+    return assigned
+
+
+def _call(cursor: Cursor, function: str) -> Assigned:
+    first = _sum(cursor)
+    cursor.expect_symbol(",")
+    second = _sum(cursor)
+    cursor.expect_symbol(")")
+    if function == "LIST_APPEND":
+        _check_types(cursor, "list_append", (first, second), checks.LIST_TYPES)
+        return ListAppend(first, second)
+    if not isinstance(first, Path):
+        raise Invalid("Operator or function requires a document path; operator or function: if_not_exists")
+    return IfNotExists(first, second)

@@ -1,0 +1,92 @@
+"""Parsed statements: conditions and updates are already trees of the expression engine, `?` a Parameter in them."""
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+from typing import Protocol
+
+from hashrange.core.expressions.tree import Action, Literal, Node, Parameter, Path, Values
+
+Returning = OneOf["ALL OLD", "ALL NEW", "MODIFIED OLD", "MODIFIED NEW"]
+
+
+class Check(Protocol):
+    """Something that only the values of a request can show; raises the expression engine's Flaw."""
+
+    def run(self, values: Values) -> None:
+        """Raise if the rule is broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a statement reads or writes: a table, or one of its indexes."""
+
+    table: str
+    index: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a SELECT: where it is found, and the name under which it comes back."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTerm:
+    """One term of ORDER BY."""
+
+    attribute: str
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """SELECT; no columns means all of them."""
+
+    target: Target
+    columns: tuple[Column, ...]
+    where: Node | None
+    order: tuple[OrderTerm, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """INSERT INTO: the item's attributes, or a parameter that holds the whole item."""
+
+    target: Target
+    item: tuple[tuple[str, Literal | Parameter], ...] | Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """UPDATE, in either word order."""
+
+    target: Target
+    actions: tuple[Action, ...]
+    where: Node | None
+    returning: Returning | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """DELETE FROM."""
+
+    target: Target
+    where: Node | None
+    returning: Returning | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """EXISTS(SELECT …): a condition check of a transaction."""
+
+    select: Select
+
+    @property
+    def target(self) -> Target:
+        """What is looked at."""
+        return self.select.target
+
+
+Statement = Select | Insert | Update | Delete | Exists

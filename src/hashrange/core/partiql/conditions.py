@@ -1,0 +1,318 @@
+"""The grammar of WHERE: what holds can itself be compared, since to PartiQL a condition is a boolean."""
+
+from collections.abc import Callable
+from typing import Literal as OneOf
+
+from hashrange.core import limits
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import checks
+from hashrange.core.expressions.tree import (
+    And,
+    AttributeExists,
+    AttributeNotExists,
+    AttributeType,
+    BeginsWith,
+    Between,
+    Comparator,
+    Compare,
+    Contains,
+    In,
+    Literal,
+    Node,
+    Not,
+    Operand,
+    Or,
+    Parameter,
+    Path,
+    Size,
+)
+from hashrange.core.partiql import literals
+from hashrange.core.partiql.cursor import Cursor
+from hashrange.core.partiql.lexer import Kind
+from hashrange.core.partiql.types import TYPE_CODES, TypeName
+
+Term = Operand | Node
+Bracket = OneOf["[", "("]
+
+_COMPARATORS: dict[str, Comparator] = {
+    "=": "=",
+    "<>": "<>",
+    "!=": "<>",
+    "<": "<",
+    "<=": "<=",
+    ">": ">",
+    ">=": ">=",
+}
+_TRUE, _FALSE = Literal({"BOOL": True}), Literal({"BOOL": False})
+
+
+def condition(cursor: Cursor) -> Node:
+    """A whole condition."""
+    return _holds(cursor, _any(cursor))
+
+
+def _holds(cursor: Cursor, term: Term) -> Node:
+    if _is_operand(term):
+        raise cursor.unexpected()
+    return term  # type: ignore[return-value]  # what is no operand is a condition
+
+
+def _is_operand(term: Term) -> bool:
+    return isinstance(term, Path | Literal | Parameter | Size)
+
+
+def _any(cursor: Cursor) -> Term:
+    first = _all(cursor)
+    if not cursor.at_word("OR"):
+        return first
+    found = [_holds(cursor, first)]
+    while cursor.skip_word("OR"):
+        found.append(_holds(cursor, _all(cursor)))
+    return Or(tuple(found))
+
+
+def _all(cursor: Cursor) -> Term:
+    """Conditions with AND between them; those in parentheses join in, so that key equalities are seen."""
+    first = _negated(cursor)
+    if not cursor.at_word("AND"):
+        return first
+    found = _spliced(_holds(cursor, first))
+    while cursor.skip_word("AND"):
+        found += _spliced(_holds(cursor, _negated(cursor)))
+    return And(tuple(found))
+
+
+def _spliced(node: Node) -> list[Node]:
+    return list(node.conditions) if isinstance(node, And) else [node]
+
+
+def _negated(cursor: Cursor) -> Term:
+    negations = 0
+    while cursor.skip_word("NOT"):
+        negations += 1
+        cursor.nest()
+    term = _compared(cursor)
+    for _ in range(negations):
+        term = Not(_holds(cursor, term))
+    cursor.unnest(negations)
+    return term
+
+
+def _compared(cursor: Cursor) -> Term:
+    """One term, and what it is compared with, as often as that goes on."""
+    term = _term(cursor)
+    levels = 0
+    while True:
+        if cursor.token.kind is Kind.SYMBOL and cursor.token.text in _COMPARATORS:
+            term = _comparison(cursor, term)
+        elif cursor.at_word("NOT") and cursor.following.word in ("BETWEEN", "IN"):
+            cursor.advance()
+            term = Not(_span(cursor, term) if cursor.at_word("BETWEEN") else _membership(cursor, term))
+        elif cursor.at_word("BETWEEN"):
+            term = _span(cursor, term)
+        elif cursor.at_word("IN"):
+            term = _membership(cursor, term)
+        elif cursor.at_word("IS"):
+            term = _of_type(cursor, term)
+        elif cursor.at_symbol("+", "-"):
+            raise literals.unsupported_operator(cursor.token.text)
+        else:
+            cursor.unnest(levels)
+            return term
+        cursor.nest()
+        levels += 1
+
+
+def _comparison(cursor: Cursor, left: Term) -> Node:
+    comparator = _COMPARATORS[cursor.advance().text]
+    if cursor.at_word("MISSING"):
+        return _missing(cursor, left, negated=comparator == "<>")
+    right = _term(cursor)
+    if _is_operand(left) and _is_operand(right):
+        return _plain(cursor, comparator, left, right)  # type: ignore[arg-type]  # both are operands
+    if comparator not in ("=", "<>"):
+        raise Invalid(checks.wrong_type(comparator, "BOOL").detail)
+    same = _same_truth(left, right)
+    return same if comparator == "=" else Not(same)
+
+
+def _plain(cursor: Cursor, comparator: Comparator, left: Operand, right: Operand) -> Compare:
+    if comparator not in ("=", "<>"):
+        cursor.checks += checks.type_checks(comparator, (left, right), checks.ORDERED_TYPES)
+    return Compare(comparator, left, right)
+
+
+def _same_truth(left: Term, right: Term) -> Node:
+    """Both hold or both do not; a value holds if it is the boolean true, and does not if it is false."""
+    if left in (_TRUE, _FALSE):
+        left, right = right, left
+    if right in (_TRUE, _FALSE):
+        return _truth(left, right)  # type: ignore[arg-type]  # it is one of the two
+    return Or(
+        (And((_truth(left, _TRUE), _truth(right, _TRUE))), And((_truth(left, _FALSE), _truth(right, _FALSE))))
+    )
+
+
+def _truth(term: Term, wanted: Literal) -> Node:
+    match term:
+        case Path() | Literal() | Parameter() | Size():
+            return Compare("=", term, wanted)
+        case _:
+            return term if wanted == _TRUE else Not(term)
+
+
+def _span(cursor: Cursor, term: Term) -> Between:
+    cursor.advance()
+    lower = _term(cursor)
+    cursor.expect_word("AND")
+    upper = _term(cursor)
+    operand, low, high = (_ordered(each) for each in (term, lower, upper))
+    cursor.checks += checks.type_checks("BETWEEN", (low, high), checks.ORDERED_TYPES)
+    if isinstance(low, Literal | Parameter) and isinstance(high, Literal | Parameter):
+        cursor.checks.append(checks.Bounds(low, high))
+    return Between(operand, low, high)
+
+
+def _ordered(term: Term) -> Operand:
+    match term:
+        case Path() | Literal() | Parameter() | Size():
+            return term
+        case _:
+            raise Invalid(checks.wrong_type("BETWEEN", "BOOL").detail)
+
+
+def _membership(cursor: Cursor, term: Term) -> Node:
+    cursor.advance()
+    candidates = _candidates(cursor)
+    if len(candidates) > limits.IN_OPERANDS_MAX:
+        cursor.checks.append(
+            checks.Fault(
+                f"The IN operator is provided with too many operands; number of operands: {len(candidates)}"
+            )
+        )
+    operands = tuple(each for each in candidates if isinstance(each, Path | Literal | Parameter | Size))
+    if len(operands) == len(candidates) and isinstance(term, Path | Literal | Parameter | Size):
+        return In(term, operands)
+    return Or(tuple(_same_truth(term, each) for each in candidates))
+
+
+def _candidates(cursor: Cursor) -> list[Term]:
+    closing = "]" if cursor.skip_symbol("[") else ")"
+    if closing == ")":
+        cursor.expect_symbol("(")
+    found = [_term(cursor)]
+    while cursor.skip_symbol(","):
+        found.append(_term(cursor))
+    cursor.expect_symbol(closing)
+    return found
+
+
+def _of_type(cursor: Cursor, term: Term) -> Node:
+    """IS [NOT] followed by MISSING, NULL or another type; nothing is of no type."""
+    cursor.advance()
+    negated = cursor.skip_word("NOT")
+    if cursor.at_word("MISSING"):
+        return _missing(cursor, term, negated=negated)
+    codes = TYPE_CODES.get(cursor.token.word)
+    if codes is None:
+        raise cursor.unexpected()
+    cursor.advance()
+    path = _only_path(term, "IS")
+    tests: list[Node] = [AttributeType(path, Literal({"S": code})) for code in codes]
+    node = tests[0] if len(tests) == 1 else Or(tuple(tests))
+    return Not(node) if negated else node
+
+
+def _missing(cursor: Cursor, term: Term, *, negated: bool) -> Node:
+    cursor.advance()
+    path = _only_path(term, "MISSING")
+    return AttributeExists(path) if negated else AttributeNotExists(path)
+
+
+def _only_path(term: Term, function: str) -> Path:
+    if not isinstance(term, Path):
+        raise Invalid(f"Operator or function requires a document path; operator or function: {function}")
+    return term
+
+
+def _term(cursor: Cursor) -> Term:
+    if literals.at_value(cursor):
+        return literals.value(cursor)
+    if cursor.skip_symbol("("):
+        cursor.nest()
+        term = _any(cursor)
+        cursor.expect_symbol(")")
+        cursor.unnest()
+        return term
+    function = cursor.call(*_FUNCTIONS)
+    if function is not None:
+        return _FUNCTIONS[function.word](cursor)
+    path = cursor.path()
+    if cursor.at_symbol("("):
+        raise Invalid(f"Invalid function name; function: {path.parts[-1]}")
+    return path
+
+
+def _arguments(cursor: Cursor, function: str, count: int) -> list[Term]:
+    found = [_term(cursor)]
+    while cursor.skip_symbol(","):
+        found.append(_term(cursor))
+    cursor.expect_symbol(")")
+    if len(found) != count:
+        raise Invalid(
+            "Incorrect number of operands for operator or function; "
+            f"operator or function: {function}, number of operands: {len(found)}"
+        )
+    return found
+
+
+def _operand(term: Term, function: str) -> Operand:
+    match term:
+        case Path() | Literal() | Parameter() | Size():
+            return term
+        case _:
+            raise Invalid(checks.wrong_type(function, "BOOL").detail)
+
+
+def _begins_with(cursor: Cursor) -> Node:
+    operand, prefix = (_operand(each, "begins_with") for each in _arguments(cursor, "begins_with", 2))
+    cursor.checks += checks.type_checks("begins_with", (operand, prefix), checks.PREFIX_TYPES)
+    return BeginsWith(operand, prefix)
+
+
+def _contains(cursor: Cursor) -> Node:
+    operand, member = (_operand(each, "contains") for each in _arguments(cursor, "contains", 2))
+    return Contains(operand, member)
+
+
+def _attribute_type(cursor: Cursor) -> Node:
+    operand, name = (_operand(each, "attribute_type") for each in _arguments(cursor, "attribute_type", 2))
+    if not isinstance(name, Literal | Parameter):
+        raise Invalid(checks.wrong_type("attribute_type", "N" if isinstance(name, Size) else "PATH").detail)
+    cursor.checks += [checks.Typed("attribute_type", name, checks.STRING_TYPES), TypeName(name)]
+    return AttributeType(operand, name)
+
+
+def _exists(cursor: Cursor) -> Node:
+    (term,) = _arguments(cursor, "attribute_exists", 1)
+    return AttributeExists(_only_path(term, "attribute_exists"))
+
+
+def _not_exists(cursor: Cursor) -> Node:
+    (term,) = _arguments(cursor, "attribute_not_exists", 1)
+    return AttributeNotExists(_only_path(term, "attribute_not_exists"))
+
+
+def _size(cursor: Cursor) -> Operand:
+    (term,) = _arguments(cursor, "size", 1)
+    return Size(_only_path(term, "size"))
+
+
+_FUNCTIONS: dict[str, Callable[[Cursor], Term]] = {
+    "BEGINS_WITH": _begins_with,
+    "CONTAINS": _contains,
+    "ATTRIBUTE_TYPE": _attribute_type,
+    "ATTRIBUTE_EXISTS": _exists,
+    "ATTRIBUTE_NOT_EXISTS": _not_exists,
+    "SIZE": _size,
+}

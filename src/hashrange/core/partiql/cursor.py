@@ -1,0 +1,145 @@
+"""Walks over the tokens of one statement, and notes what has to be checked once its parameters are known."""
+
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions.tree import Parameter, Path
+from hashrange.core.partiql.ast import Check
+from hashrange.core.partiql.errors import NotWellFormed
+from hashrange.core.partiql.lexer import Kind, Token, tokenize
+
+INDEX_MAX = 2**31 - 1
+# Statements are written by hand or by tools; the bound keeps hostile text from exhausting the stack.
+_DEPTH_MAX = 64
+_RESERVED = frozenset(
+    {
+        *("SELECT", "FROM", "WHERE", "INSERT", "INTO", "UPDATE", "SET", "REMOVE", "DELETE", "RETURNING"),
+        *("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "ORDER", "BY", "AS"),
+        *("MISSING", "NULL", "TRUE", "FALSE"),
+    }
+)
+
+
+class Cursor:
+    """A position in the tokens of one statement."""
+
+    def __init__(self, statement: str) -> None:
+        self._tokens = tokenize(statement)
+        self._at = 0
+        self._depth = 0
+        self.parameters = 0
+        self.checks: list[Check] = []
+
+    @property
+    def token(self) -> Token:
+        """The token under the cursor."""
+        return self._tokens[self._at]
+
+    @property
+    def following(self) -> Token:
+        """The token after the one under the cursor; the end stays the end."""
+        return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
+
+    def advance(self) -> Token:
+        """Step over the token under the cursor and give it."""
+        token = self._tokens[self._at]
+        if token.kind is not Kind.END:
+            self._at += 1
+        return token
+
+    def unexpected(self) -> NotWellFormed:
+        """Something else must stand under the cursor."""
+        return NotWellFormed("Unexpected keyword" if self.token.word in _RESERVED else "Unexpected term")
+
+    def at_symbol(self, *symbols: str) -> bool:
+        """Whether the cursor stands on one of these symbols."""
+        return self.token.kind is Kind.SYMBOL and self.token.text in symbols
+
+    def at_word(self, *words: str) -> bool:
+        """Whether the cursor stands on one of these words."""
+        return self.token.word in words if self.token.kind is Kind.WORD else False
+
+    def skip_symbol(self, symbol: str) -> bool:
+        """Step over the symbol if the cursor stands on it."""
+        found = self.at_symbol(symbol)
+        if found:
+            self._at += 1
+        return found
+
+    def skip_word(self, word: str) -> bool:
+        """Step over the word if the cursor stands on it."""
+        found = self.at_word(word)
+        if found:
+            self._at += 1
+        return found
+
+    def expect_symbol(self, symbol: str) -> None:
+        """Step over the symbol, which must be here."""
+        if not self.skip_symbol(symbol):
+            raise self.unexpected()
+
+    def expect_word(self, word: str) -> None:
+        """Step over the word, which must be here."""
+        if not self.skip_word(word):
+            raise self.unexpected()
+
+    def call(self, *functions: str) -> Token | None:
+        """Step over a function's name and its parenthesis, if one of these functions is called here."""
+        token = self.token
+        if (
+            not self.at_word(*functions)
+            or self.following.text != "("
+            or self.following.kind is not Kind.SYMBOL
+        ):
+            return None
+        self._at += 2
+        return token
+
+    def nest(self, levels: int = 1) -> None:
+        """Go deeper; there is a limit to that."""
+        self._depth += levels
+        if self._depth > _DEPTH_MAX:
+            raise NotWellFormed
+
+    def unnest(self, levels: int = 1) -> None:
+        """Come back up."""
+        self._depth -= levels
+
+    def parameter(self) -> Parameter:
+        """The parameter whose `?` the cursor stands on; they count from the left."""
+        self._at += 1
+        self.parameters += 1
+        return Parameter(f"?{self.parameters}")
+
+    def name(self) -> str:
+        """An attribute's name, quoted or a word that means nothing else."""
+        token = self.token
+        if token.kind is not Kind.NAME and (token.kind is not Kind.WORD or token.word in _RESERVED):
+            raise self.unexpected()
+        self._at += 1
+        return token.text
+
+    def path(self) -> Path:
+        """A document path: a name, then .name, ['name'] and [index] as often as wanted."""
+        parts: list[str | int] = [self.name()]
+        while True:
+            if self.skip_symbol("."):
+                parts.append(self.name())
+            elif self.skip_symbol("["):
+                parts.append(self._step())
+                self.expect_symbol("]")
+            else:
+                return Path(tuple(parts))
+
+    def _step(self) -> str | int:
+        if self.token.kind is Kind.TEXT:
+            return self.advance().text
+        sign = "-" if self.skip_symbol("-") else ""
+        token = self.token
+        if token.kind is not Kind.NUMBER or not token.text.isdigit():
+            raise self.unexpected()
+        self._at += 1
+        index = int(sign + token.text)
+        if not 0 <= index <= INDEX_MAX:
+            raise Invalid(
+                f"List index is not within the allowable range; index: [{sign}{token.text}] at {token.position}"
+            )
+        return index

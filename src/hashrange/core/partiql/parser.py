@@ -1,0 +1,211 @@
+"""The grammar of statements."""
+
+from typing import NoReturn
+
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions.tree import Literal, Node, Parameter, Path
+from hashrange.core.partiql import literals
+from hashrange.core.partiql.actions import actions
+from hashrange.core.partiql.ast import (
+    Column,
+    Delete,
+    Exists,
+    Insert,
+    OrderTerm,
+    Returning,
+    Select,
+    Statement,
+    Target,
+    Update,
+)
+from hashrange.core.partiql.conditions import condition
+from hashrange.core.partiql.cursor import Cursor
+from hashrange.core.partiql.errors import NotWellFormed
+from hashrange.core.partiql.lexer import Kind
+
+_RETURNING: dict[tuple[str, str], Returning] = {
+    ("ALL", "OLD"): "ALL OLD",
+    ("ALL", "NEW"): "ALL NEW",
+    ("MODIFIED", "OLD"): "MODIFIED OLD",
+    ("MODIFIED", "NEW"): "MODIFIED NEW",
+}
+
+
+def statement(cursor: Cursor) -> Statement:
+    """The one statement of a text, with nothing behind it but a semicolon."""
+    found = _statement(cursor)
+    cursor.skip_symbol(";")
+    if cursor.token.kind is not Kind.END:
+        raise NotWellFormed("Unexpected token after expression")
+    return found
+
+
+def _statement(cursor: Cursor) -> Statement:
+    if cursor.call("EXISTS"):
+        select = _select(cursor)
+        cursor.expect_symbol(")")
+        return Exists(select)
+    match cursor.token.word:
+        case "SELECT":
+            return _select(cursor)
+        case "INSERT":
+            return _insert(cursor)
+        case "UPDATE":
+            return _update(cursor)
+        case "FROM":
+            return _update_from(cursor)
+        case "DELETE":
+            return _delete(cursor)
+        case _:
+            raise NotWellFormed("Expected data manipulation")
+
+
+def _select(cursor: Cursor) -> Select:
+    cursor.expect_word("SELECT")
+    columns = () if cursor.skip_symbol("*") else _columns(cursor)
+    if not cursor.at_word("FROM"):
+        _refuse_rest(cursor)
+    cursor.advance()
+    return Select(_target(cursor), columns, _where(cursor), _order(cursor))
+
+
+def _refuse_rest(cursor: Cursor) -> NoReturn:
+    """Something stands where the statement should go on or end."""
+    if cursor.token.kind is Kind.END:
+        raise cursor.unexpected()
+    raise NotWellFormed("Unexpected token after expression")
+
+
+def _columns(cursor: Cursor) -> tuple[Column, ...]:
+    found = [_column(cursor)]
+    while cursor.skip_symbol(","):
+        found.append(_column(cursor))
+    return tuple(found)
+
+
+def _column(cursor: Cursor) -> Column:
+    token = cursor.token
+    if token.kind is Kind.WORD and cursor.following.text == "(":
+        # The service knows no functions here, COUNT(*) included.
+        raise Invalid(f"Unexpected path component at {token.position}")
+    path = cursor.path()
+    return Column(path, _column_name(path))
+
+
+def _column_name(path: Path) -> str:
+    """A column is called by its last name, with the list indexes behind that."""
+    last = max(at for at, part in enumerate(path.parts) if isinstance(part, str))
+    return str(path.parts[last]) + "".join(f"[{index}]" for index in path.parts[last + 1 :])
+
+
+def _target(cursor: Cursor) -> Target:
+    names = [_target_name(cursor)]
+    while cursor.skip_symbol("."):
+        names.append(_target_name(cursor))
+    if len(names) > 2:
+        raise Invalid("A path may contain at most 2 components in the FROM clause")
+    return Target(*names)
+
+
+def _target_name(cursor: Cursor) -> str:
+    name = cursor.name()
+    if not name:
+        raise Invalid("Path component cannot be an empty string")
+    return name
+
+
+def _where(cursor: Cursor) -> Node | None:
+    return condition(cursor) if cursor.skip_word("WHERE") else None
+
+
+def _order(cursor: Cursor) -> tuple[OrderTerm, ...]:
+    if not cursor.skip_word("ORDER"):
+        return ()
+    cursor.expect_word("BY")
+    found = [_order_term(cursor)]
+    while cursor.skip_symbol(","):
+        found.append(_order_term(cursor))
+    return tuple(found)
+
+
+def _order_term(cursor: Cursor) -> OrderTerm:
+    name = cursor.name()
+    descending = cursor.skip_word("DESC")
+    if not descending:
+        cursor.skip_word("ASC")
+    return OrderTerm(name, descending)
+
+
+def _insert(cursor: Cursor) -> Insert:
+    cursor.advance()
+    cursor.expect_word("INTO")
+    token = cursor.token
+    target = _target(cursor)
+    if target.index is not None:
+        raise Invalid(
+            "FROM clause may only contain a single table name in data manipulation statements at "
+            f"{token.position}"
+        )
+    if not cursor.skip_word("VALUE"):
+        # INSERT INTO t (a, b) VALUES (…) is what people try here (recorded).
+        raise NotWellFormed("Unexpected keyword")
+    if cursor.at_symbol("?"):
+        return Insert(target, cursor.parameter())
+    item: dict[str, Literal | Parameter] = {}
+    for name in literals.fields(cursor):
+        if not cursor.skip_word("MISSING"):
+            item[name] = literals.value(cursor)
+    return Insert(target, tuple(item.items()))
+
+
+def _update(cursor: Cursor) -> Update:
+    cursor.advance()
+    target = _target(cursor)
+    found = actions(cursor)
+    where = _where(cursor)
+    returning = _returning(cursor)
+    _refuse_index(target)
+    return Update(target, found, where, returning)
+
+
+def _update_from(cursor: Cursor) -> Update:
+    """FROM t WHERE … SET …: the same, the other way round."""
+    cursor.advance()
+    target = _target(cursor)
+    where = _where(cursor)
+    found = actions(cursor)
+    returning = _returning(cursor)
+    _refuse_index(target)
+    return Update(target, found, where, returning)
+
+
+def _delete(cursor: Cursor) -> Delete:
+    cursor.advance()
+    cursor.expect_word("FROM")
+    target = _target(cursor)
+    where = _where(cursor)
+    returning = _returning(cursor)
+    if returning not in (None, "ALL OLD"):
+        raise Invalid(
+            f"Invalid returning clause: RETURNING {returning} *. "
+            "Only RETURNING ALL OLD * is allowed in DELETE statements."
+        )
+    _refuse_index(target)
+    return Delete(target, where, returning)
+
+
+def _refuse_index(target: Target) -> None:
+    if target.index is not None:
+        raise Invalid("This operation is not supported on an index")
+
+
+def _returning(cursor: Cursor) -> Returning | None:
+    if not cursor.skip_word("RETURNING"):
+        return None
+    found = _RETURNING.get((cursor.token.word, cursor.following.word))
+    if found is None:
+        raise cursor.unexpected()
+    cursor.advance()
+    cursor.advance()
+    cursor.expect_symbol("*")
+    return found
