@@ -16,6 +16,7 @@ SHAPE = Shape({"ResourceArn": Text(), "NextToken": Text()})
 @operation("ListTagsOfResource", SHAPE)
 def list_tags_of_resource(context: Context, request: dict[str, Any]) -> Plan:
     """Fifty tags fit one page; the service ignores a token it did not give out."""
-    table = tags.tagged_table(context, request.get("ResourceArn"))
+    arn = request.get("ResourceArn")
+    table = tags.tagged_table(context, str(arn), tags.table_name(context, arn))
     found = [{"Key": key, "Value": value} for key, value in table.tags.items()]
     return Answer(answers.body({"Tags": found}))

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.kinds import Member, Text
+from hashrange.api.kinds import Text
 from hashrange.api.plan import Plan
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
@@ -12,17 +11,17 @@ from hashrange.api.tables import shapes, states, tags
 from hashrange.api.tables.changes import change_table
 from hashrange.core.schema import Table, changed
 
-SHAPE = Shape({"ResourceArn": Text(), "Tags": Member(shapes.TAGS, required=True)})
+SHAPE = Shape({"ResourceArn": Text(), "Tags": shapes.TAGS})
 
 
 @operation("TagResource", SHAPE)
 def tag_resource(context: Context, request: dict[str, Any]) -> Plan:
     """All tags of the request are taken, or none."""
     arn = request.get("ResourceArn")
-    table = tags.tagged_table(context, arn)
-    if not request["Tags"]:
-        raise errors.validation("Atleast one Tag needs to be provided as Input.")
-    given = tags.new_tags(request["Tags"])
+    name = tags.table_name(context, arn)
+    wanted = tags.members(request, "Tags", "Tag")
+    table = tags.tagged_table(context, str(arn), name)
+    given = tags.new_tags(wanted)
 
     def tagged(current: Table) -> Table:
         states.check_changeable(current)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.kinds import ListOf, Member, Text
+from hashrange.api.kinds import ListOf, Text
 from hashrange.api.plan import Plan
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
@@ -12,17 +11,16 @@ from hashrange.api.tables import states, tags
 from hashrange.api.tables.changes import change_table
 from hashrange.core.schema import Table, changed
 
-SHAPE = Shape({"ResourceArn": Text(), "TagKeys": Member(ListOf(Text()), required=True)})
+SHAPE = Shape({"ResourceArn": Text(), "TagKeys": ListOf(Text())})
 
 
 @operation("UntagResource", SHAPE)
 def untag_resource(context: Context, request: dict[str, Any]) -> Plan:
     """Keys that the table does not have are no error."""
     arn = request.get("ResourceArn")
-    table = tags.tagged_table(context, arn)
-    keys = request["TagKeys"]
-    if not keys:
-        raise errors.validation("Atleast one Tag Key needs to be provided as Input.")
+    name = tags.table_name(context, arn)
+    keys = tags.members(request, "TagKeys", "Tag Key")
+    table = tags.tagged_table(context, str(arn), name)
     for key in keys:
         tags.check_key(key)
     tags.check_count(keys)

@@ -8,9 +8,10 @@ from hashrange.api import errors
 from hashrange.api.tables import ceilings, indexes, key_schemas, states, throughput
 from hashrange.api.tables.wording import invalid, over_limit
 from hashrange.core.limits import GLOBAL_INDEXES_MAX, ONLINE_INDEX_CHANGES_MAX
-from hashrange.core.schema import Index, Table, changed
+from hashrange.core.schema import Index, KeyAttribute, Table, changed
 
 Spec = Mapping[str, Any]
+KeyAttributes = tuple[KeyAttribute, ...]
 _ACTIONS = ("Update", "Create", "Delete")
 _THROUGHPUT = ("ProvisionedThroughput", "OnDemandThroughput", "WarmThroughput")
 
@@ -102,12 +103,10 @@ def _created(table: Table, spec: Spec, defined: key_schemas.Definitions, moment:
     if not defined:
         raise invalid(f"AttributeDefinitions is not specified for index: {spec['IndexName']}")
     key_schemas.check_defined(spec["KeySchema"], defined)
-    # A type that contradicts the one in use is not an error: the one in use stays.
-    known = {each.name: each.type for each in table.attribute_definitions}
-    types = {**defined, **known}
     index = indexes.global_index(
-        spec, types, slot=table.next_slot, on_demand=table.on_demand, region=table.region
+        spec, defined, slot=table.next_slot, on_demand=table.on_demand, region=table.region
     )
+    _check_types(table, index)
     indexes.check_added_throughput(spec, on_demand=table.on_demand)
     if len(table.global_indexes) >= GLOBAL_INDEXES_MAX:
         raise over_limit(
@@ -115,7 +114,7 @@ def _created(table: Table, spec: Spec, defined: key_schemas.Definitions, moment:
         )
     building = changed(index, status="CREATING", settles_at=moment.settles_at, backfilling=True)
     indexes.check_projected((*table.indexes, building))
-    used = known | {key.name: key.type for key in building.keys}
+    used = {each.name: each.type for each in (*table.attribute_definitions, *building.keys)}
     return changed(
         table,
         indexes=(*table.indexes, building),
@@ -125,6 +124,28 @@ def _created(table: Table, spec: Spec, defined: key_schemas.Definitions, moment:
         settles_at=moment.settles_at,
         updating="index",
     )
+
+
+def _check_types(table: Table, index: Index) -> None:
+    """An attribute that is a key already keeps its type; definitions of other attributes do not matter."""
+    owners: list[tuple[KeyAttributes, KeyAttributes]] = [
+        ((table.hash,), () if table.range is None else (table.range,)),
+        *((each.hash, each.range) for each in table.indexes),
+    ]
+    wanted = {key.name: key.type for key in index.keys}
+    for hash_keys, range_keys in owners:
+        if any(wanted.get(key.name, key.type) != key.type for key in hash_keys + range_keys):
+            raise invalid(
+                "Attributes cannot be redefined. Please check that your attribute has the same type as "
+                f"previously defined. Existing schema: {_schema(hash_keys, range_keys)} "
+                f"New schema: {_schema(index.hash, index.range)}"
+            )
+
+
+def _schema(hash_keys: KeyAttributes, range_keys: KeyAttributes) -> str:
+    shown = [f"SchemaElement: key{{{key.name}:{key.type}:HASH}}" for key in hash_keys]
+    shown += [f"SchemaElement: key{{{key.name}:{key.type}:RANGE}}" for key in range_keys]
+    return f"Schema:[{', '.join(shown)}]"
 
 
 def _deleted(table: Table, name: str, moment: Moment) -> Table:

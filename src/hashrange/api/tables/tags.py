@@ -31,6 +31,19 @@ def new_tags(given: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
+def members(request: Mapping[str, Any], name: str, word: str) -> list[Any]:
+    """The list a request must give, which must not be empty."""
+    given: list[Any] | None = request.get(name)
+    if given is None:
+        raise errors.validation(
+            f"1 validation error detected: Value null at '{name[0].lower()}{name[1:]}' failed to satisfy "
+            "constraint: Member must not be null"
+        )
+    if not given:
+        raise errors.validation(f"Atleast one {word} needs to be provided as Input.")
+    return given
+
+
 def check_key(key: str | None) -> None:
     """Refuse a key of the wrong length, with other characters than tags have, or of AWS's own."""
     if not key or len(key) > TAG_KEY_CHARS_MAX or not _legal(key):
@@ -50,12 +63,11 @@ def _legal(text: str) -> bool:
     return all(char in _MARKS or unicodedata.category(char)[0] in "LNZ" for char in text)
 
 
-def tagged_table(context: Context, arn: str | None) -> Table:
-    """The table of an ARN."""
-    name = _table_name(context, arn)
+def tagged_table(context: Context, arn: str, name: str) -> Table:
+    """The table of an ARN that has been looked at."""
     table = context.catalogue.find(context.account_id, context.region, name)
     if table is None or gone(table, context.clock.now()):
-        raise missing(str(arn))
+        raise missing(arn)
     return table
 
 
@@ -64,7 +76,8 @@ def missing(arn: str) -> ApiError:
     return errors.not_found(f"Requested resource not found: ResourceArn: {arn} not found")
 
 
-def _table_name(context: Context, arn: str | None) -> str:
+def table_name(context: Context, arn: str | None) -> str:
+    """The name in a table's ARN; the service looks at its parts in this order."""
     if arn is None:
         raise errors.validation("Invalid TableArn")
     if not arn.startswith("arn:"):
