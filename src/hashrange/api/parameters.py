@@ -7,6 +7,7 @@ from typing import Any
 from hashrange.core import values
 from hashrange.core.errors import Invalid, RequestInvalid
 from hashrange.core.expressions import Resolver
+from hashrange.core.limits import PLACEHOLDER_BYTES_MAX
 from hashrange.core.values import Item, Value
 
 _NAME = re.compile(r"#[0-9a-zA-Z_]+")
@@ -45,6 +46,8 @@ def resolver(request: Request, *, older: bool = False) -> Resolver:
     names = request.get("ExpressionAttributeNames")
     if names is not None:
         _check_placeholders("ExpressionAttributeNames", names, _NAME)
+        for key, name in names.items():
+            _check_name(key, name)
     raw = request.get("ExpressionAttributeValues")
     if raw is None:
         return Resolver(names, None)
@@ -68,8 +71,21 @@ def _check_placeholders(parameter: str, given: dict[str, Any], pattern: re.Patte
     if not given:
         raise RequestInvalid(f"{parameter} must not be empty")
     for key in given:
+        if len(key) > PLACEHOLDER_BYTES_MAX:
+            raise RequestInvalid(
+                f"{parameter} contains invalid key: The expression attribute map contains a key that is too long;"
+            )
         if pattern.fullmatch(key) is None:
             raise RequestInvalid(f'{parameter} contains invalid key: Syntax error; key: "{key}"')
+
+
+def _check_name(key: str, name: str) -> None:
+    try:
+        values.check_name(name)
+    except Invalid as invalid:
+        raise RequestInvalid(
+            f"ExpressionAttributeNames contains invalid value: {invalid.message} for key {key}"
+        ) from None
 
 
 def legacy_map(raw: Any, *, older: bool = False) -> dict[str, Any] | None:

@@ -77,7 +77,7 @@ def transact_get_items(context: Context, request: dict[str, Any]) -> Plan:
 
 def _check(get: dict[str, Any]) -> tuple[dict[str, Any], Item, Projection | None]:
     check_projection_parameters(get)
-    return get, attribute_map(get["Key"], older=True), read_projection(get)
+    return get, attribute_map(get["Key"]), read_projection(get)
 
 
 def _lookup(name: str, table: Table, key: Item, projection: Projection | None) -> Lookup | Reason:

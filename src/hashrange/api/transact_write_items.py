@@ -74,14 +74,14 @@ class _Draft:
         ((self.kind, self.asked),) = element.items()
         expressions = _BOTH if self.kind == "Update" else _CONDITION
         refuse_idle_placeholders(self.asked, expressions, expressions)
-        self.item: Item = attribute_map(self.asked["Item" if self.kind == "Put" else "Key"], older=True)
+        self.item: Item = attribute_map(self.asked["Item" if self.kind == "Put" else "Key"])
         self.size = mutation.sized_put(self.item) if self.kind == "Put" else 0
         self.update: Update | None = None
         self.condition: Condition | None = None
         self._read_expressions()
 
     def _read_expressions(self) -> None:
-        binding = resolver(self.asked, older=True)
+        binding = resolver(self.asked)
         if self.kind == "Update":
             self.update = binding.update(self.asked["UpdateExpression"])
         if "ConditionExpression" in self.asked:

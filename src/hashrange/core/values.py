@@ -80,7 +80,7 @@ def check_name(name: str) -> None:
     """An attribute's name is neither empty nor longer than 64 KB."""
     if not name:
         raise Invalid("Empty attribute name")
-    if len(name.encode("utf-8")) > limits.ATTRIBUTE_NAME_BYTES_MAX:
+    if len(name) > _NAME_CHARS_SAFE and len(utf8(name)) > limits.ATTRIBUTE_NAME_BYTES_MAX:
         raise Invalid("Attribute name is too large, must be less than 65536 bytes")
 
 
