@@ -1,0 +1,150 @@
+"""Every golden case: what an expression comes to, or the words in which it is refused."""
+
+from typing import Any
+
+import pytest
+
+from core.expressions.golden import cases, shared
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import (
+    Resolver,
+    apply_update,
+    key_condition,
+    legacy,
+    matches,
+    pick,
+    select_paths,
+)
+from hashrange.core.values import Item, canonical
+
+CONDITIONS, FLAWS, PRECEDENCE = shared("conditions"), shared("flaws"), shared("precedence")
+UPDATES, RETURNED, PROJECTIONS = shared("updates"), shared("returned_paths"), shared("projections")
+KEYS, LEGACY = shared("key_conditions"), shared("legacy")
+
+
+def resolver(given: dict[str, Any]) -> Resolver:
+    values = {name: canonical(value) for name, value in given.get("values", {}).items()}
+    return Resolver(given.get("names"), values)
+
+
+def refusal(given: dict[str, Any], parameter: str, text: str) -> str | None:
+    """What the resolver has against a text, without the name of the parameter."""
+    try:
+        if parameter == "UpdateExpression":
+            resolver(given).update(text)
+        elif parameter == "ProjectionExpression":
+            resolver(given).projection(text)
+        else:
+            resolver(given).condition("FilterExpression", text)
+    except Invalid as invalid:
+        return invalid.message.removeprefix(f"Invalid {parameter}: ")
+    return None
+
+
+def changes(before: Item, after: Item) -> dict[str, Any]:
+    return {name: after.get(name) for name in {**before, **after} if after.get(name) != before.get(name)}
+
+
+@pytest.mark.parametrize(("group", "text", "holds"), cases("conditions"))
+def test_condition(group: dict[str, Any], text: str, holds: bool) -> None:
+    condition = resolver(CONDITIONS).condition("FilterExpression", text)
+    assert matches(condition, CONDITIONS["item"]) is holds
+
+
+@pytest.mark.parametrize(("group", "text", "flaw"), cases("flaws"))
+def test_flaw(group: dict[str, Any], text: str, flaw: str | None) -> None:
+    assert refusal(FLAWS, group["parameter"], text) == flaw
+
+
+@pytest.mark.parametrize(("group", "text", "flaw"), cases("precedence"))
+def test_of_two_flaws_the_service_reports_this_one(group: dict[str, Any], text: str, flaw: str) -> None:
+    assert refusal(PRECEDENCE, group["parameter"], text) == flaw
+
+
+@pytest.mark.parametrize(("group", "text", "outcome"), cases("updates"))
+def test_update(group: dict[str, Any], text: str, outcome: Any) -> None:
+    update = resolver(UPDATES).update(text)
+    if isinstance(outcome, str):
+        with pytest.raises(Invalid) as refused:
+            apply_update(update, UPDATES["item"])
+        assert refused.value.message == outcome
+    else:
+        assert changes(UPDATES["item"], apply_update(update, UPDATES["item"]).item) == outcome
+
+
+@pytest.mark.parametrize(("group", "text", "old", "new"), cases("returned_paths"))
+def test_returned_paths(group: dict[str, Any], text: str, old: Item, new: Item) -> None:
+    applied = apply_update(resolver(RETURNED).update(text), RETURNED["item"])
+    assert select_paths(applied.paths, RETURNED["item"]) == old
+    assert select_paths(applied.paths, applied.item) == new
+
+
+@pytest.mark.parametrize(("group", "text", "kept"), cases("projections"))
+def test_projection(group: dict[str, Any], text: str, kept: Item) -> None:
+    assert pick(resolver(PROJECTIONS).projection(text), PROJECTIONS["item"]) == kept
+
+
+@pytest.mark.parametrize(("group", "text", "clauses"), cases("key_conditions"))
+def test_key_condition(group: dict[str, Any], text: str, clauses: Any) -> None:
+    try:
+        condition = resolver(KEYS).condition("KeyConditionExpression", text)
+        found: Any = [
+            [clause.attribute, clause.operator, list(clause.operands)] for clause in key_condition(condition)
+        ]
+    except Invalid as invalid:
+        found = invalid.message
+    assert found == clauses
+
+
+LEGACY_CASES = {
+    what: [case for case in cases("legacy") if case.values[0]["what"] == what]
+    for what in ("filter_conditions", "expected", "key_conditions", "attribute_updates")
+}
+
+
+def legacy_values(conditions: dict[str, Any]) -> dict[str, Any]:
+    """The conditions with canonical values, as handlers hand them over."""
+    return {
+        name: {
+            member: [canonical(value) for value in content] if member == "AttributeValueList" else content
+            for member, content in asked.items()
+        }
+        for name, asked in conditions.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("group", "conditions", "operator", "outcome"),
+    [*LEGACY_CASES["filter_conditions"], *LEGACY_CASES["expected"]],
+)
+def test_legacy_condition(group: dict[str, Any], conditions: Any, operator: str | None, outcome: Any) -> None:
+    read = getattr(legacy, group["what"])
+    try:
+        condition = read(legacy_values(conditions), operator)
+        found: Any = condition is None or matches(condition, LEGACY["item"])
+    except Invalid as invalid:
+        found = invalid.message
+    assert found == outcome
+
+
+@pytest.mark.parametrize(("group", "conditions", "clauses"), LEGACY_CASES["key_conditions"])
+def test_legacy_key_conditions(group: dict[str, Any], conditions: Any, clauses: Any) -> None:
+    try:
+        found: Any = [
+            [clause.attribute, clause.operator, list(clause.operands)]
+            for clause in legacy.key_conditions(legacy_values(conditions))
+        ]
+    except Invalid as invalid:
+        found = invalid.message
+    assert found == clauses
+
+
+@pytest.mark.parametrize(("group", "updates", "outcome"), LEGACY_CASES["attribute_updates"])
+def test_legacy_attribute_updates(group: dict[str, Any], updates: Any, outcome: Any) -> None:
+    try:
+        found: Any = changes(
+            group["item"], apply_update(legacy.attribute_updates(updates), group["item"]).item
+        )
+    except Invalid as invalid:
+        found = invalid.message
+    assert found == outcome
