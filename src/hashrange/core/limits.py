@@ -41,6 +41,9 @@ CLIENT_REQUEST_TOKEN_CHARS_MAX = 36
 STATEMENT_CHARS_MAX = 8192  # API_ExecuteStatement
 STATEMENT_BATCH_MAX = 25  # API_BatchExecuteStatement
 STATEMENT_TRANSACTION_MAX = 100  # API_ExecuteTransaction
+STATEMENT_READS_MAX = 50  # recorded: alternatives on keys that one SELECT may have
+STATEMENT_READS_PER_PAGE = 10  # developer guide: PartiQL operators, IN
+NEXT_TOKEN_CHARS_MAX = 32768  # API_ExecuteStatement
 
 # Tables and indexes (developer guide: Quotas)
 NAME_CHARS_MIN = 3

@@ -1,1 +1,5 @@
-"""PartiQL: statements parsed once per text, then bound to parameters and lowered onto the expression engine."""
+"""PartiQL: statements parsed once per text, bound to parameters, and lowered onto the expression engine."""
+
+from hashrange.core.partiql.prepared import Bound, bind
+
+__all__ = ["Bound", "bind"]

@@ -147,7 +147,7 @@ def _same_truth(left: Term, right: Term) -> Node:
     if left in (_TRUE, _FALSE):
         left, right = right, left
     if right in (_TRUE, _FALSE):
-        return _truth(left, right)  # type: ignore[arg-type]  # it is one of the two
+        return _truth(left, right)
     return Or(
         (And((_truth(left, _TRUE), _truth(right, _TRUE))), And((_truth(left, _FALSE), _truth(right, _FALSE))))
     )

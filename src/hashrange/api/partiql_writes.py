@@ -1,0 +1,93 @@
+"""Statements that write: which command each is, and what comes back of it."""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from hashrange.api import errors
+from hashrange.api.errors import ApiError
+from hashrange.api.update_item import refuse_key_update, returned
+from hashrange.core import mutation
+from hashrange.core.mutation import Command, Outcome
+from hashrange.core.partiql import Bound, commands
+from hashrange.core.partiql.ast import Delete, Exists, Insert, Returning, Select, Update
+from hashrange.core.partiql.pinned import pin, written_key
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
+from hashrange.storage import catalogue, store
+from hashrange.storage.engine import Transaction
+
+DUPLICATE = "Duplicate primary key exists in table"
+_RETURN_VALUES = {
+    "ALL OLD": "ALL_OLD",
+    "ALL NEW": "ALL_NEW",
+    "MODIFIED OLD": "UPDATED_OLD",
+    "MODIFIED NEW": "UPDATED_NEW",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A statement that writes, checked as far as that goes without its table."""
+
+    bound: Bound
+    item: Item  # what an INSERT makes
+    size: int
+
+    @property
+    def name(self) -> str:
+        """The table's name, as the statement has it."""
+        return self.bound.statement.target.table
+
+
+def draft(bound: Bound) -> Draft:
+    """Take a statement; the item of an INSERT is made and measured here."""
+    if not isinstance(bound.statement, Insert):
+        return Draft(bound, {}, 0)
+    item = commands.inserted_item(bound, bound.statement)
+    return Draft(bound, item, mutation.sized_put(item))
+
+
+def command(draft: Draft, table: Table) -> tuple[Item, Command]:
+    """The key that a statement writes to, and the command it is."""
+    bound = draft.bound
+    statement = bound.statement
+    match statement:
+        case Insert():
+            return draft.item, commands.put(table, draft.item, draft.size)
+        case Update() | Delete():
+            pinned = pin(table, statement.where, bound.values)
+            key = written_key(table, pinned)
+            update = bound.update
+            if update is None:
+                return key, commands.delete(table, key, bound, pinned.rest)
+            refuse_key_update(table, update)
+            return key, commands.change(table, key, bound, update, pinned.rest)
+        case Exists(select):
+            pinned = pin(table, select.where, bound.values)
+            return pinned.key, commands.check(table, pinned, bound.values)
+        case Select():
+            raise AssertionError(statement)
+        case _:
+            assert_never(statement)
+
+
+def apply(tx: Transaction, table: Table, command: Command, *, wants_item: bool) -> tuple[Table, Outcome]:
+    """Run one command; a condition that fails is a duplicate where an item is to be inserted."""
+    current = catalogue.current(tx, table)
+    if current is None:
+        raise errors.not_found()
+    try:
+        return current, store.apply(tx, current, command)
+    except store.Rejected as rejected:
+        if isinstance(command, mutation.Put):
+            raise ApiError("DuplicateItemException", DUPLICATE) from None
+        raise errors.condition_failed(rejected.stored if wants_item else None) from None
+    except store.CollectionFull:
+        raise ApiError("ItemCollectionSizeLimitExceededException", "Collection size exceeded.") from None
+
+
+def returning(draft: Draft, outcome: Outcome) -> Item | None:
+    """What RETURNING asks for; nothing where there is nothing to return."""
+    statement = draft.bound.statement
+    wanted: Returning | None = statement.returning if isinstance(statement, Update | Delete) else None
+    return (returned(_RETURN_VALUES[wanted], outcome) if wanted is not None else None) or None

@@ -1,0 +1,152 @@
+"""What a WHERE clause says about keys: alternatives that each name a partition, or a scan."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from hashrange.core.expressions.keys import KeyClause, KeyOperator
+from hashrange.core.expressions.tree import (
+    And,
+    BeginsWith,
+    Between,
+    Compare,
+    In,
+    Literal,
+    Node,
+    Operand,
+    Or,
+    Parameter,
+    Path,
+    Values,
+    known_value,
+)
+from hashrange.core.schema import KeyAttribute
+from hashrange.core.values import Value
+
+# Alternatives are multiplied out; nobody may make us multiply for long.
+BRANCHES_MAX = 1000
+_MIRRORED: dict[str, KeyOperator] = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_UPRIGHT: dict[str, KeyOperator] = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One alternative: what it asks of the key, and what else."""
+
+    clauses: tuple[KeyClause, ...] = ()
+    filters: tuple[Node, ...] = ()
+
+    def joined(self, other: "Branch") -> "Branch":
+        """Both together."""
+        return Branch(self.clauses + other.clauses, self.filters + other.filters)
+
+    def partition(self, name: str) -> Value | None:
+        """The one value of the partition key that it names; none if it names two."""
+        values = [clause.operands[0] for clause in self.clauses if clause.attribute == name]
+        return values[0] if values and all(value == values[0] for value in values) else None
+
+
+class TooManyBranches(Exception):
+    """The alternatives multiply beyond reason."""
+
+
+class Decomposition:
+    """A WHERE clause taken apart along the key of a table or index."""
+
+    def __init__(
+        self, where: Node | None, values: Values, partition: KeyAttribute, sort: KeyAttribute | None
+    ) -> None:
+        self._values = values
+        self._partition = partition.name
+        self._sort = None if sort is None else sort.name
+        self.clauses: list[KeyClause] = []  # everything said about the key, in the order of the text
+        self.pinned = where is not None and self._pins(where)
+        self.branches: list[Branch] | None
+        try:
+            self.branches = [Branch()] if where is None else self._spread(where)
+        except TooManyBranches:
+            self.branches = None
+
+    @property
+    def keyed(self) -> list[tuple[Value, Branch]] | None:
+        """The alternatives with the partition that each names; nothing if one of them names none."""
+        if self.branches is None:
+            return None
+        found = []
+        for branch in self.branches:
+            partition = branch.partition(self._partition)
+            if partition is None:
+                return None
+            found.append((partition, branch))
+        return found
+
+    def _pins(self, node: Node) -> bool:
+        """Whether every alternative says something about the partition."""
+        match node:
+            case And(parts):
+                return any(map(self._pins, parts))
+            case Or(parts):
+                return all(map(self._pins, parts))
+            case _:
+                return any(clause.attribute == self._partition for clause in self._key_clauses(node))
+
+    def _spread(self, node: Node) -> list[Branch]:
+        match node:
+            case And(parts):
+                return self._multiplied(parts)
+            case Or(parts) if self._names_key(node):
+                found = [branch for part in parts for branch in self._spread(part)]
+                if len(found) > BRANCHES_MAX:
+                    raise TooManyBranches
+                return found
+            case _:
+                clauses = list(self._key_clauses(node))
+                self.clauses += clauses
+                return [Branch((clause,)) for clause in clauses] or [Branch((), (node,))]
+
+    def _multiplied(self, parts: tuple[Node, ...]) -> list[Branch]:
+        found = [Branch()]
+        for part in parts:
+            more = self._spread(part)
+            if len(found) * len(more) > BRANCHES_MAX:
+                raise TooManyBranches
+            found = [left.joined(right) for left, right in product(found, more)]
+        return found
+
+    def _names_key(self, node: Node) -> bool:
+        match node:
+            case And(parts) | Or(parts):
+                return any(map(self._names_key, parts))
+            case _:
+                return any(True for _ in self._key_clauses(node))
+
+    def _key_clauses(self, node: Node) -> Iterator[KeyClause]:
+        """A condition as conditions on the key, several if it is a list of alternatives; none if it is not one."""
+        for clause in _clauses(node, self._values):
+            if clause.attribute == self._sort or (
+                clause.attribute == self._partition and clause.operator == "="
+            ):
+                yield clause
+
+
+def _clauses(node: Node, values: Values) -> Iterator[KeyClause]:
+    match node:
+        case Compare(comparator, Path((str(name),)), Literal() | Parameter() as value) if comparator != "<>":
+            yield KeyClause(name, _UPRIGHT[comparator], (known_value(value, values),))
+        case Compare(comparator, Literal() | Parameter() as value, Path((str(name),))) if comparator != "<>":
+            yield KeyClause(name, _MIRRORED[comparator], (known_value(value, values),))
+        case Between(Path((str(name),)), Literal() | Parameter() as lower, Literal() | Parameter() as upper):
+            yield KeyClause(name, "BETWEEN", (known_value(lower, values), known_value(upper, values)))
+        case BeginsWith(Path((str(name),)), Literal() | Parameter() as prefix):
+            yield KeyClause(name, "begins_with", (known_value(prefix, values),))
+        case In(Path((str(name),)), candidates):
+            yield from _alternatives(name, candidates, values)
+        case _:
+            pass
+
+
+def _alternatives(name: str, candidates: tuple[Operand, ...], values: Values) -> list[KeyClause]:
+    known = [each for each in candidates if isinstance(each, Literal | Parameter)]
+    if len(known) < len(candidates):
+        return []
+    return [KeyClause(name, "=", (known_value(each, values),)) for each in known]

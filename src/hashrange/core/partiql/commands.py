@@ -1,0 +1,98 @@
+"""Statements that write, lowered onto the same commands as the item operations."""
+
+from functools import lru_cache
+
+from hashrange.core import indexes, key_paths, primary_key
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import Condition, Update
+from hashrange.core.expressions.build import condition
+from hashrange.core.expressions.condition import ConditionPlan, plan_condition
+from hashrange.core.expressions.tree import (
+    And,
+    AttributeExists,
+    AttributeNotExists,
+    Literal,
+    Node,
+    Or,
+    Parameter,
+    Path,
+    Values,
+    known_value,
+)
+from hashrange.core.limits import NESTING_LEVELS_MAX
+from hashrange.core.mutation import Change, Check, Delete, Put
+from hashrange.core.partiql import ast
+from hashrange.core.partiql.pinned import Pinned
+from hashrange.core.partiql.prepared import Bound
+from hashrange.core.schema import Table
+from hashrange.core.values import Item, check_name, depth
+
+
+def inserted_item(bound: Bound, statement: ast.Insert) -> Item:
+    """The item that an INSERT makes, checked as far as that goes without a table."""
+    item = _item(statement.item, bound.values)
+    for name, value in item.items():
+        check_name(name)
+        if depth(value) > NESTING_LEVELS_MAX:
+            raise Invalid("Nesting Levels have exceeded supported limits")
+    return item
+
+
+def _item(item: tuple[tuple[str, Literal | Parameter], ...] | Parameter, values: Values) -> Item:
+    if not isinstance(item, Parameter):
+        return {name: known_value(value, values) for name, value in item}
+    content = known_value(item, values).get("M")
+    if content is None:
+        kind = next(iter(known_value(item, values)))
+        raise Invalid(f"Unsupported data type: {kind} in VALUE")
+    return dict(content)
+
+
+def put(table: Table, item: Item, size: int) -> Put:
+    """INSERT: store the item where there is none yet."""
+    key = primary_key.of_item(table, item)
+    indexes.check_index_keys(table, item)
+    return Put(key, item, size, Condition(_missing(table.hash.name), {}), wants_old=True)
+
+
+def change(table: Table, key: Item, bound: Bound, update: Update, rest: tuple[Node, ...]) -> Change:
+    """UPDATE: change the item, which must be there and meet the rest of the WHERE clause."""
+    where = bound.where if rest else None
+    key_paths.refuse_nested(table, table.indexes, update, where)
+    plan = _present(table.hash.name)
+    if where is not None:
+        root, held = And((plan.root, where.root)), where.plan.test
+        plan = ConditionPlan(
+            root, where.plan.mentions, lambda item, values: bool(item) and held(item, values)
+        )
+    return Change(primary_key.of_key(table, key), key, update, Condition(plan, bound.values))
+
+
+def delete(table: Table, key: Item, bound: Bound, rest: tuple[Node, ...]) -> Delete:
+    """DELETE: remove the item, which must meet the rest of the WHERE clause if it is there."""
+    where = bound.where if rest else None
+    if where is None:
+        return Delete(primary_key.of_key(table, key), wants_old=True)
+    key_paths.refuse_nested(table, table.indexes, where)
+    root, held = Or((_missing(table.hash.name).root, where.root)), where.plan.test
+    plan = ConditionPlan(root, where.plan.mentions, lambda item, values: not item or held(item, values))
+    return Delete(primary_key.of_key(table, key), Condition(plan, bound.values), wants_old=True)
+
+
+def check(table: Table, pinned: Pinned, values: Values) -> Check:
+    """EXISTS: only look whether an item meets the conditions beside its key."""
+    if not pinned.whole(table) or not pinned.rest:
+        raise Invalid("EXISTS() must contain a single item read with additional condition")
+    asked = condition(And(pinned.rest), values)
+    key_paths.refuse_nested(table, table.indexes, asked)
+    return Check(primary_key.of_key(table, pinned.key), asked)
+
+
+@lru_cache
+def _missing(name: str) -> ConditionPlan:
+    return plan_condition(AttributeNotExists(Path((name,))))
+
+
+@lru_cache
+def _present(name: str) -> ConditionPlan:
+    return plan_condition(AttributeExists(Path((name,))))

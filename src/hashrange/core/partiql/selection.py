@@ -1,0 +1,239 @@
+"""How a SELECT reads: which stretches of keys in which order, what it keeps of them, or why it cannot."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hashrange.core import indexes, key_paths, keys, reads
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import Condition
+from hashrange.core.expressions.condition import ConditionPlan
+from hashrange.core.expressions.evaluate import Test
+from hashrange.core.expressions.keys import KeyClause
+from hashrange.core.expressions.mentions import condition_paths
+from hashrange.core.expressions.tree import Compare, In, Node, Or, Path, Values
+from hashrange.core.limits import STATEMENT_READS_MAX
+from hashrange.core.partiql import ast
+from hashrange.core.partiql.branches import Branch, Decomposition
+from hashrange.core.partiql.java import hash_set_order
+from hashrange.core.partiql.pinned import conditions
+from hashrange.core.partiql.prepared import Bound
+from hashrange.core.reads import Stretch
+from hashrange.core.schema import Index, KeyAttribute, Table
+from hashrange.core.values import Item, Value
+
+_INVALID = "One or more parameter values were invalid: "
+_OVERLAP = "Overlapping conditions with range keys are not supported in where clause"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a SELECT reads, one stretch after the other; `stretches` None means everything."""
+
+    table: Table
+    index: Index | None
+    stretches: tuple[Stretch, ...] | None
+    keep: Condition | None
+    reverse: bool = False
+    fetch: bool = False  # columns that a local index does not carry
+    single: bool = False  # one item by its primary key
+
+
+def select(bound: Bound, statement: ast.Select, table: Table, index: Index | None) -> Selection:
+    """Plan a SELECT on a table or on one of its indexes; the checks come in the service's order."""
+    partition, sort = _key(table, index)
+    key_paths.refuse_nested(table, () if index is None else (index,), bound.where, bound.prepared.projection)
+    carried = None if index is None else indexes.projected_names(table, index)
+    if carried is not None and index is not None and not index.local:
+        _check_columns(statement, index, carried)
+    where = decompose(bound, statement, table, index)
+    keyed = where.keyed
+    if keyed is not None and carried is not None and index is not None:
+        _check_filters(keyed, index, carried)
+    order = _order(statement, where, bound.values, partition, sort)
+    keep = bound.where
+    if keyed is not None and not any(branch.filters for _, branch in keyed):
+        keep = None
+    elif keep is not None and carried is not None:
+        keep = _on_view(keep, carried)
+    descending, reverse = order
+    return Selection(
+        table=table,
+        index=index,
+        stretches=_stretches(table, index, keyed, descending=descending, reverse=reverse),
+        keep=keep,
+        reverse=reverse,
+        fetch=carried is not None and not bound_columns(statement) <= carried,
+        single=index is None and keyed is not None and _is_one_item(keyed, table),
+    )
+
+
+def decompose(bound: Bound, statement: ast.Select, table: Table, index: Index | None) -> Decomposition:
+    """Take the WHERE clause apart, and refuse what it cannot ask of keys."""
+    partition, sort = _key(table, index)
+    where = Decomposition(statement.where, bound.values, partition, sort)
+    _check_types(where.clauses, partition, sort)
+    keyed = where.keyed
+    if keyed is not None:
+        _check_overlap(table, index, keyed)
+    if where.pinned and (where.branches is None or len(where.branches) > STATEMENT_READS_MAX):
+        raise Invalid("Too many decomposed read operations for a given query.")
+    return where
+
+
+def bound_columns(statement: ast.Select) -> frozenset[str]:
+    """The attributes that the columns are found in."""
+    return frozenset(str(column.path.parts[0]) for column in statement.columns)
+
+
+def _key(table: Table, index: Index | None) -> tuple[KeyAttribute, KeyAttribute | None]:
+    if index is None:
+        return table.hash, table.range
+    if len(index.hash) > 1 or len(index.range) > 1:
+        raise Invalid(f"{_INVALID}Multi-attribute keys are not supported in PartiQL. IndexName: {index.name}")
+    return index.hash[0], index.range[0] if index.range else None
+
+
+def _check_columns(statement: ast.Select, index: Index, carried: frozenset[str]) -> None:
+    names = [str(column.path.parts[0]) for column in statement.columns]
+    missing = [name for name in names if name not in carried]
+    if missing:
+        raise Invalid(
+            f"{_INVALID}Global secondary index {index.name} does not project [{', '.join(missing)}]"
+        )
+
+
+def _check_types(clauses: Iterable[KeyClause], partition: KeyAttribute, sort: KeyAttribute | None) -> None:
+    for clause in clauses:
+        key = partition if sort is None or clause.attribute == partition.name else sort
+        for value in clause.operands:
+            kind = next(iter(value))
+            if kind not in ("S", "N", "B"):
+                raise Invalid(f"Key value must be of type S, N, or B. Key name: {key.name}, Key type: {kind}")
+            if kind != key.type:
+                raise Invalid(
+                    f"Key attribute's data type should match its data type in table's schema: Key {key.name}"
+                )
+
+
+def _check_overlap(table: Table, index: Index | None, keyed: list[tuple[Value, Branch]]) -> None:
+    """No two alternatives may read the same stretch of a partition."""
+    found = sorted((_stretch(table, index, branch) for _, branch in keyed), key=lambda each: each.start)
+    filled = [stretch for stretch in found if not stretch.end or stretch.start < stretch.end]
+    reach = None
+    for stretch in filled:
+        if reach is not None and stretch.start < reach:
+            raise Invalid(_OVERLAP)
+        reach = stretch.end if reach is None else max(reach, stretch.end)
+
+
+def _check_filters(keyed: list[tuple[Value, Branch]], index: Index, carried: frozenset[str]) -> None:
+    """An index read by its key cannot filter on what it does not carry, unless one alternative does not."""
+    missing: list[str] = []
+    for _, branch in sorted(keyed, key=lambda each: keys.scalar(each[0])):
+        names = [str(path.parts[0]) for node in branch.filters for path in condition_paths(node)]
+        missing = [name for name in names if name not in carried]
+        if not missing:
+            return
+    raise Invalid(
+        f"{_INVALID}Secondary index {index.name} does not project one or more filter attributes: "
+        f"[{', '.join(hash_set_order(missing))}]"
+    )
+
+
+def _order(
+    statement: ast.Select,
+    where: Decomposition,
+    values: Values,
+    partition: KeyAttribute,
+    sort: KeyAttribute | None,
+) -> tuple[bool, bool]:
+    """Whether partitions, and the items in each, come in descending order."""
+    if not statement.order:
+        return False, False
+    if statement.where is None:
+        raise Invalid("Must have WHERE clause in the statement when using ORDER BY clause.")
+    key_names = {partition.name} if sort is None else {partition.name, sort.name}
+    for term in statement.order:
+        if term.attribute not in key_names:
+            raise Invalid(f"Attribute {term.attribute} in ORDER BY clause must be part of the primary key")
+    named = {term.attribute: term.descending for term in reversed(statement.order)}
+    partitions = sum(_partitions(node, partition.name) for node in conditions(statement.where))
+    if not partitions:
+        raise Invalid(
+            "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."
+        )
+    if partitions > 1 and partition.name not in named:
+        raise Invalid(
+            "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause."
+        )
+    # A sort key without a term of its own comes descending, even under ORDER BY pk ASC (recorded).
+    reverse = sort is not None and named.get(sort.name, True)
+    return named.get(partition.name, False), reverse
+
+
+def _partitions(node: Node, name: str) -> int:
+    """How many values of the partition key a condition gives."""
+    match node:
+        case Compare("=", Path((str(attribute),))) | Compare("=", _, Path((str(attribute),))):
+            return int(attribute == name)
+        case In(Path((str(attribute),)), candidates):
+            return len(candidates) if attribute == name else 0
+        case Or(parts):
+            counts = [_partitions(part, name) if isinstance(part, Compare) else 0 for part in parts]
+            return sum(counts) if all(counts) else 0
+        case _:
+            return 0
+
+
+def _on_view(keep: Condition, carried: frozenset[str]) -> Condition:
+    """The condition as an index sees it: what the index does not carry is missing, whatever the item has."""
+    plan = keep.plan
+    return Condition(ConditionPlan(plan.root, plan.mentions, _viewing(plan.test, carried)), keep.values)
+
+
+def _viewing(test: Test, carried: frozenset[str]) -> Test:
+    def viewed(item: Item, values: Values) -> bool:
+        return test({name: value for name, value in item.items() if name in carried}, values)
+
+    return viewed
+
+
+def _stretches(
+    table: Table,
+    index: Index | None,
+    keyed: list[tuple[Value, Branch]] | None,
+    *,
+    descending: bool,
+    reverse: bool,
+) -> tuple[Stretch, ...] | None:
+    """The reads, partition by partition; nothing stands for all there is."""
+    if keyed is None:
+        return None
+    found = [(keys.scalar(partition), _stretch(table, index, branch)) for partition, branch in keyed]
+    found.sort(key=lambda each: each[1].start, reverse=reverse)
+    found.sort(key=lambda each: each[0], reverse=descending)
+    return tuple(stretch for _, stretch in found)
+
+
+def _stretch(table: Table, index: Index | None, branch: Branch) -> Stretch:
+    """The keys that all conditions of an alternative leave."""
+    partition, _ = _key(table, index)
+    (hashed, *_) = (clause for clause in branch.clauses if clause.attribute == partition.name)
+    found = reads.query_stretch(table, index, [hashed])
+    for clause in branch.clauses:
+        if clause.attribute != partition.name:
+            found = _common(found, reads.query_stretch(table, index, [hashed, clause]))
+    return found
+
+
+def _common(left: Stretch, right: Stretch) -> Stretch:
+    ends = [stretch.end for stretch in (left, right) if stretch.end]
+    return Stretch(max(left.start, right.start), min(ends, default=b""))
+
+
+def _is_one_item(keyed: list[tuple[Value, Branch]], table: Table) -> bool:
+    if len(keyed) > 1:
+        return False
+    ((_, branch),) = keyed
+    pinned = {clause.attribute for clause in branch.clauses if clause.operator == "="}
+    return pinned == table.key_names
