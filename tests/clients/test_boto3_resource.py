@@ -161,7 +161,8 @@ def test_update_returns_what_it_changed_and_conditions_raise_their_class(orders:
             ConditionExpression=Attr("customer").not_exists(),
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
-    assert raised.value.response["Item"]["count"] == 1
+    # boto3 reads the items of errors no further than the wire has them.
+    assert raised.value.response["Item"]["count"] == {"N": "1"}
     gone = orders.delete_item(Key=key, ReturnValues="ALL_OLD")["Attributes"]
     assert gone["tags"] == {"a"}
 

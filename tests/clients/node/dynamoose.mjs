@@ -22,6 +22,7 @@ const Event = dynamoose.model(unique("Event"), schema);
 const table = new dynamoose.Table(unique("dynamoose"), [Event], {
   waitForActive: { enabled: true, check: { timeout: 20000, frequency: 100 } },
   throughput: "ON_DEMAND",
+  initialize: false,
 });
 await table.initialize();
 
