@@ -7,11 +7,11 @@ from hashrange.api import answers, errors, shapes
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.item_shapes import ATTRIBUTES
-from hashrange.api.kinds import Kind, ListOf, MapOf, Member, Struct
+from hashrange.api.kinds import Kind, ListOf, MapOf, Member, Struct, Violation
 from hashrange.api.parameters import attribute_map
 from hashrange.api.plan import Plan, Write
 from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
+from hashrange.api.shapes import Shape, is_enumeration
 from hashrange.api.table_names import data_table
 from hashrange.core import indexes, mutation, primary_key
 from hashrange.core.capacity import Consumed
@@ -54,12 +54,19 @@ class _RequestItems(MapOf):
 
 _REQUEST_ITEMS: Kind = _RequestItems(ListOf(_WRITE_REQUEST, parameterized=True), key=shapes.TABLE_NAME)
 
+
+def _narrowed(given: dict[str, Any], found: list[Violation]) -> list[Violation]:
+    """A bad enumeration is reported alone (measured)."""
+    return [each for each in found if is_enumeration(each)][:1] or found
+
+
 SHAPE = Shape(
     {
         "ReturnConsumedCapacity": shapes.RETURN_CONSUMED_CAPACITY,
         "ReturnItemCollectionMetrics": shapes.RETURN_ITEM_COLLECTION_METRICS,
         "RequestItems": _REQUEST_ITEMS,
-    }
+    },
+    narrowed=_narrowed,
 )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from hashrange.api import answers, item_writes, shapes
 from hashrange.api.context import Context
 from hashrange.api.item_shapes import ATTRIBUTES, EXPECTED, NAMES
-from hashrange.api.kinds import Member, Text
+from hashrange.api.kinds import Member, Text, Violation
 from hashrange.api.parameters import attribute_map
 from hashrange.api.plan import Plan, Write
 from hashrange.api.registry import operation
@@ -13,6 +13,12 @@ from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
 from hashrange.core import indexes, key_paths, mutation, primary_key
 from hashrange.storage.engine import Transaction
+
+
+def _narrowed(given: dict[str, Any], found: list[Violation]) -> list[Violation]:
+    """An empty table name is reported alone (measured)."""
+    return [each for each in found if each[1] == "TableName"] if given.get("TableName") == "" else found
+
 
 SHAPE = Shape(
     {
@@ -29,6 +35,7 @@ SHAPE = Shape(
         "ReturnValuesOnConditionCheckFailure": shapes.RETURN_VALUES_ON_FAILURE,
     },
     prefixed=True,
+    narrowed=_narrowed,
 )
 
 

@@ -1,9 +1,10 @@
 """Request shapes: accept what is surely right at once, explain the rest in the service's words and order."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
-from hashrange.api.errors import validation
+from hashrange.api.errors import serialization, validation
 from hashrange.api.kinds import MEMBER, AttributeValue, Kind, MapOf, Member, Text, Violation, camel
 from hashrange.core.errors import Invalid, RequestInvalid
 
@@ -12,6 +13,15 @@ NAME_PATTERN = re.compile("[a-zA-Z0-9_.-]+")
 
 _MEMBER_NAME = re.compile(f"{MEMBER}([^.]*)")
 VIOLATIONS_MAX = 10  # the service lists no more in one message
+
+
+# What an operation reports of all that is wrong with its members, given those it has.
+Narrow = Callable[[dict[str, Any], list[Violation]], list[Violation]]
+
+
+def is_enumeration(violation: Violation) -> bool:
+    """Whether a violation is about a value that is not among its choices."""
+    return violation[2].startswith("Member must satisfy enum value set")
 
 
 class TableName(Text):
@@ -36,12 +46,14 @@ class Shape:
         *,
         newer: frozenset[str] = frozenset(),
         prefixed: bool = False,
+        narrowed: Narrow | None = None,
     ) -> None:
         self.members = {
             name: each if isinstance(each, Member) else Member(each) for name, each in members.items()
         }
         self._newer = newer
         self._prefixed = prefixed
+        self._narrowed = narrowed
         self._fits = {name: _fast_check(member.kind) for name, member in self.members.items()}
         self._required = tuple(name for name, member in self.members.items() if member.required)
 
@@ -59,16 +71,23 @@ class Shape:
 
     def explain(self, request: dict[str, Any]) -> dict[str, Any]:
         """Read the whole request slowly: raise what is wrong with it, or give it cleaned."""
+        try:
+            clean = self._read(request)
+            found = self._violations(clean)
+        except RecursionError:
+            # Nested far beyond what an item may have: nothing in it is worth a closer look.
+            raise serialization(None) from None
+        if found:
+            raise validation(joined([self._phrase(violation) for violation in found[:VIOLATIONS_MAX]]))
+        return clean
+
+    def _read(self, request: dict[str, Any]) -> dict[str, Any]:
         members = self.members
-        clean = {
+        return {
             name: members[name].kind.read(each)
             for name, each in request.items()
             if name in members and each is not None
         }
-        found = self._violations(clean)
-        if found:
-            raise validation(joined([self._phrase(violation) for violation in found[:VIOLATIONS_MAX]]))
-        return clean
 
     def _violations(self, clean: dict[str, Any]) -> list[Violation]:
         found: list[Violation] = []
@@ -77,7 +96,7 @@ class Shape:
                 found.extend(member.kind.violations(clean[name], name))
             elif member.required:
                 found.append((None, name, "Member must not be null"))
-        return found
+        return found if self._narrowed is None else self._narrowed(clean, found)
 
     def _phrase(self, violation: Violation) -> str:
         value, path, rule = violation

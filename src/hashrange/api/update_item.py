@@ -5,7 +5,7 @@ from typing import Any
 from hashrange.api import answers, item_writes, shapes
 from hashrange.api.context import Context
 from hashrange.api.item_shapes import ATTRIBUTE_UPDATES, ATTRIBUTES, EXPECTED, NAMES
-from hashrange.api.kinds import Member, Text
+from hashrange.api.kinds import Member, Text, Violation
 from hashrange.api.parameters import (
     attribute_map,
     legacy_map,
@@ -15,7 +15,7 @@ from hashrange.api.parameters import (
 )
 from hashrange.api.plan import Plan, Write
 from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
+from hashrange.api.shapes import Shape, is_enumeration
 from hashrange.api.table_names import data_table
 from hashrange.core import key_paths, mutation, primary_key
 from hashrange.core.errors import Invalid
@@ -24,6 +24,18 @@ from hashrange.core.mutation import Outcome
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage.engine import Transaction
+
+_ENUMERATIONS = ("ReturnValues", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics")
+
+
+def _narrowed(given: dict[str, Any], found: list[Violation]) -> list[Violation]:
+    """Of several bad enumerations only one is reported, unless the key is missing too (measured)."""
+    broken = [each[1] for each in found if is_enumeration(each)]
+    first = next((name for name in _ENUMERATIONS if name in broken), None)
+    if "Key" not in given or first is None:
+        return found
+    return [each for each in found if not is_enumeration(each) or each[1] == first]
+
 
 SHAPE = Shape(
     {
@@ -42,6 +54,7 @@ SHAPE = Shape(
         "ReturnValuesOnConditionCheckFailure": shapes.RETURN_VALUES_ON_FAILURE,
     },
     prefixed=True,
+    narrowed=_narrowed,
 )
 
 _LEGACY = ("AttributeUpdates", "Expected", "ConditionalOperator")
