@@ -35,6 +35,13 @@ class Action:
     command: Command
     key_item: Item
     wants_item: bool  # the stored item goes into the reason if the condition fails
+    inserts: bool = False  # a PartiQL INSERT, whose condition fails because the key is taken
+
+    def rejected(self, stored: Item | None) -> Reason:
+        """Why the condition failed."""
+        if self.inserts:
+            return transactions.duplicate()
+        return transactions.condition_failed(stored if self.wants_item else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ def _outcomes(tx: Transaction, actions: list[Action]) -> list[Done]:
         try:
             outcome = store.compute(table, action.command, before, size)
         except store.Rejected:
-            reasons.append(transactions.condition_failed(before if action.wants_item else None))
+            reasons.append(action.rejected(before))
             continue
         except EmptyKeyValue:
             raise

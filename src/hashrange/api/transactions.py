@@ -36,6 +36,11 @@ def condition_failed(item: Item | None) -> Reason:
     return Reason("ConditionalCheckFailed", "The conditional request failed", item)
 
 
+def duplicate() -> Reason:
+    """An item that is to be inserted, but is there already."""
+    return Reason("DuplicateItem", "Duplicate primary key exists in table")
+
+
 def cancel_on(reasons: Sequence[Reason | None]) -> None:
     """Raise TransactionCanceledException if any action has a reason; the list is as long as the request's."""
     if not any(reasons):

@@ -79,10 +79,14 @@ def delete(table: Table, key: Item, bound: Bound, rest: tuple[Node, ...]) -> Del
     return Delete(primary_key.of_key(table, key), Condition(plan, bound.values), wants_old=True)
 
 
-def check(table: Table, pinned: Pinned, values: Values) -> Check:
-    """EXISTS: only look whether an item meets the conditions beside its key."""
+def check_exists(table: Table, pinned: Pinned) -> None:
+    """EXISTS names one item, and asks for something beside its key."""
     if not pinned.whole(table) or not pinned.rest:
         raise Invalid("EXISTS() must contain a single item read with additional condition")
+
+
+def check(table: Table, pinned: Pinned, values: Values) -> Check:
+    """EXISTS: only look whether an item meets the conditions beside its key."""
     asked = condition(And(pinned.rest), values)
     key_paths.refuse_nested(table, table.indexes, asked)
     return Check(primary_key.of_key(table, pinned.key), asked)
