@@ -235,14 +235,14 @@ class Client:
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
 
-    def read(self) -> Response:
-        """Read one whole answer."""
+    def read(self, *, to_head: bool = False) -> Response:
+        """Read one whole answer; one to HEAD has a length but no body."""
         while b"\r\n\r\n" not in self._buffer:
             self._more()
         head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
         status, *lines = head.decode("latin-1").split("\r\n")
         headers = {line.split(": ", 1)[0].lower(): line.split(": ", 1)[1] for line in lines}
-        length = int(headers.get("content-length", 0))
+        length = 0 if to_head else int(headers.get("content-length", 0))
         while len(self._buffer) < length:
             self._more()
         body, self._buffer = self._buffer[:length], self._buffer[length:]

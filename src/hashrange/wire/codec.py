@@ -26,16 +26,22 @@ class Form:
 
     def ok(self, request_id: bytes, body: bytes) -> bytes:
         """Give the head of a good answer."""
-        return b"%b%b\r\nx-amz-crc32: %d\r\n" % (self._ok, request_id, zlib.crc32(body))
+        return b"%b%b\r\nx-amz-crc32: %d\r\nContent-Length: %d\r\n" % (
+            self._ok,
+            request_id,
+            zlib.crc32(body),
+            len(body),
+        )
 
     def failed(self, status: bytes, code: bytes, request_id: bytes, body: bytes) -> bytes:
         """Give the head of an error."""
-        return b"HTTP/1.1 %b\r\n%b%b\r\nx-amz-crc32: %d\r\nx-amzn-errortype: %b\r\n" % (
+        return b"HTTP/1.1 %b\r\n%b%b\r\nx-amz-crc32: %d\r\nx-amzn-errortype: %b\r\nContent-Length: %d\r\n" % (
             status,
             self._head,
             request_id,
             zlib.crc32(body),
             code,
+            len(body),
         )
 
 

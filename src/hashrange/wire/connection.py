@@ -2,13 +2,13 @@
 
 import asyncio
 from collections import deque
-from typing import cast
+from typing import Any, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from hashrange import logs
 from hashrange.wire import headers
-from hashrange.wire.http import Request, Shared
+from hashrange.wire.http import Shared
 
 # Headers that ask to leave HTTP/1.1. We stay, as RFC 9110 7.8 allows.
 _UPGRADE_HEADERS = frozenset({b"Connection", b"Http2-Settings", b"Upgrade"})
@@ -16,6 +16,7 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _CHUNK_FACTOR = 7  # "1\r\n", a byte, "\r\n": the most bytes that honest chunking sends per byte of body
 _FRAMING_SLACK_BYTES = 512 * 1024
 _LARGE_BYTES = 64 * 1024
+_Waiting = tuple[bytes, bytes, dict[bytes, bytes], bytes]  # method, URL, headers and body
 _HEAD, _BODY = 1, 2  # how far a request was when the bytes ran out; 0 between requests
 
 log = logs.Log("wire")
@@ -37,6 +38,7 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
+        "_announced",
         "_body",
         "_busy",
         "_closing",
@@ -45,7 +47,6 @@ class Connection(asyncio.Protocol):
         "_deaf",
         "_fed",
         "_fields",
-        "_headers",
         "_loop",
         "_parser",
         "_paused",
@@ -59,9 +60,14 @@ class Connection(asyncio.Protocol):
         "_waiting",
         "_waiting_bytes",
         "_writable",
+        "body",
+        "headers",
+        "memory",
+        "method",
         "on_body",
         "on_header",
         "on_url",
+        "url",
     )
 
     def __init__(self, shared: Shared, loop: asyncio.AbstractEventLoop) -> None:
@@ -76,13 +82,19 @@ class Connection(asyncio.Protocol):
         self.on_header = self._fields.__setitem__
         self.on_body = self._body.extend
         self._parser = HttpRequestParser(self)
-        self._headers: dict[bytes, bytes] | None = None  # complete, of the request being read
+        self.method = self.url = b""
+        self.headers: dict[bytes, bytes] = {}
+        self.body: bytes | bytearray = b""
+        self.memory: tuple[bytes, Any] | None = None
+        self._announced: dict[bytes, bytes] | None = (
+            None  # the headers of the request whose body is being read
+        )
         self._fed = 0  # bytes read since the last complete request
         self._counted = 0  # this connection's part of the sum of partial bodies
         self._phase = 0
         self._turn_taken = False
         self._scheduled = False
-        self._waiting: deque[Request | int] = deque()  # an int is a refusal's status, and comes last
+        self._waiting: deque[_Waiting | int] = deque()  # an int is a refusal's status, and comes last
         self._waiting_bytes = 0
         self._busy = False
         self._deaf = False  # whatever else the client sends is dropped
@@ -147,26 +159,28 @@ class Connection(asyncio.Protocol):
             self._fed > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
         ):
             raise _Refused(431)
-        self._headers = headers.normal(fields)
-        fields.clear()
+        self._announced = headers.normal(fields)
 
     def on_message_complete(self) -> None:
-        fields = self._headers or {}
+        fields = self._announced or self._fields
         if b"Upgrade" in fields and self._parser.should_upgrade():
             return  # data_received is told as well, and goes on in _stay
-        body, url = self._body, self._url
+        body, parts = self._body, self._url
         if len(body) > self._shared.limits.body_bytes_max:
             raise _Refused(413)
-        request = Request(self._parser.get_method(), url[0] if len(url) == 1 else b"".join(url), fields, body)
+        url = parts[0] if len(parts) == 1 else b"".join(parts)
         if not self._parser.should_keep_alive():
             self._deaf = True
-        self._forget_partial()
         if self._busy or self._turn_taken or self._waiting or not self._writable:
-            self._wait(request._replace(body=bytes(body)))
+            self._wait((self._parser.get_method(), url, fields.copy(), bytes(body)))
         else:
             self._turn_taken = self._busy = True
-            self._shared.handler.handle(request, self)
-        body.clear()
+            self.method = self._parser.get_method()
+            self.url = url
+            self.headers = fields
+            self.body = body
+            self._shared.handler.handle(self)
+        self._forget_partial()
 
     # What the handler calls.
 
@@ -180,9 +194,9 @@ class Connection(asyncio.Protocol):
         tail = shared.tail_close if last else shared.tail_open
         self._deadline = shared.now + shared.limits.idle_seconds
         if len(body) < _LARGE_BYTES:
-            transport.write(b"%bContent-Length: %d\r\n%b%b" % (head, len(body), tail, body))
+            transport.write(head + tail + body)
         else:
-            transport.writelines((b"%bContent-Length: %d\r\n%b" % (head, len(body), tail), body))
+            transport.writelines((head + tail, body))
         if last:
             self._hang_up()
         elif self._waiting:
@@ -217,7 +231,7 @@ class Connection(asyncio.Protocol):
 
     def _incomplete(self) -> None:
         shared = self._shared
-        if self._headers is None:
+        if self._announced is None:
             if self._phase != _HEAD:
                 self._phase = _HEAD
                 self._deadline = shared.now + shared.limits.head_seconds
@@ -227,10 +241,10 @@ class Connection(asyncio.Protocol):
             if self._phase != _BODY:
                 self._phase = _BODY
                 self._deadline = shared.now + shared.limits.body_seconds
-                self._announced(self._headers)
+                self._act_on(self._announced)
             self._measure(len(self._body))
 
-    def _announced(self, fields: dict[bytes, bytes]) -> None:
+    def _act_on(self, fields: dict[bytes, bytes]) -> None:
         """Act on what the headers say of a body that is still to come."""
         if int(fields.get(b"Content-Length", 0)) > self._shared.limits.body_bytes_max:
             self._refuse(413)
@@ -257,8 +271,9 @@ class Connection(asyncio.Protocol):
 
     def _forget_partial(self) -> None:
         self._url.clear()
-        self._fields.clear()  # trailers, which mean nothing here
-        self._headers = None
+        self._fields.clear()
+        self._body.clear()
+        self._announced = None
         self._fed = self._phase = 0
         if self._counted:
             self._count_partial(0)
@@ -269,20 +284,20 @@ class Connection(asyncio.Protocol):
 
     def _stay(self, rest: bytes) -> None:
         """Read a request that offers another protocol as if it had not."""
-        if self._headers is None:
+        if self._announced is None:
             self._deaf = True  # CONNECT: what follows is not HTTP
             return
         lines = [b"%b %b HTTP/1.1" % (self._parser.get_method(), b"".join(self._url))]
-        lines += [b"%b: %b" % field for field in self._headers.items() if field[0] not in _UPGRADE_HEADERS]
+        lines += [b"%b: %b" % field for field in self._announced.items() if field[0] not in _UPGRADE_HEADERS]
         self._forget_partial()
         self._parser = HttpRequestParser(self)
         self.data_received(b"\r\n".join([*lines, b"", rest]))
 
     # Requests that wait, and the end.
 
-    def _wait(self, request: Request) -> None:
+    def _wait(self, request: _Waiting) -> None:
         self._waiting.append(request)
-        self._waiting_bytes += len(request.body)
+        self._waiting_bytes += len(request[-1])
         limits = self._shared.limits
         if len(self._waiting) >= limits.pipelined_max or self._waiting_bytes >= limits.waiting_bytes_max:
             self._pause()
@@ -302,11 +317,12 @@ class Connection(asyncio.Protocol):
         if isinstance(request, int):
             self._send_refusal(request)
             return
-        self._waiting_bytes -= len(request.body)
+        self.method, self.url, self.headers, self.body = request
+        self._waiting_bytes -= len(self.body)
         if self._paused and not self._waiting:
             self._resume()
         self._busy = True
-        self._shared.handler.handle(request, self)
+        self._shared.handler.handle(self)
 
     def _pause(self) -> None:
         if not self._paused and self._transport is not None:
@@ -324,7 +340,6 @@ class Connection(asyncio.Protocol):
             return
         self._deaf = True
         self._forget_partial()
-        self._body.clear()
         if self._busy or self._waiting:
             self._waiting.append(status)
         else:
@@ -335,7 +350,7 @@ class Connection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return
         head, body = self._shared.handler.refuse(status)
-        transport.write(b"%bContent-Length: %d\r\n%b%b" % (head, len(body), self._shared.tail_close, body))
+        transport.write(head + self._shared.tail_close + body)
         # Closing with unread bytes on the way resets the connection, and the client might not see the answer.
         self._closing = True
         self._unsent = transport.get_write_buffer_size()

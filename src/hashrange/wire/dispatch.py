@@ -11,7 +11,7 @@ from hashrange.api.plan import Plan, Read, Write
 from hashrange.storage.engine import Engine
 from hashrange.wire import codec, errors, plain, sigv4
 from hashrange.wire.codec import Form
-from hashrange.wire.http import Reply, Request
+from hashrange.wire.http import Exchange
 
 _TARGET_PREFIX = b"DynamoDB_20120810."
 _SIGNATURE = b"Signature="
@@ -46,37 +46,37 @@ class Dispatcher:
         self._context_for = context_for
         self._region = region
         self._body_bytes_max = body_bytes_max
-        self._callers: dict[bytes, Context] = {}
+        self._contexts: dict[sigv4.Identity, Context] = {}
         self._request_ids = ids.request_ids()
 
-    def handle(self, request: Request, reply: Reply) -> None:
+    def handle(self, exchange: Exchange) -> None:
         """Answer a request, in the service's order: transport, JSON, target, signature, operation."""
-        headers = request.headers
+        headers = exchange.headers
         request_id = next(self._request_ids)
         form = (_FORMS_CORS if b"Origin" in headers else _FORMS).get(headers.get(b"Content-Type", b""))
-        if form is None or request.method != b"POST":
+        if form is None or exchange.method != b"POST":
             form = _unusual_form(headers)
-            if form is None or request.method != b"POST":
-                reply.send(*plain.answer(request, self._region, request_id))
+            if form is None or exchange.method != b"POST":
+                exchange.send(*plain.answer(exchange, self._region, request_id))
                 return
         try:
-            body = request.body
+            body = exchange.body
             if b"Content-Encoding" in headers:
                 body = self._unpacked(headers, body)
             members = codec.decode(body)
             operation = self._operations.get(headers.get(b"X-Amz-Target", b""))
             if operation is None:
                 raise ApiError("UnknownOperationException", None)  # noqa: TRY301 - all errors leave below
-            plan = operation.plan(self._caller(request), members)
+            plan = operation.plan(self._caller(exchange), members)
             if isinstance(plan, Write):
-                done = partial(self._done, reply, form, request_id, plan.after)
+                done = partial(self._done, exchange, form, request_id, plan.after)
                 self._engine.submit(plan.step, done)
                 return
             answer = self._engine.read(plan.step) if isinstance(plan, Read) else plan.body
         except Exception as error:  # noqa: BLE001 - the one place where errors become answers
-            reply.send(*errors.render(error, form, request_id))
+            exchange.send(*errors.render(error, form, request_id))
         else:
-            reply.send(form.ok(request_id, answer), answer)
+            exchange.send(form.ok(request_id, answer), answer)
 
     def refuse(self, status: int) -> tuple[bytes, bytes]:
         """Answer a request that HTTP itself rules out."""
@@ -84,7 +84,7 @@ class Dispatcher:
 
     def _done(
         self,
-        reply: Reply,
+        exchange: Exchange,
         form: Form,
         request_id: bytes,
         after: Callable[[], object] | None,
@@ -99,9 +99,9 @@ class Dispatcher:
                 after()
             body = answer or b""
         except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
-            reply.send(*errors.render(problem, form, request_id))
+            exchange.send(*errors.render(problem, form, request_id))
         else:
-            reply.send(form.ok(request_id, body), body)
+            exchange.send(form.ok(request_id, body), body)
 
     def _unpacked(self, headers: Mapping[bytes, bytes], body: bytes | bytearray) -> bytes | bytearray:
         match headers[b"Content-Encoding"].lower():
@@ -112,23 +112,31 @@ class Dispatcher:
             case _:
                 raise ApiError("SerializationException", None)
 
-    def _caller(self, request: Request) -> Context:
-        """Find the caller's context by what comes before the signature in the Authorization header."""
-        authorization = request.headers.get(b"Authorization", b"")
-        end = authorization.rfind(_SIGNATURE) + len(_SIGNATURE)
-        scope = authorization[:end]
-        context = self._callers.get(scope)
+    def _caller(self, exchange: Exchange) -> Context:
+        """Find who asks by what comes before the signature; a client's requests mostly have that in common."""
+        headers = exchange.headers
+        authorization = headers.get(b"Authorization", b"")
+        memory = exchange.memory
         if (
-            context is None
-            or end == len(authorization)
-            or b"X-Amz-Date" not in request.headers
-            or b"?" in request.url
+            memory is not None
+            and authorization.startswith(memory[0])
+            and len(authorization) > len(memory[0])
+            and b"X-Amz-Date" in headers
+            and exchange.url == b"/"
         ):
-            context = self._context_for(sigv4.identify(request.headers, request.url))
-            if scope.endswith(_SIGNATURE):
-                if len(self._callers) >= _CALLERS_MAX:
-                    self._callers.clear()
-                self._callers[scope] = context
+            context: Context = memory[1]
+            return context
+        identity = sigv4.identify(headers, exchange.url)
+        context = self._contexts.get(identity) or self._new_context(identity)
+        scope, name, _ = authorization.rpartition(_SIGNATURE)
+        if name:
+            exchange.memory = scope + name, context
+        return context
+
+    def _new_context(self, identity: sigv4.Identity) -> Context:
+        if len(self._contexts) >= _CALLERS_MAX:
+            self._contexts.clear()
+        context = self._contexts[identity] = self._context_for(identity)
         return context
 
 

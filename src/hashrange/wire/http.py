@@ -1,31 +1,32 @@
 """What the parts of the HTTP server say to each other."""
 
 import asyncio
-from typing import NamedTuple, Protocol
+from typing import Any, Protocol
 
 from hashrange.wire.limits import Limits
 
 
-class Request(NamedTuple):
-    """One whole request. Header names are in Title-Case; the body is only good until the handler returns."""
+class Exchange(Protocol):
+    """One request, and the place for its answer.
+
+    Header names are in Title-Case. What belongs to the request is only good until the handler returns;
+    `send` is to be called once, at once or later, on the loop's thread.
+    """
 
     method: bytes
     url: bytes
     headers: dict[bytes, bytes]
     body: bytes | bytearray
-
-
-class Reply(Protocol):
-    """Where the answer to a request goes: to be called once, at once or later, on the loop's thread."""
+    memory: tuple[bytes, Any] | None  # the handler's own, kept from one request of a client to its next
 
     def send(self, head: bytes, body: bytes) -> None:
-        """Send status line and headers (each with its line end), and the body."""
+        """Send status line and headers, each with its line end, and the body."""
 
 
 class Handler(Protocol):
     """What the server is for."""
 
-    def handle(self, request: Request, reply: Reply) -> None:
+    def handle(self, exchange: Exchange) -> None:
         """Answer a request; never raises."""
 
     def refuse(self, status: int) -> tuple[bytes, bytes]:

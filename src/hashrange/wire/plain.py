@@ -2,35 +2,33 @@
 
 from collections.abc import Mapping
 
-from hashrange.wire.http import Request
+from hashrange.wire.http import Exchange
 
 _NOT_FOUND_BODY = b"<UnknownOperationException/>\n"
 
 
-def answer(request: Request, region: str, request_id: bytes) -> tuple[bytes, bytes]:
+def answer(exchange: Exchange, region: str, request_id: bytes) -> tuple[bytes, bytes]:
     """Give head and body."""
-    if request.method == b"OPTIONS":
-        return _preflight(request.headers, request_id), b""
-    path = request.url.partition(b"?")[0]
-    if request.method in {b"GET", b"HEAD"} and path == b"/":
-        text = f"healthy: dynamodb.{region}.amazonaws.com ".encode()
-        head = b"HTTP/1.1 200 OK\r\nx-amzn-RequestId: %b\r\n" % request_id
-        return head, b"" if request.method == b"HEAD" else text
-    head = b"HTTP/1.1 404 Not Found\r\nx-amzn-RequestId: %b\r\n" % request_id
-    return head, b"" if request.method == b"HEAD" else _NOT_FOUND_BODY
+    path = exchange.url.partition(b"?")[0]
+    lines = [b"HTTP/1.1 200 OK", b"x-amzn-RequestId: " + request_id]
+    body = b""
+    if exchange.method == b"OPTIONS":
+        lines += _preflight(exchange.headers)
+    elif path == b"/" and exchange.method in {b"GET", b"HEAD"}:
+        body = f"healthy: dynamodb.{region}.amazonaws.com ".encode()
+    else:
+        lines[0] = b"HTTP/1.1 404 Not Found"
+        body = _NOT_FOUND_BODY
+    lines.append(b"Content-Length: %d\r\n" % len(body))
+    return b"\r\n".join(lines), b"" if exchange.method == b"HEAD" else body
 
 
-def _preflight(headers: Mapping[bytes, bytes], request_id: bytes) -> bytes:
-    lines = [
-        b"HTTP/1.1 200 OK",
-        b"x-amzn-RequestId: " + request_id,
-        b"Access-Control-Allow-Origin: *",
-        b"Access-Control-Max-Age: 172800",
-    ]
+def _preflight(headers: Mapping[bytes, bytes]) -> list[bytes]:
+    lines = [b"Access-Control-Allow-Origin: *", b"Access-Control-Max-Age: 172800"]
     for asked, allowed in (
         (b"Access-Control-Request-Headers", b"Access-Control-Allow-Headers: "),
         (b"Access-Control-Request-Method", b"Access-Control-Allow-Methods: "),
     ):
         if asked in headers:
             lines.append(allowed + headers[asked])
-    return b"\r\n".join(lines) + b"\r\n"
+    return lines
