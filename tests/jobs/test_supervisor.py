@@ -1,0 +1,93 @@
+"""The supervisor: runs what is due, tries again after trouble, hurries when woken, stops when told."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from hashrange.clock import ManualClock
+from hashrange.jobs.supervisor import Supervisor
+from hashrange.storage.errors import Closed
+
+LONG = 3600.0
+
+
+class Recorded:
+    """A job that does what it is told and counts how often."""
+
+    name = "recorded"
+
+    def __init__(self, step: Callable[[int], float]) -> None:
+        self._step = step
+        self.steps = 0
+        self.times: list[float] = []
+        self.ran = threading.Condition()
+
+    def step(self, now: float) -> float:
+        with self.ran:
+            self.steps += 1
+            self.times.append(now)
+            self.ran.notify_all()
+        return self._step(self.steps)
+
+    def wait_for(self, steps: int) -> None:
+        with self.ran:
+            assert self.ran.wait_for(lambda: self.steps >= steps, timeout=10), f"{self.steps} steps"
+
+
+def started(*jobs: Recorded) -> Supervisor:
+    supervisor = Supervisor(jobs, ManualClock(77.0))
+    supervisor.start()
+    return supervisor
+
+
+def test_every_job_runs_at_once_and_with_the_clocks_time() -> None:
+    first, second = Recorded(lambda _: LONG), Recorded(lambda _: LONG)
+    supervisor = started(first, second)
+    first.wait_for(1)
+    second.wait_for(1)
+    supervisor.stop()
+    assert first.times == second.times == [77.0]
+
+
+def test_a_job_with_more_to_do_goes_on() -> None:
+    job = Recorded(lambda steps: 0.0 if steps < 50 else LONG)
+    supervisor = started(job)
+    job.wait_for(50)
+    time.sleep(0.02)
+    supervisor.stop()
+    assert job.steps == 50
+
+
+def test_waking_makes_every_job_look_again() -> None:
+    job = Recorded(lambda _: LONG)
+    supervisor = started(job)
+    job.wait_for(1)
+    for steps in (2, 3):
+        supervisor.wake()
+        job.wait_for(steps)
+    supervisor.stop()
+
+
+def test_trouble_in_one_job_is_tried_again_and_does_not_stop_the_others() -> None:
+    def troubled(steps: int) -> float:
+        if steps < 3:
+            raise RuntimeError("the disk is full")
+        return LONG
+
+    bad, good = Recorded(troubled), Recorded(lambda _: 0.01)
+    supervisor = started(bad, good)
+    good.wait_for(5)
+    bad.wait_for(3)
+    supervisor.stop()
+
+
+def test_a_closed_engine_ends_the_work() -> None:
+    def closed(_: int) -> float:
+        raise Closed("the engine is closed")
+
+    job = Recorded(closed)
+    supervisor = started(job)
+    job.wait_for(1)
+    supervisor.stop()
+    supervisor.stop()
+    assert job.steps == 1
