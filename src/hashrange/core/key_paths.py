@@ -19,9 +19,12 @@ class Mentioning(Protocol):
 
 def refuse_nested(table: Table, indexes: Iterable[Index], *expressions: Mentioning | None) -> None:
     """Refuse a path into an attribute of the table's key or of the key of one of these indexes."""
-    nested = frozenset[str]().union(*(each.nested for each in expressions if each is not None))
-    if not nested:
-        return
+    for expression in expressions:
+        if expression is not None and expression.nested:
+            _refuse(table, indexes, expression.nested)
+
+
+def _refuse(table: Table, indexes: Iterable[Index], nested: frozenset[str]) -> None:
     for key in table.keys:
         if key.name in nested:
             raise Invalid(f"{_RULE}: Key: {key.name}")
