@@ -140,15 +140,15 @@ def test_an_empty_key_is_refused(client: Any, hash_table: str) -> None:
         (
             {"ProjectionExpression": "a.b, a"},
             (
-                "Invalid ProjectionExpression: Two document paths overlap with each other; must remove or rewrite one of "
-                "these paths; path one: [a, b], path two: [a]"
+                "Invalid ProjectionExpression: Two document paths overlap with each other; must remove or "
+                "rewrite one of these paths; path one: [a, b], path two: [a]"
             ),
         ),
         (
             {"ProjectionExpression": "l[0], #l[0]", "ExpressionAttributeNames": {"#l": "l"}},
             (
-                "Invalid ProjectionExpression: Two document paths overlap with each other; must remove or rewrite one of "
-                "these paths; path one: [l, [0]], path two: [l, [0]]"
+                "Invalid ProjectionExpression: Two document paths overlap with each other; must remove or "
+                "rewrite one of these paths; path one: [l, [0]], path two: [l, [0]]"
             ),
         ),
         (

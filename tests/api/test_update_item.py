@@ -158,21 +158,18 @@ def test_updated_old_and_new_are_the_parts_named(
     )
 
 
-def test_on_a_new_item_old_values_are_none_and_new_ones_all(client: Any, hash_table: str) -> None:
+@pytest.mark.parametrize("choice", ["ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"])
+def test_on_a_new_item_old_values_are_none_and_new_ones_all(
+    client: Any, hash_table: str, choice: str
+) -> None:
+    name = unique()
     values = {":a": {"S": "x"}}
-    for choice, expected in {
-        "ALL_OLD": None,
-        "UPDATED_OLD": None,
-        "ALL_NEW": {"a": {"S": "x"}},
-        "UPDATED_NEW": {"a": {"S": "x"}},
-    }.items():
-        name = unique()
-        answer = update(
-            client, hash_table, name, "SET a = :a", ExpressionAttributeValues=values, ReturnValues=choice
-        )
-        if choice == "ALL_NEW":
-            expected = {**(expected or {}), "pk": {"S": name}}
-        assert answer.get("Attributes") == expected
+    answer = update(
+        client, hash_table, name, "SET a = :a", ExpressionAttributeValues=values, ReturnValues=choice
+    )
+    new = {"a": {"S": "x"}}
+    expected = {"ALL_NEW": {**new, "pk": {"S": name}}, "UPDATED_NEW": new}.get(choice)
+    assert answer.get("Attributes") == expected
 
 
 def test_conditions_and_what_they_return(client: Any, hash_table: str, pk: str) -> None:

@@ -9,7 +9,7 @@ from hashrange.api.context import Context
 from hashrange.core import indexes, primary_key, reads, values
 from hashrange.core.capacity import Consumed
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition, Projection
+from hashrange.core.expressions import Projection
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import layout
@@ -82,9 +82,7 @@ def start_key_bytes(table: Table, index: Index | None, start: Item) -> bytes:
     return entry.key
 
 
-def needs_items(
-    table: Table, index: Index | None, request: Request, projection: Projection | None, keep: Condition | None
-) -> bool:
+def needs_items(table: Table, index: Index | None, request: Request, projection: Projection | None) -> bool:
     """Whether a local index must fetch the items themselves; a global one refuses instead."""
     if index is None:
         return False
@@ -98,10 +96,9 @@ def needs_items(
             "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global "
             f"secondary index {index.name} because its projection type is not ALL"
         )
-    asked = projection.attributes if projection is not None else frozenset()
+    missing = projection.attributes - carried if projection is not None else frozenset()
     if index.local:
-        return bool((asked | (keep.attributes if keep is not None else frozenset())) - carried)
-    missing = asked - carried
+        return bool(missing)
     if missing:
         raise Invalid(
             f"One or more parameter values were invalid: Global secondary index {index.name} does not project "

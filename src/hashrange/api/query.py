@@ -11,10 +11,11 @@ from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import key_paths, reads
+from hashrange.core import indexes, key_paths, reads
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, KeyClause, Projection, key_condition, legacy
 from hashrange.core.schema import Index, Table
+from hashrange.core.values import Item
 from hashrange.storage.engine import Reader
 from hashrange.storage.pages import PageRequest, read_page
 
@@ -54,13 +55,13 @@ def query(context: Context, request: dict[str, Any]) -> Plan:
     clauses, keep, projection = _read_parts(request)
     table = data_table(context, request["TableName"])
     index = page_reads.find_index(context, table, request)
+    start_after = None if start is None else page_reads.start_key_bytes(table, index, start)
     stretch = reads.query_stretch(table, index, clauses)
-    start_after = None
     if start is not None:
-        start_after = page_reads.start_key_bytes(table, index, start)
-        _check_start(stretch, start_after, ranged=len(clauses) > 1)
+        _check_start(table, index, clauses, stretch, start)
     key_paths.refuse_nested(table, () if index is None else (index,), projection, keep)
     _refuse_key_filter(table, index, keep, legacy_filter="QueryFilter" in request)
+    _refuse_unprojected_filter(table, index, keep)
     page_request = PageRequest(
         table=table,
         index=index,
@@ -71,7 +72,7 @@ def query(context: Context, request: dict[str, Any]) -> Plan:
         keep=keep,
         projection=projection,
         counted_only=request.get("Select") == "COUNT",
-        fetch=page_reads.needs_items(table, index, request, projection, keep),
+        fetch=page_reads.needs_items(table, index, request, projection),
     )
 
     def step(reader: Reader) -> bytes:
@@ -80,12 +81,21 @@ def query(context: Context, request: dict[str, Any]) -> Plan:
     return Read(step)
 
 
-def _check_start(stretch: reads.Stretch, start_after: bytes, *, ranged: bool) -> None:
-    if reads.within(stretch, start_after):
+def _check_start(
+    table: Table, index: Index | None, clauses: list[KeyClause], stretch: reads.Stretch, start: Item
+) -> None:
+    """The starting key must lie in what the conditions select."""
+    hash_keys = (table.hash,) if index is None else index.hash
+    if reads.within(stretch, page_reads.start_key_bytes(table, index, start)):
         return
-    if ranged:
-        raise Invalid("The provided starting key does not match the range key predicate")
-    raise Invalid("The provided starting key is outside query boundaries based on provided conditions")
+    if len(clauses) == len(hash_keys):
+        raise Invalid("The provided starting key is outside query boundaries based on provided conditions")
+    by_name = {clause.attribute: clause.operands[0] for clause in clauses}
+    at_home = start | {key.name: by_name[key.name] for key in hash_keys}
+    if reads.within(stretch, page_reads.start_key_bytes(table, index, at_home)):
+        # Only the partition is another one; the words are the service's.
+        raise Invalid("The query can return at most one row and cannot be restarted")
+    raise Invalid("The provided starting key does not match the range key predicate")
 
 
 def _check_parameters(request: dict[str, Any]) -> None:
@@ -136,3 +146,16 @@ def _refuse_key_filter(
             raise Invalid(
                 f"{parameter} can only contain non-primary key attributes: Primary key attribute: {key.name}"
             )
+
+
+def _refuse_unprojected_filter(table: Table, index: Index | None, keep: Condition | None) -> None:
+    """A query's filter may only name what the index carries; a scan's may name anything, and finds nothing."""
+    carried = None if index is None else indexes.projected_names(table, index)
+    if index is None or keep is None or carried is None:
+        return
+    absent = sorted(keep.attributes - carried)
+    if absent:
+        raise Invalid(
+            f"One or more parameter values were invalid: Secondary index {index.name} does not project one or more "
+            f"filter attributes: [{', '.join(absent)}]"
+        )

@@ -74,7 +74,7 @@ def scan(context: Context, request: dict[str, Any]) -> Plan:
         keep=keep,
         projection=projection,
         counted_only=request.get("Select") == "COUNT",
-        fetch=page_reads.needs_items(table, index, request, projection, keep),
+        fetch=page_reads.needs_items(table, index, request, projection),
     )
 
     def step(reader: Reader) -> bytes:
