@@ -1,7 +1,7 @@
 """DynamoDB numbers: 38 significant digits, a canonical text, exact arithmetic, and bytes that sort by value."""
 
 import re
-from decimal import ROUND_HALF_UP, Context, Decimal, Inexact, localcontext
+from decimal import Context, Decimal, Inexact
 from functools import lru_cache
 
 from hashrange.core import limits
@@ -18,8 +18,9 @@ _NOT_A_NUMBER = "The parameter cannot be converted to a numeric value"
 _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1
 
-# 300 digits hold the sum of any two legal numbers (1E125 and 1E-130 are 256 digits apart); nothing is rounded.
-_ARITHMETIC = Context(prec=300, rounding=ROUND_HALF_UP, Emax=999999, Emin=-999999)
+# 300 digits hold the exact sum of any two legal numbers: nothing is ever rounded.
+_ARITHMETIC = Context(prec=300, Emax=999999, Emin=-999999, traps=[Inexact])
+_SHORT_CHARS = 18  # integers of so few digits are added faster than decimals, and cannot exceed the limits
 
 
 def canonical(text: str, *, older: bool = False) -> str:
@@ -93,21 +94,22 @@ def compare(left: str, right: str) -> int:
 
 def add(left: str, right: str) -> str:
     """Exact sum of two canonical numbers; raises where the service would refuse the result."""
+    if len(left) <= _SHORT_CHARS and len(right) <= _SHORT_CHARS and "." not in left and "." not in right:
+        return str(int(left) + int(right))
     return _result(Decimal(left), Decimal(right))
 
 
 def subtract(left: str, right: str) -> str:
     """Exact difference of two canonical numbers; raises where the service would refuse the result."""
+    if len(left) <= _SHORT_CHARS and len(right) <= _SHORT_CHARS and "." not in left and "." not in right:
+        return str(int(left) - int(right))
     # Plain negation would round to the 28 digits of the ambient context.
     return _result(Decimal(left), Decimal(right).copy_negate())
 
 
 def _result(left: Decimal, right: Decimal) -> str:
-    with localcontext(_ARITHMETIC) as context:
-        context.traps[Inexact] = True
-        total = left + right
     try:
-        return canonical(format(total, "f"))
+        return canonical(format(_ARITHMETIC.add(left, right), "f"))
     except RequestInvalid as error:
         raise Invalid(error.message) from None
 
