@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clocked import Clocked
-from item_tables import definitions, index
+from item_tables import definitions, index, key_schema
 from table_changes import UNITS, WRONG, busy, create, make, units, update, wrong
 
 
@@ -437,3 +437,27 @@ def test_deletion_protection_changes_at_once(service: Clocked) -> None:
     for wanted in (True, True, False):
         changed = update(service, DeletionProtectionEnabled=wanted)
         assert (changed["TableStatus"], changed["DeletionProtectionEnabled"]) == ("ACTIVE", wanted)
+
+
+def test_a_stream_may_come_with_a_switch_to_on_demand(service: Clocked) -> None:
+    make(service, "p", ProvisionedThroughput=UNITS)
+    view = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
+    changed = update(service, BillingMode="PAY_PER_REQUEST", StreamSpecification=view)
+    assert changed["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+    assert changed["StreamSpecification"] == view
+
+
+def test_without_transitions_everything_is_done_at_once() -> None:
+    service = Clocked(transition_ms=0)
+    service.call(
+        "CreateTable",
+        TableName="tab",
+        KeySchema=key_schema("p"),
+        AttributeDefinitions=definitions(p="S"),
+        ProvisionedThroughput=UNITS,
+    )
+    assert service.describe("tab")["TableStatus"] == "ACTIVE"
+    assert update(service, ProvisionedThroughput=units(6, 6))["TableStatus"] == "UPDATING"
+    assert service.describe("tab")["ProvisionedThroughput"]["ReadCapacityUnits"] == 6
+    service.call("DeleteTable", TableName="tab")
+    assert service.refused("DescribeTable", TableName="tab")[0] == "ResourceNotFoundException"

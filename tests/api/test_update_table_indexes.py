@@ -277,3 +277,17 @@ def test_a_failed_update_changes_nothing(service: Clocked) -> None:
     )
     assert code == "ResourceNotFoundException"
     assert service.describe("tab") == before
+
+
+def test_a_new_index_may_come_with_a_switch_to_on_demand(service: Clocked) -> None:
+    make(service, "p", ProvisionedThroughput=UNITS)
+    fill(service, 10)
+    changed = update(
+        service,
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=definitions(g="S"),
+        GlobalSecondaryIndexUpdates=[create("new", "g")],
+    )
+    assert changed["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+    service.settle()
+    assert the_index(service, "new")["ItemCount"] == 10

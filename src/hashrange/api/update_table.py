@@ -133,8 +133,25 @@ def _check(request: Request) -> None:
         raise errors.validation("Replicas are not supported by this server.")
 
 
+def _check_states(table: Table, wish: _Wish) -> None:
+    """Whether the table is free for what the request asks; what the request itself sets off is no obstacle."""
+    request, now = wish.request, wish.moment.now
+    wanted = throughput.wants_on_demand(request)
+    if "ProvisionedThroughput" in request or wanted not in (None, table.on_demand):
+        throughput.check_mode_of(table, request)
+        states.check_throughput(table, now)
+    elif request.get("OnDemandThroughput"):
+        states.check_ceilings(table, now)
+    index_updates.check(table, wish.updates, wish.moment)
+    if "StreamSpecification" in request:
+        states.check_stream(table, now)
+    if "TableClass" in request:
+        states.check_class(table)
+
+
 def _changed(table: Table, wish: _Wish) -> Table:
     request, moment = wish.request, wish.moment
+    _check_states(table, wish)
     table = _with_capacity(table, wish)
     table = index_updates.apply(table, wish.updates, wish.defined, moment)
     if "StreamSpecification" in request:
@@ -161,31 +178,22 @@ def _changed(table: Table, wish: _Wish) -> Table:
 def _with_capacity(table: Table, wish: _Wish) -> Table:
     request, moment = wish.request, wish.moment
     capacity = request.get("ProvisionedThroughput")
-    wanted = throughput.wants_on_demand(request)
-    on_demand = table.on_demand if wanted is None else wanted
-    if on_demand:
-        throughput.refuse_on_demand(capacity)
-    if on_demand != table.on_demand:
-        states.check_throughput(table, moment.now)
+    if throughput.wants_on_demand(request) not in (None, table.on_demand):
         return switched(table, capacity, wish.updates, moment)
-    if capacity is not None:
-        states.check_throughput(table, moment.now)
-        after = throughput.updated(table.throughput, capacity, moment.now)
-        return changed(
-            table,
-            throughput=after,
-            warm=ceilings.kept_warm(table.warm, after, on_demand=False),
-            status="UPDATING",
-            settles_at=moment.settles_at,
-            updating="throughput",
-        )
-    if request.get("OnDemandThroughput"):
-        states.check_ceilings(table, moment.now)
-    return table
+    if capacity is None:
+        return table
+    after = throughput.updated(table.throughput, capacity, moment.now)
+    return changed(
+        table,
+        throughput=after,
+        warm=ceilings.kept_warm(table.warm, after, on_demand=False),
+        status="UPDATING",
+        settles_at=moment.settles_at,
+        updating="throughput",
+    )
 
 
 def _with_stream(table: Table, spec: dict[str, Any], moment: Moment) -> Table:
-    states.check_stream(table, moment.now)
     if spec["StreamEnabled"] and table.stream_view_type is not None:
         raise errors.validation(f"Table already has an enabled stream: TableName: {table.name}")
     if not spec["StreamEnabled"] and table.stream_view_type is None:

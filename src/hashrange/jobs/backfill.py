@@ -9,8 +9,9 @@ from hashrange.storage import catalogue, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
 
-_CHUNK_ITEMS = 500
-_CHUNK_BYTES = 4 * 1024 * 1024
+# A chunk holds up the writes of clients for as long as it takes: some ten milliseconds.
+_CHUNK_ITEMS = 200
+_CHUNK_BYTES = 2 * 1024 * 1024
 
 
 class Backfill:

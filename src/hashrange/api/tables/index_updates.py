@@ -66,9 +66,18 @@ class Moment:
     settles_at: float
 
 
+def check(table: Table, updates: list[Update], moment: Moment) -> None:
+    """Whether the table, as it is before the request, lets these actions happen now."""
+    _check_online(table, updates)
+    for update in updates:
+        if update.action == "Update":
+            states.check_index_updatable(table, _existing(table, update.name, "update"), moment.now)
+        elif update.action == "Delete":
+            states.check_index_deletable(table, _existing(table, update.name, "delete"), moment.now)
+
+
 def apply(table: Table, updates: list[Update], defined: key_schemas.Definitions, moment: Moment) -> Table:
     """The table after these actions; its billing mode is the one it will have."""
-    _check_online(table, updates)
     for update in updates:
         if update.action == "Create":
             table = _created(table, update.spec, defined, moment)
@@ -149,17 +158,13 @@ def _schema(hash_keys: KeyAttributes, range_keys: KeyAttributes) -> str:
 
 
 def _deleted(table: Table, name: str, moment: Moment) -> Table:
-    index = _existing(table, name, "delete")
-    states.check_index_deletable(table, index, moment.now)
-    if index.status == "DELETING":
-        raise states.index_busy(table, index)
+    index = table.index_by_name[name]
     going = changed(index, status="DELETING", settles_at=moment.settles_at, backfilling=False)
     return changed(_replaced(table, going), status="UPDATING", settles_at=moment.settles_at, updating="index")
 
 
 def _updated(table: Table, update: Update, moment: Moment) -> Table:
-    index = _existing(table, update.name, "update")
-    states.check_index_updatable(table, index, moment.now)
+    index = table.index_by_name[update.name]
     given = [name for name in _THROUGHPUT if update.spec.get(name)]
     if table.on_demand and ("ProvisionedThroughput" in given or not given):
         raise invalid(

@@ -86,7 +86,7 @@ def check_index_updatable(table: Table, index: Index, now: float) -> None:
             f"Index is being created but is not backfilling yet.  Table: {table.name} Index: {index.name}"
         )
     if index.status in ("UPDATING", "DELETING"):
-        raise index_busy(table, index)
+        raise _index_busy(table, index)
 
 
 def check_index_deletable(table: Table, index: Index, now: float) -> None:
@@ -96,11 +96,11 @@ def check_index_deletable(table: Table, index: Index, now: float) -> None:
             "Index creation is in resource allocation phase. Retry deletion during backfilling phase or when "
             f"the index is active. Table: {table.name} Index: {index.name}"
         )
-    if index.status == "UPDATING":
-        raise index_busy(table, index)
+    if index.status in ("UPDATING", "DELETING"):
+        raise _index_busy(table, index)
 
 
-def index_busy(table: Table, index: Index) -> ApiError:
+def _index_busy(table: Table, index: Index) -> ApiError:
     """ResourceInUseException about an index."""
     word = "updated" if index.status == "UPDATING" else "deleted"
     return busy(f"Index is being {word}. Table: {table.name} Index: {index.name}")

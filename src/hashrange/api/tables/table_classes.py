@@ -1,6 +1,5 @@
 """Changing a table's class."""
 
-from hashrange.api.tables import states
 from hashrange.api.tables.index_updates import Moment
 from hashrange.api.tables.wording import over_limit
 from hashrange.core.limits import TABLE_CLASS_CHANGES_MAX, TABLE_CLASS_WINDOW_DAYS
@@ -11,7 +10,6 @@ _DAY_SECONDS = 86_400
 
 def reclassified(table: Table, name: str, moment: Moment) -> Table:
     """The table in another class; the same class again is no change, unless all changes are used up."""
-    states.check_class(table)
     since = moment.now - TABLE_CLASS_WINDOW_DAYS * _DAY_SECONDS
     recent = tuple(each for each in table.table_class_changes if each > since)
     if len(recent) >= TABLE_CLASS_CHANGES_MAX:

@@ -47,6 +47,13 @@ def refuse_on_demand(spec: Spec | None) -> None:
         )
 
 
+def check_mode_of(table: Table, request: Mapping[str, Any]) -> None:
+    """Refuse capacity for a table that is on-demand and stays so."""
+    wanted = wants_on_demand(request)
+    if table.on_demand if wanted is None else wanted:
+        refuse_on_demand(request.get("ProvisionedThroughput"))
+
+
 def check_bounds(spec: Spec) -> None:
     """Refuse numbers that no quota could allow."""
     for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
