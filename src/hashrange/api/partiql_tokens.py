@@ -2,12 +2,12 @@
 
 import base64
 import binascii
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from hashrange.api.digests import digest
 from hashrange.core.errors import Invalid
 
 
@@ -21,8 +21,7 @@ class Resume:
 
 def binding(asked: dict[str, Any]) -> bytes:
     """What a token is bound to; Limit and ConsistentRead may change from page to page."""
-    bound = [asked["Statement"], asked.get("Parameters")]
-    return hashlib.sha256(orjson.dumps(bound, option=orjson.OPT_SORT_KEYS)).digest()
+    return digest([asked["Statement"], asked.get("Parameters")])
 
 
 def encode(resume: Resume, bound: bytes) -> str:

@@ -1,13 +1,11 @@
 """Running a write transaction: every outcome first, then every write; idempotent by its token."""
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from hashrange.api import answers, errors, transactions
 from hashrange.api.context import Context
+from hashrange.api.digests import digest
 from hashrange.api.errors import ApiError
 from hashrange.api.transactions import Reason
 from hashrange.core import capacity, items
@@ -59,8 +57,8 @@ def token(context: Context, request: Request) -> Token | None:
     if text is None:
         return None
     asked = request.get("TransactItems", request.get("TransactStatements"))
-    digest = hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).digest()
-    return Token(layout.token_key(context.account_id, context.region, text), digest, context.clock.now())
+    key = layout.token_key(context.account_id, context.region, text)
+    return Token(key, digest(asked), context.clock.now())
 
 
 def run(tx: Transaction, request: Request, actions: list[Action], given: Token | None) -> bytes:

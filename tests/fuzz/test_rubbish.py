@@ -1,0 +1,120 @@
+"""A hundred thousand spoilt requests: no 5xx, no hang, no lost data, and memory that stays flat."""
+
+import os
+from collections.abc import Iterator
+from itertools import count, islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from faults.line import Line
+from faults.tables import await_active, check_table
+from fuzz import hostile, model, rubbish, seeds
+from fuzz.pipeline import Shot, Tally, fire
+from serving import Serving, serving
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+SEED = int(os.environ.get("HASHRANGE_FUZZ_SEED", "20120810"))
+REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", "100000"))
+_ROUND = 5_000
+_GROWTH_BYTES_MAX = 48 * 1024 * 1024
+_CANARIES = 200
+
+
+def test_spoilt_requests_do_no_harm(tmp_path: Path) -> None:
+    tally = Tally()
+    resident: list[int] = []
+    shots = _shots()
+    with serving("--data-dir", str(tmp_path), "--transition-ms", "0", "--log-level", "error") as server:
+        _prepare(server)
+        for _ in range(0, REQUESTS, _ROUND):
+            fire(server.port, list(islice(shots, _ROUND)), tally)
+            _prepare(server)
+            resident.append(_resident_bytes(server))
+        assert not tally.wrong, _explain(tally)
+        _check_data(server)
+        assert "Traceback" not in server.log_text(), server.log_text()[-5000:]
+        assert server.stop() == 0
+    assert _every_kind_was_there(tally), (tally.statuses, tally.codes)
+    # The first rounds fill the caches, which are bounded.
+    early = resident[len(resident) // 3]
+    assert resident[-1] - early < _GROWTH_BYTES_MAX, [size // 1024 for size in resident]
+    with serving("--data-dir", str(tmp_path)) as server:
+        _check_data(server)
+
+
+def _shots() -> Iterator[Shot]:
+    """First the wrong type at every member of every operation, then requests spoilt at random, for ever."""
+    numbers = count()
+    random = Random(SEED)
+    for operation in model.operations():
+        whole = model.full_request(operation, random)
+        for path in model.paths(whole):
+            for value in random.sample(rubbish.WRONG, 6):
+                data = rubbish.body(model.replaced(whole, path, value), random)
+                yield Shot(next(numbers), operation, data)
+    for number in numbers:
+        random = Random(f"{SEED}-{number}")
+        operation, request = random.choice(seeds.SEEDS)
+        spoil = random.choice((rubbish.spoilt_tree, rubbish.spoilt_tree, rubbish.spoilt_language))
+        yield Shot(number, operation, rubbish.body(spoil(request, random), random))
+
+
+def _prepare(server: Serving) -> None:
+    """Make sure the tables are there: a spoilt request may well be a good DeleteTable."""
+    with Line(server.port) as line:
+        there = line.call("ListTables", {})["TableNames"]
+        for name in (seeds.TABLE, seeds.BARE, seeds.CANARY):
+            if name not in there:
+                line.call("CreateTable", seeds.table(name, indexes=name != seeds.BARE))
+                await_active(line, name)
+                if name == seeds.CANARY:
+                    for number in range(_CANARIES):
+                        line.call("PutItem", {"TableName": name, "Item": _canary(number)})
+
+
+def _canary(number: int) -> dict[str, Any]:
+    return {**seeds.ITEM, "sk": {"N": str(number)}, "rank": {"N": str(-number)}}
+
+
+def _check_data(server: Serving) -> None:
+    """The canary table is as it was, and every table agrees with its indexes and counters."""
+    with Line(server.port) as line:
+        found = line.everything({"TableName": seeds.CANARY})
+        assert {item["sk"]["N"]: item for item in found} == {str(n): _canary(n) for n in range(_CANARIES)}
+        for name in (seeds.CANARY, seeds.TABLE, seeds.BARE):
+            await_active(line, name)
+            check_table(line, name)
+
+
+def _every_kind_was_there(tally: Tally) -> bool:
+    """Most of it must be refused, some of it carried out, else the rubbish is not what it claims to be."""
+    expected = {"ValidationException", "SerializationException", "ResourceNotFoundException"}
+    return tally.statuses[400] > tally.statuses[200] > 0 and expected <= tally.codes.keys()
+
+
+def _resident_bytes(server: Serving) -> int:
+    pages = Path(f"/proc/{server.process.pid}/statm").read_text("ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _explain(tally: Tally) -> str:
+    lines = [f"{len(tally.wrong)} wrong answers; the first ones:"]
+    for shot, reason in tally.wrong[:20]:
+        lines.append(f"#{shot.number} {shot.operation} {shot.body[:600]!r}\n    -> {reason}")
+    return "\n".join(lines)
+
+
+def test_broken_http_does_no_harm(tmp_path: Path) -> None:
+    with serving("--data-dir", str(tmp_path), "--log-level", "error") as server:
+        for number in range(2_000):
+            random = Random(f"{SEED}-http-{number}")
+            data = hostile.request(random)
+            statuses = hostile.exchange(server.port, data)
+            assert all(status < 500 for status in statuses), (number, data[:500], statuses)
+        with Line(server.port) as line:
+            assert line.call("ListTables", {}) == {"TableNames": []}
+        assert "Traceback" not in server.log_text(), server.log_text()[-5000:]
