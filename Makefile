@@ -7,7 +7,7 @@ FAST := $(wildcard tests/core tests/wire tests/storage tests/tidy)
 
 .PHONY: serve test check lint fmt types clean
 
-serve: $(VENV)/ready
+serve: $(VENV)/runtime
 	$(BIN)/hashrange serve
 
 test: $(VENV)/ready
@@ -31,7 +31,11 @@ clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/ready: pyproject.toml constraints.txt
+$(VENV)/runtime: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/ready: $(VENV)/runtime
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@

@@ -16,11 +16,12 @@ RANKS = {
     "api": 4,
     "jobs": 5,
     "wire": 5,
+    "bench": 5,
     "server": 6,
     "cli": 7,
     "__main__": 8,
 }
-AWAITING = {"wire", "jobs", "server"}
+AWAITING = {"bench", "jobs", "server", "wire"}
 # A pure core has no clock, no IO, no randomness, no logging and no threads.
 IMPURE = {
     *("apsw", "asyncio", "datetime", "http", "io", "logging", "os", "pathlib", "random", "secrets", "socket"),
@@ -64,6 +65,10 @@ def test_the_core_is_pure() -> None:
         if imported.split(".")[0] in IMPURE
     ]
     assert wrong == []
+
+
+def test_the_bench_is_a_client_like_any_other() -> None:
+    assert {other for path in modules("src/hashrange/bench") for other in known(path)} <= {"bench"}
 
 
 def test_only_the_rim_awaits() -> None:

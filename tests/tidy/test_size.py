@@ -7,7 +7,7 @@ from house import functions, modules, name, tree
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
 # Take an entry out, or its number down, when the file has become smaller; never up.
-LARGER_FILES = {"src/hashrange/core/expressions/reserved.py": 584}  # one word per line
+LARGER_FILES: dict[str, int] = {}
 EVERYWHERE = ("src", "tests", "bench", "examples")
 
 

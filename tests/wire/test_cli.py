@@ -112,6 +112,14 @@ def test_a_taken_port() -> None:
     assert (ended.returncode, ended.stderr) == (1, message)
 
 
+def test_a_name_with_two_addresses_has_one_port() -> None:
+    with serving("--in-memory", "--host", "localhost") as server:
+        for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+            if address in {found[4][0] for found in socket.getaddrinfo("localhost", None)}:
+                with socket.socket(family) as client:
+                    client.connect((address, server.port))
+
+
 def test_a_strange_host() -> None:
     ended = hashrange("serve", "--in-memory", "--port", "0", "--host", "203.0.113.7")
     message = "hashrange: cannot listen on 203.0.113.7: it is not an address of this machine\n"

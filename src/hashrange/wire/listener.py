@@ -22,20 +22,30 @@ class Listener:
     async def start(self, host: str, port: int) -> int:
         """Listen, and give the port, which the system picks where 0 is asked for."""
         loop = asyncio.get_running_loop()
-        shared = self._shared
         self._sweep(loop)
+        ports = await self._bind(loop, host, port)
+        if len(set(ports)) > 1:
+            # A name such as localhost has two addresses, and the system picked a port for each.
+            self._close()
+            ports = await self._bind(loop, host, ports[0])
+        return ports[0]
+
+    async def _bind(self, loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[int]:
+        shared = self._shared
         self._server = await loop.create_server(
             lambda: Connection(shared, loop), host, port, backlog=_BACKLOG
         )
-        bound: int = self._server.sockets[0].getsockname()[1]
-        return bound
+        return [bound.getsockname()[1] for bound in self._server.sockets]
+
+    def _close(self) -> None:
+        if self._server is not None:
+            self._server.close()
 
     async def stop(self) -> None:
         """Take no new connections, let requests under way finish, then close what is left."""
         shared = self._shared
         shared.draining = True
-        if self._server is not None:
-            self._server.close()
+        self._close()
         for connection in list(shared.connections):
             connection.drain()
         with contextlib.suppress(TimeoutError):
