@@ -90,7 +90,8 @@ def test_an_update_is_charged_for_its_statement(client: Any, hash_table: str) ->
 def test_the_statement_is_weighed_before_the_condition(client: Any, hash_table: str) -> None:
     request = update_request(hash_table, unique(), ITEM_BYTES)
     assert (
-        invalid(client.update_item, **request, ConditionExpression="attribute_exists(absent)") == UPDATE_TOO_LARGE
+        invalid(client.update_item, **request, ConditionExpression="attribute_exists(absent)")
+        == UPDATE_TOO_LARGE
     )
 
 

@@ -39,7 +39,7 @@ SHAPE = Shape(
         "ExpressionAttributeNames": NAMES,
         "ExpressionAttributeValues": ATTRIBUTES,
     },
-    newer=frozenset({"Limit"}),
+    newer=("Limit",),
 )
 
 _LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator")

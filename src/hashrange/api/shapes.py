@@ -44,7 +44,7 @@ class Shape:
         self,
         members: dict[str, Member | Kind],
         *,
-        newer: frozenset[str] = frozenset(),
+        newer: tuple[str, ...] = (),
         prefixed: bool = False,
         narrowed: Narrow | None = None,
     ) -> None:
@@ -100,7 +100,7 @@ class Shape:
 
     def _phrase(self, violation: Violation) -> str:
         value, path, rule = violation
-        if path.partition(".")[0] in self._newer:
+        if path.startswith(self._newer):
             return f"Value at '{path.replace(MEMBER, '')}' failed to satisfy constraint: {rule}"
         shown = "null" if value is None else f"'{value}'"
         return f"Value {shown} at '{_camel_path(path)}' failed to satisfy constraint: {rule}"
