@@ -14,6 +14,7 @@ REVERSED = (
     "lower bound operand: AttributeValue: {S:2}, upper bound operand: AttributeValue: {S:1}"
 )
 FAILED = "failed to satisfy constraint"
+ENUM = "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
 WRONG_TYPE = "Incorrect operand type for operator or function; operator or function: "
 
 
@@ -384,7 +385,15 @@ def test_a_parameter_is_checked_like_a_literal(songs: Statements) -> None:
         ("UPDATE a-b SET x = 1 WHERE pk = 'x'", WELL_FORMED + "Expected data manipulation"),
         ("INSERT INTO urls (key, other) VALUES (?, ?)", WELL_FORMED + "Unexpected keyword"),
         ("SELECT * FROM {t} WHERE pk = 'x' garbage", WELL_FORMED + "Unexpected token after expression"),
-        ("SELECT * FROM {t}; SELECT * FROM {t}", WELL_FORMED + "Unexpected token after expression"),
+        (
+            "SELECT * FROM {t}; SELECT * FROM {t}",
+            WELL_FORMED + "Unexpected token after semicolon. (Only one query is allowed.)",
+        ),
+        ("INSERT INTO {t} (pk, sk) VALUES ('a', 'b')", WELL_FORMED + "Unexpected token after expression"),
+        (
+            "SELECT * FROM {t} WHERE pk LIKE 'a%'",
+            "Unsupported operator in Condition Expression. Operator: like",
+        ),
         ("SELECT * FROM {t} other WHERE pk = 'x'", WELL_FORMED + "Unexpected token after expression"),
         ("SELECT * FROM {t} /* open", WELL_FORMED),
         ("SELECT * FROM {t} # no comment", WELL_FORMED),
@@ -435,7 +444,7 @@ def test_unknown_tables_and_indexes(client: Any, songs: Statements) -> None:
         ),
         (
             {"ReturnConsumedCapacity": "x"},
-            f"Value 'x' at 'returnConsumedCapacity' {FAILED}: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]",
+            f"Value 'x' at 'returnConsumedCapacity' {FAILED}: {ENUM}",
         ),
         (
             {"Statement": ""},

@@ -309,7 +309,7 @@ def test_writes_name_one_item(songs: Statements, pk: str, write: str) -> None:
         ),
         ("SET s = set_add(s, <<'b', 'b'>>)", VALUES + "Input collection [b, b] contains duplicates."),
         ("SET l[-1] = 1", "List index is not within the allowable range; index: [-1] at 1:{l}:1"),
-        ("SET", WELL_FORMED + "Unexpected keyword"),
+        ("SET", WELL_FORMED + "Expected identifier for simple path"),
         ("", WELL_FORMED + "Expected data manipulation"),
     ],
 )

@@ -73,12 +73,13 @@ def _check_paths(cursor: Cursor, paths: list[Path]) -> None:
 
 
 def _removal(cursor: Cursor) -> Remove:
-    return Remove(cursor.path())
+    return Remove(cursor.simple_path())
 
 
 def _assignment(cursor: Cursor) -> Action:
-    target = cursor.path()
-    cursor.expect_symbol("=")
+    target = cursor.simple_path()
+    if not cursor.skip_symbol("="):
+        raise NotWellFormed("Expected '='")
     function = cursor.call("SET_ADD", "SET_DELETE")
     if function is None:
         return Set(target, _sum(cursor))
@@ -103,6 +104,7 @@ def _sum(cursor: Cursor) -> Assigned:
         cursor.nest()
         levels += 1
         operator = "+" if cursor.advance().text == "+" else "-"
+        cursor.expect_right_side()
         right = _assigned(cursor)
         _check_types(cursor, operator, (total, right), checks.NUMBER_TYPES)
         total = Arithmetic("+" if operator == "+" else "-", total, right)

@@ -28,6 +28,7 @@ from hashrange.core.expressions.tree import (
 )
 from hashrange.core.partiql import literals
 from hashrange.core.partiql.cursor import Cursor
+from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind
 from hashrange.core.partiql.types import TYPE_CODES, TypeName
 
@@ -67,6 +68,7 @@ def _any(cursor: Cursor) -> Term:
         return first
     found = [_holds(cursor, first)]
     while cursor.skip_word("OR"):
+        cursor.expect_right_side()
         found.append(_holds(cursor, _all(cursor)))
     return Or(tuple(found))
 
@@ -78,6 +80,7 @@ def _all(cursor: Cursor) -> Term:
         return first
     found = _spliced(_holds(cursor, first))
     while cursor.skip_word("AND"):
+        cursor.expect_right_side()
         found += _spliced(_holds(cursor, _negated(cursor)))
     return And(tuple(found))
 
@@ -105,16 +108,14 @@ def _compared(cursor: Cursor) -> Term:
     while True:
         if cursor.token.kind is Kind.SYMBOL and cursor.token.text in _COMPARATORS:
             term = _comparison(cursor, term)
-        elif cursor.at_word("NOT") and cursor.following.word in ("BETWEEN", "IN"):
+        elif cursor.at_word("NOT") and cursor.following.word in ("BETWEEN", "IN", "LIKE"):
             cursor.advance()
-            term = Not(_span(cursor, term) if cursor.at_word("BETWEEN") else _membership(cursor, term))
-        elif cursor.at_word("BETWEEN"):
-            term = _span(cursor, term)
-        elif cursor.at_word("IN"):
-            term = _membership(cursor, term)
+            term = Not(_negatable(cursor, term))
+        elif cursor.at_word("BETWEEN", "IN", "LIKE"):
+            term = _negatable(cursor, term)
         elif cursor.at_word("IS"):
             term = _of_type(cursor, term)
-        elif cursor.at_symbol("+", "-"):
+        elif cursor.at_symbol("+", "-", "*", "/", "%", "||"):
             raise literals.unsupported_operator(cursor.token.text)
         else:
             cursor.unnest(levels)
@@ -123,8 +124,20 @@ def _compared(cursor: Cursor) -> Term:
         levels += 1
 
 
+def _negatable(cursor: Cursor, term: Term) -> Node:
+    """What NOT can stand before."""
+    match cursor.advance().word:
+        case "BETWEEN":
+            return _span(cursor, term)
+        case "IN":
+            return _membership(cursor, term)
+        case word:
+            raise literals.unsupported_operator(word.lower())
+
+
 def _comparison(cursor: Cursor, left: Term) -> Node:
     comparator = _COMPARATORS[cursor.advance().text]
+    cursor.expect_right_side()
     if cursor.at_word("MISSING"):
         return _missing(cursor, left, negated=comparator == "<>")
     right = _term(cursor)
@@ -162,9 +175,9 @@ def _truth(term: Term, wanted: Literal) -> Node:
 
 
 def _span(cursor: Cursor, term: Term) -> Between:
-    cursor.advance()
+    cursor.expect_right_side()
     lower = _term(cursor)
-    cursor.expect_word("AND")
+    cursor.expect_word("AND", "Expected AND keyword")
     upper = _term(cursor)
     operand, low, high = (_ordered(each) for each in (term, lower, upper))
     cursor.checks += checks.type_checks("BETWEEN", (low, high), checks.ORDERED_TYPES)
@@ -182,7 +195,7 @@ def _ordered(term: Term) -> Operand:
 
 
 def _membership(cursor: Cursor, term: Term) -> Node:
-    cursor.advance()
+    cursor.expect_right_side()
     candidates = _candidates(cursor)
     if len(candidates) > limits.IN_OPERANDS_MAX:
         cursor.checks.append(
@@ -198,8 +211,8 @@ def _membership(cursor: Cursor, term: Term) -> Node:
 
 def _candidates(cursor: Cursor) -> list[Term]:
     closing = "]" if cursor.skip_symbol("[") else ")"
-    if closing == ")":
-        cursor.expect_symbol("(")
+    if closing == ")" and not cursor.skip_symbol("("):
+        raise cursor.unexpected()
     found = [_term(cursor)]
     while cursor.skip_symbol(","):
         found.append(_term(cursor))
@@ -215,7 +228,7 @@ def _of_type(cursor: Cursor, term: Term) -> Node:
         return _missing(cursor, term, negated=negated)
     codes = TYPE_CODES.get(cursor.token.word)
     if codes is None:
-        raise cursor.unexpected()
+        raise NotWellFormed("Expected type name")
     cursor.advance()
     path = _only_path(term, "IS")
     tests: list[Node] = [AttributeType(path, Literal({"S": code})) for code in codes]
@@ -254,8 +267,8 @@ def _term(cursor: Cursor) -> Term:
 
 
 def _arguments(cursor: Cursor, function: str, count: int) -> list[Term]:
-    found = [_term(cursor)]
-    while cursor.skip_symbol(","):
+    found = [] if cursor.at_symbol(")") else [_term(cursor)]
+    while found and cursor.skip_symbol(","):
         found.append(_term(cursor))
     cursor.expect_symbol(")")
     if len(found) != count:

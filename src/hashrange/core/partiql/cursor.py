@@ -7,15 +7,28 @@ from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind, Token, tokenize
 
 INDEX_MAX = 2**31 - 1
+SIMPLE_PATH = "Expected identifier for simple path"
 # Statements are written by hand or by tools; the bound keeps hostile text from exhausting the stack.
 _DEPTH_MAX = 64
-_RESERVED = frozenset(
-    {
-        *("SELECT", "FROM", "WHERE", "INSERT", "INTO", "UPDATE", "SET", "REMOVE", "DELETE", "RETURNING"),
-        *("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "ORDER", "BY", "AS"),
-        *("MISSING", "NULL", "TRUE", "FALSE"),
-    }
-)
+_OPERATORS = frozenset({"AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE"})
+_RESERVED = _OPERATORS | {
+    *("SELECT", "FROM", "WHERE", "INSERT", "INTO", "UPDATE", "SET", "REMOVE", "DELETE", "RETURNING"),
+    *("ORDER", "BY", "AS", "MISSING", "NULL", "TRUE", "FALSE"),
+}
+# The names of symbols in the messages of the PartiQL parser that the service uses.
+_SYMBOL_NAMES = {
+    "(": "LEFT_PAREN",
+    ")": "RIGHT_PAREN",
+    "[": "LEFT_BRACKET",
+    "]": "RIGHT_BRACKET",
+    "{": "LEFT_CURLY",
+    "}": "RIGHT_CURLY",
+    "<<": "LEFT_DOUBLE_ANGLE_BRACKET",
+    ">>": "RIGHT_DOUBLE_ANGLE_BRACKET",
+    ":": "COLON",
+    ",": "COMMA",
+}
+_OPERATOR_SYMBOLS = frozenset({"=", "<>", "!=", "<", "<=", ">", ">=", "/", "%", "||"})
 
 
 class Cursor:
@@ -46,8 +59,19 @@ class Cursor:
         return token
 
     def unexpected(self) -> NotWellFormed:
-        """Something else must stand under the cursor."""
-        return NotWellFormed("Unexpected keyword" if self.token.word in _RESERVED else "Unexpected term")
+        """An expression must stand under the cursor, and does not."""
+        token = self.token
+        if token.word == "FROM":
+            # The parser takes it for the start of FROM … SET.
+            return NotWellFormed("Expected data manipulation")
+        if token.word in _OPERATORS or (token.kind is Kind.SYMBOL and token.text in _OPERATOR_SYMBOLS):
+            return NotWellFormed("Unexpected operator")
+        return NotWellFormed("Unexpected keyword" if token.word in _RESERVED else "Unexpected term")
+
+    def expect_right_side(self) -> None:
+        """Something must follow an operator."""
+        if self.token.kind is Kind.END:
+            raise NotWellFormed("Missing right-hand side expression of infix operator")
 
     def at_symbol(self, *symbols: str) -> bool:
         """Whether the cursor stands on one of these symbols."""
@@ -74,12 +98,12 @@ class Cursor:
     def expect_symbol(self, symbol: str) -> None:
         """Step over the symbol, which must be here."""
         if not self.skip_symbol(symbol):
-            raise self.unexpected()
+            raise NotWellFormed(f"Expected {_SYMBOL_NAMES[symbol]}")
 
-    def expect_word(self, word: str) -> None:
+    def expect_word(self, word: str, message: str) -> None:
         """Step over the word, which must be here."""
         if not self.skip_word(word):
-            raise self.unexpected()
+            raise NotWellFormed(message)
 
     def call(self, *functions: str) -> Token | None:
         """Step over a function's name and its parenthesis, if one of these functions is called here."""
@@ -109,25 +133,29 @@ class Cursor:
         self.parameters += 1
         return Parameter(f"?{self.parameters}")
 
-    def name(self) -> str:
-        """An attribute's name, quoted or a word that means nothing else."""
+    def name(self, missing: str | None = None) -> str:
+        """A name, quoted or a word that means nothing else; `missing` says what is wrong if there is none."""
         token = self.token
         if token.kind is not Kind.NAME and (token.kind is not Kind.WORD or token.word in _RESERVED):
-            raise self.unexpected()
+            raise self.unexpected() if missing is None else NotWellFormed(missing)
         self._at += 1
         return token.text
 
-    def path(self) -> Path:
+    def path(self, missing: str | None = None) -> Path:
         """A document path: a name, then .name, ['name'] and [index] as often as wanted."""
-        parts: list[str | int] = [self.name()]
+        parts: list[str | int] = [self.name(missing)]
         while True:
             if self.skip_symbol("."):
-                parts.append(self.name())
+                parts.append(self.name("Invalid path dot component"))
             elif self.skip_symbol("["):
                 parts.append(self._step())
                 self.expect_symbol("]")
             else:
                 return Path(tuple(parts))
+
+    def simple_path(self) -> Path:
+        """The path that an action of an UPDATE writes to."""
+        return self.path(SIMPLE_PATH)
 
     def _step(self) -> str | int:
         if self.token.kind is Kind.TEXT:

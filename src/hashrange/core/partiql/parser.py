@@ -1,7 +1,5 @@
 """The grammar of statements."""
 
-from typing import NoReturn
-
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions.tree import Literal, Node, Parameter, Path
 from hashrange.core.partiql import literals
@@ -19,7 +17,7 @@ from hashrange.core.partiql.ast import (
     Update,
 )
 from hashrange.core.partiql.conditions import condition
-from hashrange.core.partiql.cursor import Cursor
+from hashrange.core.partiql.cursor import SIMPLE_PATH, Cursor
 from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind
 
@@ -29,14 +27,26 @@ _RETURNING: dict[tuple[str, str], Returning] = {
     ("MODIFIED", "OLD"): "MODIFIED OLD",
     ("MODIFIED", "NEW"): "MODIFIED NEW",
 }
+# Some of the words that the parser keeps for itself; here they only decide what an error says.
+_OTHER_KEYWORDS = frozenset(
+    {
+        *("ALTER", "CREATE", "DATE", "DROP", "GRANT", "GROUP", "INDEX", "INTO", "KEY", "LEVEL", "LIMIT"),
+        *("ORDER", "POSITION", "PRIMARY", "REVOKE", "SCHEMA", "SIZE", "TABLE", "TIME", "TIMESTAMP"),
+        *("UNIQUE", "USER", "VALUE", "VALUES", "VIEW", "WHERE", "WITH"),
+    }
+)
 
 
 def statement(cursor: Cursor) -> Statement:
     """The one statement of a text, with nothing behind it but a semicolon."""
     found = _statement(cursor)
-    cursor.skip_symbol(";")
+    ended = cursor.skip_symbol(";")
     if cursor.token.kind is not Kind.END:
-        raise NotWellFormed("Unexpected token after expression")
+        raise NotWellFormed(
+            "Unexpected token after semicolon. (Only one query is allowed.)"
+            if ended
+            else "Unexpected token after expression"
+        )
     return found
 
 
@@ -57,29 +67,45 @@ def _statement(cursor: Cursor) -> Statement:
         case "DELETE":
             return _delete(cursor)
         case _:
-            raise NotWellFormed("Expected data manipulation")
+            raise _no_statement(cursor)
+
+
+def _no_statement(cursor: Cursor) -> NotWellFormed:
+    """To the parser any expression is a statement: it misses something only later, if at all."""
+    if cursor.token.kind in (Kind.SYMBOL, Kind.END):
+        return cursor.unexpected()
+    first, second = cursor.advance(), cursor.token
+    # SLECT * FROM t is a product with FROM t, which must go on with SET.
+    if second.text == "*" or second.kind is Kind.END:
+        return NotWellFormed("Expected data manipulation")
+    return NotWellFormed(
+        "Unexpected keyword" if first.word in _OTHER_KEYWORDS else "Unexpected token after expression"
+    )
 
 
 def _select(cursor: Cursor) -> Select:
-    cursor.expect_word("SELECT")
-    columns = () if cursor.skip_symbol("*") else _columns(cursor)
-    if not cursor.at_word("FROM"):
-        _refuse_rest(cursor)
-    cursor.advance()
+    if not cursor.skip_word("SELECT"):
+        raise cursor.unexpected()
+    columns = _columns(cursor)
+    cursor.expect_word("FROM", "Expected FROM after SELECT list")
     return Select(_target(cursor), columns, _where(cursor), _order(cursor))
 
 
-def _refuse_rest(cursor: Cursor) -> NoReturn:
-    """Something stands where the statement should go on or end."""
-    if cursor.token.kind is Kind.END:
-        raise cursor.unexpected()
-    raise NotWellFormed("Unexpected token after expression")
-
-
 def _columns(cursor: Cursor) -> tuple[Column, ...]:
-    found = [_column(cursor)]
-    while cursor.skip_symbol(","):
-        found.append(_column(cursor))
+    """The columns; an asterisk, which stands for all of them, stands alone."""
+    found: list[Column] = []
+    stars = 0
+    while True:
+        if cursor.skip_symbol("*"):
+            stars += 1
+        else:
+            found.append(_column(cursor))
+        if not cursor.skip_symbol(","):
+            break
+    if stars and (found or stars > 1):
+        raise NotWellFormed(
+            "Other expressions may not be present in the select list when '*' is used without dot notation."
+        )
     return tuple(found)
 
 
@@ -98,17 +124,17 @@ def _column_name(path: Path) -> str:
     return str(path.parts[last]) + "".join(f"[{index}]" for index in path.parts[last + 1 :])
 
 
-def _target(cursor: Cursor) -> Target:
-    names = [_target_name(cursor)]
+def _target(cursor: Cursor, missing: str | None = None) -> Target:
+    names = [_target_name(cursor, missing)]
     while cursor.skip_symbol("."):
-        names.append(_target_name(cursor))
+        names.append(_target_name(cursor, "Invalid path dot component"))
     if len(names) > 2:
         raise Invalid("A path may contain at most 2 components in the FROM clause")
     return Target(*names)
 
 
-def _target_name(cursor: Cursor) -> str:
-    name = cursor.name()
+def _target_name(cursor: Cursor, missing: str | None) -> str:
+    name = cursor.name(missing)
     if not name:
         raise Invalid("Path component cannot be an empty string")
     return name
@@ -121,7 +147,7 @@ def _where(cursor: Cursor) -> Node | None:
 def _order(cursor: Cursor) -> tuple[OrderTerm, ...]:
     if not cursor.skip_word("ORDER"):
         return ()
-    cursor.expect_word("BY")
+    cursor.expect_word("BY", "Expected BY")
     found = [_order_term(cursor)]
     while cursor.skip_symbol(","):
         found.append(_order_term(cursor))
@@ -138,17 +164,16 @@ def _order_term(cursor: Cursor) -> OrderTerm:
 
 def _insert(cursor: Cursor) -> Insert:
     cursor.advance()
-    cursor.expect_word("INTO")
+    cursor.expect_word("INTO", "Unexpected keyword")
     token = cursor.token
-    target = _target(cursor)
+    target = _target(cursor, SIMPLE_PATH)
+    if not cursor.skip_word("VALUE"):
+        raise _no_value(cursor)
     if target.index is not None:
         raise Invalid(
             "FROM clause may only contain a single table name in data manipulation statements at "
             f"{token.position}"
         )
-    if not cursor.skip_word("VALUE"):
-        # INSERT INTO t (a, b) VALUES (…) is what people try here (recorded).
-        raise NotWellFormed("Unexpected keyword")
     if cursor.at_symbol("?"):
         return Insert(target, cursor.parameter())
     item: dict[str, Literal | Parameter] = {}
@@ -158,9 +183,21 @@ def _insert(cursor: Cursor) -> Insert:
     return Insert(target, tuple(item.items()))
 
 
+def _no_value(cursor: Cursor) -> NotWellFormed:
+    """INSERT INTO t (a, b) VALUES (…) is what people try: to the parser (a, b) is what is inserted."""
+    if not cursor.skip_symbol("("):
+        return cursor.unexpected()
+    while not cursor.skip_symbol(")"):
+        if cursor.token.word in _OTHER_KEYWORDS:
+            return NotWellFormed("Unexpected keyword")
+        if cursor.advance().kind is Kind.END:
+            return NotWellFormed("Expected RIGHT_PAREN")
+    return NotWellFormed("Unexpected token after expression")
+
+
 def _update(cursor: Cursor) -> Update:
     cursor.advance()
-    target = _target(cursor)
+    target = _target(cursor, SIMPLE_PATH)
     found = actions(cursor)
     where = _where(cursor)
     returning = _returning(cursor)
@@ -181,8 +218,8 @@ def _update_from(cursor: Cursor) -> Update:
 
 def _delete(cursor: Cursor) -> Delete:
     cursor.advance()
-    cursor.expect_word("FROM")
-    target = _target(cursor)
+    cursor.expect_word("FROM", "Expected FROM after DELETE")
+    target = _target(cursor, SIMPLE_PATH)
     where = _where(cursor)
     returning = _returning(cursor)
     if returning not in (None, "ALL OLD"):
@@ -204,8 +241,9 @@ def _returning(cursor: Cursor) -> Returning | None:
         return None
     found = _RETURNING.get((cursor.token.word, cursor.following.word))
     if found is None:
-        raise cursor.unexpected()
+        raise NotWellFormed("Expected ( MODIFIED | ALL ) ( NEW | OLD ) in each returning element.")
     cursor.advance()
     cursor.advance()
-    cursor.expect_symbol("*")
+    if not cursor.skip_symbol("*"):
+        raise NotWellFormed("Unsupported syntax in RETURNING columns.")
     return found

@@ -6,20 +6,17 @@ from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.tree import Literal, Parameter, Values, known_value
 from hashrange.core.values import type_names
 
-_NUMBER = ("N",)
-_STRING = ("S",)
-
-# The attribute types that each PartiQL type covers.
+# The attribute types that each type of PartiQL covers; its types of time and its symbols have none.
 TYPE_CODES: dict[str, tuple[str, ...]] = {
     "NULL": ("NULL",),
     **dict.fromkeys(("BOOL", "BOOLEAN"), ("BOOL",)),
-    **dict.fromkeys(("INT", "INTEGER", "SMALLINT", "BIGINT", "FLOAT", "REAL", "DOUBLE"), _NUMBER),
-    **dict.fromkeys(("DECIMAL", "NUMERIC", "NUMBER"), _NUMBER),
-    **dict.fromkeys(("STRING", "CHAR", "CHARACTER", "VARCHAR", "SYMBOL", "CLOB"), _STRING),
-    **dict.fromkeys(("BLOB", "BINARY"), ("B",)),
+    **dict.fromkeys(("INT", "INT2", "INT4", "INT8", "INTEGER", "SMALLINT", "BIGINT"), ("N",)),
+    **dict.fromkeys(("FLOAT", "REAL", "DEC", "DECIMAL", "NUMERIC"), ("N",)),
+    **dict.fromkeys(("STRING", "CHAR", "CHARACTER", "VARCHAR"), ("S",)),
+    "BLOB": ("B",),
     "LIST": ("L",),
-    **dict.fromkeys(("STRUCT", "TUPLE", "MAP"), ("M",)),
-    **dict.fromkeys(("BAG", "SET"), ("SS", "NS", "BS")),
+    **dict.fromkeys(("STRUCT", "TUPLE"), ("M",)),
+    "BAG": ("SS", "NS", "BS"),
 }
 # PartiQL prints the types in another order than the expressions do (recorded).
 _SHOWN = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}"
