@@ -112,7 +112,7 @@ def spoilt_text(text: str, random: Random) -> str:
                 tokens = ["NOT "] * random.choice((1, 100, 301)) + tokens
             case 5:
                 joiner = random.choice((" AND ", " OR ", ", ", " + ", "."))
-                tokens = [joiner.join(["".join(tokens[:40])] * random.choice((2, 20, 120)))]
+                tokens = [joiner.join(["".join(tokens[:40])[:300]] * random.choice((2, 20, 120)))]
             case 6:
                 tokens.insert(where, random.choice(("a" * 300, "x." * 60 + "y", "[0]" * 60, "9" * 60)))
             case _:

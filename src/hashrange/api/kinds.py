@@ -93,6 +93,9 @@ class Text(Kind):
             yield value, path, f"Member must have length less than or equal to {self.most}"
 
 
+_JAVA_BEYOND = {"Integer": 2**31, "Long": 2**63}
+
+
 @dataclass(frozen=True, slots=True)
 class Whole(Kind):
     """An integer; fractions are cut off, as the service does."""
@@ -100,16 +103,20 @@ class Whole(Kind):
     least: int | None = None
     most: int | None = None
     java: str = "Integer"
+    _low: int = field(init=False)
+    _high: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        beyond = _JAVA_BEYOND[self.java]
+        object.__setattr__(self, "_low", -beyond if self.least is None else self.least)
+        object.__setattr__(self, "_high", beyond - 1 if self.most is None else self.most)
 
     def fits(self, raw: Any) -> bool:
-        return (
-            type(raw) is int
-            and (self.least is None or raw >= self.least)
-            and (self.most is None or raw <= self.most)
-        )
+        return type(raw) is int and self._low <= raw <= self._high
 
     def read(self, raw: Any) -> Any:
-        if isinstance(raw, (int, float)) and not isinstance(raw, bool):
+        beyond = _JAVA_BEYOND[self.java]
+        if isinstance(raw, (int, float)) and not isinstance(raw, bool) and -beyond <= raw < beyond:
             return int(raw)
         if isinstance(raw, list):
             raise serialization(f"Unrecognized collection type class java.lang.{self.java}")

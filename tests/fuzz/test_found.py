@@ -1,0 +1,36 @@
+"""What the spoilt requests brought to light, kept as plain cases."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from serving import Answer
+
+Raw = Callable[..., Answer]
+
+
+def _deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {"S": "x"}
+    for _ in range(levels):
+        value = {"M": {"m": value}}
+    return value
+
+
+def test_a_transaction_nested_too_deep_for_its_fingerprint_is_refused(raw: Raw) -> None:
+    put = {"TableName": "none", "Item": {"pk": {"S": "a"}, "x": _deep(200)}}
+    answer = raw("TransactWriteItems", {"TransactItems": [{"Put": put}], "ClientRequestToken": "deep"})
+    assert (answer.status, answer.error) == (400, "ValidationException")
+    assert answer.body["message"].startswith("Nesting Levels have exceeded supported limits")
+
+
+def test_a_statement_with_a_parameter_nested_too_deep_is_refused(raw: Raw) -> None:
+    request = {"Statement": "SELECT * FROM none WHERE pk = ?", "Parameters": [_deep(200)]}
+    answer = raw("ExecuteStatement", request)
+    assert (answer.status, answer.error) == (400, "ValidationException")
+
+
+@pytest.mark.parametrize("limit", [2**31, 2**63, 10**40, 1e308, -(2**63) - 1])
+def test_a_number_no_integer_can_hold_is_refused(raw: Raw, limit: float) -> None:
+    answer = raw("Scan", {"TableName": "none", "Limit": limit})
+    assert (answer.status, answer.error) == (400, "SerializationException")
