@@ -21,7 +21,9 @@ from hashrange.storage.engine import Transaction
 Request = dict[str, Any]
 Done = tuple["Action", Table, Outcome]
 
-_MISMATCH = "The client request token provided has been used with different parameters"
+_MISMATCH = (
+    "Specified idempotent token was used with different request parameters within the idempotency window"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,9 @@ def token(context: Context, request: Request) -> Token | None:
 
 def run(tx: Transaction, request: Request, actions: list[Action], given: Token | None) -> bytes:
     """All or nothing; a token that is known answers again without writing again."""
-    if given is not None and _replayed(tx, given):
-        return _replay(tx, request, actions)
+    sizes = None if given is None else _replayed(tx, given)
+    if sizes is not None:
+        return _replay(request, actions, sizes)
     done = _outcomes(tx, actions)
     for action, table, outcome in done:
         try:
@@ -73,7 +76,7 @@ def run(tx: Transaction, request: Request, actions: list[Action], given: Token |
             full = Reason("ItemCollectionSizeLimitExceeded", "Collection size exceeded.")
             transactions.cancel_on([full if action is each else None for each in actions])
     if given is not None:
-        _remember(tx, given)
+        _remember(tx, given, [max(outcome.before_size, outcome.after_size) for _, _, outcome in done])
     return _answer(tx, request, done)
 
 
@@ -103,30 +106,32 @@ def _outcomes(tx: Transaction, actions: list[Action]) -> list[Done]:
     return done
 
 
-def _replayed(tx: Transaction, given: Token) -> bool:
+# What is kept of a token: when it expires (8 bytes), what it stood for (32), and the size of each item (4 each).
+
+
+def _replayed(tx: Transaction, given: Token) -> list[int] | None:
+    """The sizes that a request with this token was charged for, if there was one."""
     stored = tx.get(given.key)
     if stored is None or int.from_bytes(stored[:8], "big") <= given.now:
-        return False
-    if stored[8:] != given.digest:
+        return None
+    if stored[8:40] != given.digest:
         raise ApiError("IdempotentParameterMismatchException", _MISMATCH)
-    return True
+    return [int.from_bytes(stored[at : at + 4], "big") for at in range(40, len(stored), 4)]
 
 
-def _remember(tx: Transaction, given: Token) -> None:
+def _remember(tx: Transaction, given: Token, sizes: list[int]) -> None:
     expires = (int(given.now) + IDEMPOTENCY_SECONDS).to_bytes(8, "big")
-    tx.put(given.key, expires + given.digest)
+    tx.put(given.key, expires + given.digest + b"".join(size.to_bytes(4, "big") for size in sizes))
     tx.put(layout.TOKEN_EXPIRY + expires + given.key, b"")
 
 
-def _replay(tx: Transaction, request: Request, actions: list[Action]) -> bytes:
-    """The answer to a repeated request: the service reports it as reads of the items."""
+def _replay(request: Request, actions: list[Action], sizes: list[int]) -> bytes:
+    """The answer to a repeated request: the service reports it as reads of what it was first charged for."""
     mode = request.get("ReturnConsumedCapacity", "NONE")
     if mode == "NONE":
         return answers.EMPTY
     consumed: dict[str, Consumed] = {}
-    for action in actions:
-        stored = store.stored_item(tx, action.table, action.command.key)
-        size = 0 if stored is None else items.stored_size(stored)
+    for action, size in zip(actions, sizes, strict=True):
         report = consumed.setdefault(action.name, Consumed(action.table, action.name, kind="Read"))
         report.add(2 * capacity.read_units(size, consistent=True))
     return answers.body({"ConsumedCapacity": [each.report(mode) for each in consumed.values()]})

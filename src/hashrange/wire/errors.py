@@ -31,7 +31,13 @@ _PREFIXES = {
 }
 # These spell the member with a capital in recordings of the service; all others do not.
 _CAPITAL_MESSAGE = frozenset(
-    {"AccessDeniedException", "SerializationException", "TransactionCanceledException"}
+    {
+        "AccessDeniedException",
+        "IdempotentParameterMismatchException",
+        "SerializationException",
+        "TransactionCanceledException",
+        "TransactionInProgressException",
+    }
 )
 _INTERNAL = ApiError("InternalServerError", "Internal server error", status=500)
 _CONFLICT = ApiError("TransactionConflictException", "Transaction is ongoing for the item")
