@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve` and `hashrange --version`."""
+"""The command line: `hashrange serve`, `hashrange bench` and `hashrange --version`."""
 
 import argparse
 import errno
@@ -19,8 +19,11 @@ log = logs.Log("server")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; give the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["bench"]:
+        return _bench(words[1:])
     parser = _parser()
-    chosen = vars(parser.parse_args(arguments))
+    chosen = vars(parser.parse_args(words))
     if chosen.pop("command") is None:
         parser.print_help()
         return 0
@@ -39,7 +42,14 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     serve = commands.add_parser("serve", help="start the server", description="Start the server.")
     config.add_flags(serve)
+    commands.add_parser("bench", help="measure an endpoint that speaks DynamoDB", add_help=False)
     return parser
+
+
+def _bench(arguments: Sequence[str]) -> int:
+    from hashrange.bench import command  # noqa: PLC0415 - the server's start does not wait for it
+
+    return command.main(arguments)
 
 
 def _serve(settings: Settings) -> int:

@@ -1,0 +1,1 @@
+"""The benchmark: the same work against any endpoint that speaks DynamoDB."""

@@ -1,0 +1,124 @@
+"""`hashrange bench`: the workloads against any endpoint that speaks DynamoDB."""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import orjson
+
+from hashrange.bench import report, workloads
+from hashrange.bench.endpoint import CallFailed, Credentials, Endpoint, EndpointInvalid
+from hashrange.bench.load import best_generator
+from hashrange.bench.process import Meter
+from hashrange.bench.run import Options, Run
+
+QUICK = {"seconds": 1.0, "warmup_seconds": 0.0, "large_items": 10_000, "growth_to": 4}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; give the exit status."""
+    chosen = parser().parse_args(arguments)
+    try:
+        endpoint = Endpoint.parse(
+            chosen.endpoint, region=chosen.region, credentials=Credentials.of(os.environ)
+        )
+        endpoint.call("ListTables", "{}", timeout_seconds=10)
+    except EndpointInvalid as problem:
+        return _fail(str(problem), 2)
+    except (CallFailed, OSError) as problem:
+        return _fail(f"no DynamoDB at {chosen.endpoint}: {problem}", 1)
+    return _run(endpoint, chosen)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Give the command's flags."""
+    found = argparse.ArgumentParser(
+        prog="hashrange bench",
+        description="Measure an endpoint that speaks DynamoDB. Makes tables named hashrange-bench-* there, "
+        "and deletes them at the end.",
+    )
+    found.add_argument("--endpoint", required=True, metavar="URL", help="for example http://127.0.0.1:8000")
+    found.add_argument("--region", default="us-east-1", metavar="NAME", help="region to sign for")
+    found.add_argument(
+        "--server-pid", type=int, metavar="PID", help="a local server's process, to count its CPU and memory"
+    )
+    found.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file too")
+    add_shared_flags(found)
+    return found
+
+
+def add_shared_flags(found: argparse.ArgumentParser) -> None:
+    """Add what every way to run the benchmark has: which workloads, how long, how large."""
+    found.add_argument(
+        "--workload",
+        action="append",
+        choices=workloads.NAMES,
+        default=[],
+        metavar="NAME",
+        help=f"run only this one; may be given more than once: {', '.join(workloads.NAMES)}",
+    )
+    found.add_argument("--seconds", type=float, metavar="N", help="seconds per workload (default: 3)")
+    found.add_argument("--warmup-seconds", type=float, metavar="N", help="and before that (default: 1)")
+    found.add_argument("--connections", type=int, default=16, metavar="N", help="(default: 16)")
+    found.add_argument(
+        "--large-items", type=int, metavar="N", help="items for the mixed load (default: 1000000)"
+    )
+    found.add_argument(
+        "--load-seconds", type=float, metavar="N", help="stop loading large items after this (default: 90)"
+    )
+    found.add_argument(
+        "--growth-to", type=int, metavar="POWER", help="let the table grow to 10^POWER items (default: 6)"
+    )
+    found.add_argument("--quick", action="store_true", help="a second each, few items: does everything run?")
+
+
+def options(chosen: argparse.Namespace, folder: Path) -> Options:
+    """Put together what was asked for; a flag wins over --quick."""
+    given = QUICK if chosen.quick else {}
+    names = ("seconds", "warmup_seconds", "large_items", "load_seconds", "growth_to")
+    flags = {name: value for name in names if (value := getattr(chosen, name)) is not None}
+    return Options(folder=folder, connections=chosen.connections, **{**given, **flags})
+
+
+def _run(endpoint: Endpoint, chosen: argparse.Namespace) -> int:
+    generator = best_generator()
+    if generator.name != "wrk":
+        _say("wrk is not installed: load comes from Python, which may hold back a fast server")
+    with tempfile.TemporaryDirectory(prefix="hashrange-bench-") as folder:
+        run = Run(
+            endpoint,
+            options(chosen, Path(folder)),
+            generator=generator,
+            meter=Meter(chosen.server_pid),
+            say=_say,
+        )
+        started = time.monotonic()
+        try:
+            run.everything(
+                workloads.chosen(chosen.workload), growth=not chosen.workload or "growth" in chosen.workload
+            )
+        except KeyboardInterrupt:
+            _say("stopped")
+        finally:
+            run.close()
+    _say(f"done in {time.monotonic() - started:.0f} s\n")
+    sys.stdout.write(report.workloads(run.report))
+    if run.report.growth:
+        sys.stdout.write("\n" + report.growth(run.report))
+    if chosen.json is not None:
+        chosen.json.write_bytes(orjson.dumps(run.report.as_json(), option=orjson.OPT_INDENT_2))
+    return 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def _fail(message: str, status: int) -> int:
+    sys.stderr.write(f"hashrange bench: {message}\n")
+    return status

@@ -1,0 +1,64 @@
+"""What a server's processes use: processor time and memory, as Linux counts them in /proc."""
+
+import os
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PROC = Path("/proc")
+
+
+class Meter:
+    """Reads a process and all its descendants; where there is no /proc it reads None."""
+
+    def __init__(self, pid: int | None) -> None:
+        self._pid = pid
+
+    def cpu_seconds(self) -> float | None:
+        """Processor time so far, that of ended children included."""
+        found = [_cpu_ticks(pid) for pid in self._tree()]
+        return sum(found) / _TICKS if found else None
+
+    def memory_bytes(self) -> int | None:
+        """Memory in use now."""
+        return self._status("VmRSS:")
+
+    def peak_memory_bytes(self) -> int | None:
+        """The most memory in use at any time."""
+        return self._status("VmHWM:")
+
+    def _status(self, name: str) -> int | None:
+        found = [size for pid in self._tree() if (size := _status_bytes(pid, name)) is not None]
+        return sum(found) if found else None
+
+    def _tree(self) -> list[int]:
+        tree = [self._pid] if self._pid is not None and (_PROC / str(self._pid)).exists() else []
+        for pid in tree:
+            tree += _children(pid)
+        return tree
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    try:
+        for thread in (_PROC / str(pid) / "task").iterdir():
+            found += map(int, (thread / "children").read_text("ascii").split())
+    except OSError:
+        pass  # it has ended meanwhile
+    return found
+
+
+def _cpu_ticks(pid: int) -> int:
+    try:
+        text = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+    except OSError:
+        return 0
+    # The name, in parentheses, may hold anything; utime, stime, cutime and cstime are fields 14 to 17.
+    return sum(map(int, text.rpartition(")")[2].split()[11:15]))
+
+
+def _status_bytes(pid: int, name: str) -> int | None:
+    try:
+        lines = (_PROC / str(pid) / "status").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(name)), None)

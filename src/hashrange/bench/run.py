@@ -1,0 +1,210 @@
+"""One run: every workload against one endpoint, one after the other."""
+
+import http.client
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hashrange.bench import request_file, sample
+from hashrange.bench.endpoint import CallFailed, Endpoint
+from hashrange.bench.load import Generator, LoadFailed, Order, Outcome
+from hashrange.bench.process import Meter
+from hashrange.bench.result import Report, Result
+from hashrange.bench.sender import SendFailed
+from hashrange.bench.tables import Tables
+from hashrange.bench.workloads import GROWTH, Answer, Workload
+
+_FAILURES = (CallFailed, LoadFailed, SendFailed, OSError, http.client.HTTPException)
+_REQUESTS_MIN = 50  # fewer say little; such a workload gets more time, once
+_LONGER = 4
+_REQUESTS_AGE_SECONDS_MAX = 600  # a signature is good for fifteen minutes
+_FIRST_LEVEL = 3  # growth starts at a thousand items
+_LARGE_LEVEL = 6  # and goes on beyond a million only when asked to
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    folder: Path  # for the requests made beforehand
+    seconds: float = 3
+    warmup_seconds: float = 1
+    connections: int = 16
+    large_items: int = 1_000_000
+    load_seconds: float = 90  # after which a slow server has enough large items
+    growth_to: int = 6  # powers of ten
+
+
+class Requests:
+    """The request files, made when first needed; runs against one address share them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[tuple[str, str, int, int], tuple[Path, int, float]] = {}
+
+    def of(self, workload: Workload, endpoint: Endpoint, items: int, count: int) -> tuple[Path, int]:
+        """Give the file and how many requests it has."""
+        key = (endpoint.url, workload.name, items, count)
+        path, written, made = self._made.get(key, (Path(), 0, 0.0))
+        if not written or time.monotonic() - made > _REQUESTS_AGE_SECONDS_MAX:
+            path = self._folder / f"{workload.name}-{items}-{count}.requests"
+            written = request_file.write(path, endpoint, workload.requests(items), count)
+            self._made[key] = (path, written, time.monotonic())
+        return path, written
+
+
+class Run:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        options: Options,
+        *,
+        generator: Generator,
+        meter: Meter,
+        say: Say,
+        requests: Requests | None = None,
+        learn: Callable[[str, Answer], None] = lambda _name, _answer: None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._options = options
+        self._generator = generator
+        self._meter = meter
+        self._say = say
+        self._requests = requests or Requests(options.folder)
+        self._learn = learn  # told the first answer to each workload
+        self._deletable = 0
+        self._tables = Tables(endpoint, connections=options.connections)
+        self.report = Report()
+
+    def close(self) -> None:
+        """Leave the endpoint as it was found."""
+        self._tables.drop()
+
+    def everything(self, chosen: tuple[Workload, ...], *, growth: bool) -> None:
+        """Run the workloads; the large table is measured while it grows, so what needs it whole comes last."""
+        self.workloads(tuple(workload for workload in chosen if workload.table != sample.LARGE))
+        if growth:
+            self.growth(range(_FIRST_LEVEL, min(_LARGE_LEVEL, self._options.growth_to) + 1))
+        self.workloads(tuple(workload for workload in chosen if workload.table == sample.LARGE))
+        if growth:
+            self.growth(range(_LARGE_LEVEL + 1, self._options.growth_to + 1))
+
+    def workloads(self, chosen: tuple[Workload, ...]) -> None:
+        """Run these workloads."""
+        for workload in chosen:
+            result = self._attempt(workload)
+            self.report.results.append(result)
+            self._say(summary(result))
+
+    def growth(self, powers: range) -> None:
+        """Measure at so many powers of ten of items, as far as the time for loading goes."""
+        for power in powers:
+            level = 10**power
+            try:
+                if self.large(level) < level:
+                    self._say(f"growth stops at {self.report.large_items:,} items: loading takes too long")
+                    return
+            except _FAILURES as problem:
+                self._say(f"growth stops: {problem}")
+                return
+            results = [self._attempt(workload) for workload in GROWTH]
+            self.report.growth[level] = results
+            self._say(f"{level:,} items: " + ", ".join(map(summary, results)))
+
+    def large(self, wanted: int) -> int:
+        """Have so many items in the large table, if loading them does not take too long."""
+        started = time.monotonic()
+        left = self._options.load_seconds - self.report.large_seconds
+        if wanted > self._options.large_items:
+            left = float("inf")  # asked for by name
+        have = self._tables.fill(sample.LARGE, wanted, seconds=left)
+        if have > self.report.large_items:
+            self.report.large_seconds += time.monotonic() - started
+            self.report.large_items = have
+            self.report.large_memory_bytes = self._meter.memory_bytes()
+            self._say(f"{have:,} items loaded")
+        return have
+
+    def _attempt(self, workload: Workload) -> Result:
+        try:
+            return self._measure(workload)
+        except _FAILURES as problem:
+            return Result.missing(workload, str(problem) or type(problem).__name__)
+
+    def _measure(self, workload: Workload) -> Result:
+        options = self._options
+        items = self._prepared(workload)
+        count = workload.count(options.seconds + options.warmup_seconds)
+        path, written = self._requests.of(workload, self._endpoint, items, count)
+        if (reason := self._refusal(workload, items)) is not None:
+            return Result.missing(workload, reason)
+        position = 1
+        if options.warmup_seconds:
+            position += self._load(path, position, written, options.warmup_seconds).requests
+            position += options.connections  # those that were under way
+        before = self._meter.cpu_seconds()
+        outcome = self._load(path, position, written, options.seconds)
+        if outcome.requests < _REQUESTS_MIN and options.warmup_seconds:
+            before = self._meter.cpu_seconds()
+            outcome = self._load(path, position, written, options.seconds * _LONGER)
+        after = self._meter.cpu_seconds()
+        position += outcome.requests + options.connections
+        self._note_puts(workload, position)
+        return Result.of(
+            workload,
+            outcome,
+            cpu=after - before if after is not None and before is not None else None,
+            memory=self._meter.peak_memory_bytes(),
+            note=self._note(workload, items, outcome, used_up=position > written),
+        )
+
+    def _prepared(self, workload: Workload) -> int:
+        """Have the workload's table there; give how many items it has."""
+        if workload.name == "mixed":
+            return self.large(self._options.large_items)
+        items = self._tables.ready(workload.table)
+        if workload.name == "delete":
+            # As many again as were put in the same time; without that, as many as could be deleted.
+            seconds = self._options.seconds + self._options.warmup_seconds
+            wanted = 2 * items or int(10_000 * seconds)
+            self._deletable = self._tables.fill(workload.table, wanted, seconds=60)
+            return 0
+        if workload.consumes and workload.table != sample.PEOPLE:
+            return 0
+        return items
+
+    def _refusal(self, workload: Workload, items: int) -> str | None:
+        """Ask once and look at the answer: the reason why this is not to be measured, if there is one."""
+        operation, body = next(workload.requests(items))
+        answer = self._endpoint.call(operation, body)
+        self._learn(workload.name, answer)
+        return None if workload.check(answer) else f"wrong answer: {str(answer)[:80]}"
+
+    def _load(self, path: Path, position: int, written: int, seconds: float) -> Outcome:
+        order = Order(self._endpoint, path, position % written, self._options.connections, seconds)
+        return self._generator.run(order)
+
+    def _note_puts(self, workload: Workload, position: int) -> None:
+        if workload.name == "put-new":
+            self._tables.count(workload.table, position)
+
+    def _note(self, workload: Workload, items: int, outcome: Outcome, *, used_up: bool) -> str:
+        notes = []
+        if workload.name == "mixed" and items < self._options.large_items:
+            notes.append(f"{items:,} items, loading more took too long")
+        if workload.consumes and used_up:
+            notes.append("requests were used up and started over")
+        if workload.name == "delete" and outcome.requests > self._deletable:
+            notes.append("some items had been deleted before")
+        if failed := outcome.refused + outcome.broken:
+            notes.append(f"{failed:,} errors")
+        return "; ".join(notes)
+
+
+def summary(result: Result) -> str:
+    """Say a result in a line."""
+    if result.per_second is None:
+        return f"{result.name}: not run: {result.note}"
+    note = f" ({result.note})" if result.note else ""
+    return f"{result.name}: {result.per_second:,.0f}/s, p50 {result.p50_ms:.2f} ms{note}"
