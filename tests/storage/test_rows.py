@@ -1,6 +1,8 @@
 """Rows: a sorted map of bytes, whatever the engine."""
 
 import itertools
+import tracemalloc
+from collections.abc import Iterator
 
 import pytest
 
@@ -83,6 +85,22 @@ def test_a_large_value_reads_back_by_key_and_by_range(engine: Engine) -> None:
     engine.write(lambda tx: [tx.put(key, value) for key, value in rows])
     assert engine.read(lambda reader: [reader.get(key) for key, _ in rows]) == [value for _, value in rows]
     assert engine.read(lambda reader: list(reader.scan(b"", LAST))) == rows
+
+
+def test_a_scan_holds_a_bounded_part_of_its_range(engine: Engine) -> None:
+    engine.write(lambda tx: [tx.put(b"%03d" % number, bytes(100_000)) for number in range(200)])
+    for reverse in (False, True):
+        tracemalloc.start()
+        read = engine.read(lambda reader, reverse=reverse: count(reader.scan(b"", LAST, reverse=reverse)))
+        written = engine.write(lambda tx, reverse=reverse: count(tx.scan(b"", LAST, reverse=reverse)))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert (read, written) == (200, 200)
+        assert peak < 2_000_000
+
+
+def count(rows: Iterator[tuple[bytes, bytes]]) -> int:
+    return sum(1 for _ in rows)
 
 
 def test_a_key_may_be_longer_than_dynamodb_allows(engine: Engine) -> None:

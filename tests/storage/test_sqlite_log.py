@@ -92,6 +92,41 @@ def test_a_long_read_keeps_its_snapshot_and_the_log_recovers_after_it(
     assert log_pages(tmp_path) < grown
 
 
+def test_a_long_read_while_the_engine_is_idle_does_not_hold_up_the_next_write(sqlite: SqliteEngine) -> None:
+    """Emptying the log needs every reader gone; it must not wait for that with the writer locked out."""
+    write_commits(sqlite, 5)
+    reading, enough = threading.Event(), threading.Event()
+
+    def long_read(reader: Reader) -> None:
+        reader.get(b"00001")
+        reading.set()
+        enough.wait(20)
+
+    thread = threading.Thread(target=lambda: sqlite.read(long_read))
+    thread.start()
+    assert reading.wait(10)
+    time.sleep(0.5)
+    began = time.monotonic()
+    sqlite.write(lambda tx: tx.put(b"k", b"v"))
+    elapsed = time.monotonic() - began
+    enough.set()
+    thread.join(10)
+    assert elapsed < 3
+
+
+def test_many_readers_at_once_leave_few_connections(sqlite: SqliteEngine) -> None:
+    together = threading.Barrier(12, timeout=20)
+    threads = [
+        threading.Thread(target=lambda: sqlite.read(lambda reader: (reader.get(b"k"), together.wait())))
+        for _ in range(12)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert 1 <= len(sqlite._idle_readers) <= 5
+
+
 def test_closing_leaves_only_the_file(sqlite: SqliteEngine, tmp_path: Path) -> None:
     write_commits(sqlite, 20)
     sqlite.close()

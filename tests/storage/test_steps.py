@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from hashrange.storage.engine import Engine, Transaction
+from hashrange.storage.errors import StorageError
 
 LAST = b"\xff" * 9
 
@@ -96,6 +97,43 @@ class paused:  # noqa: N801 - used like a function
 
     def __exit__(self, *_exception: object) -> None:
         self.go.set()
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [
+        (lambda tx: tx.put(b"k", "text"), TypeError),
+        (lambda tx: tx.add(b"k", 2**63), OverflowError),
+        (lambda tx: tx.get(object()), TypeError),
+        (lambda tx: tx.delete([]), TypeError),
+        (lambda tx: next(tx.scan(b"b", b"a")), StopIteration),
+    ],
+)
+def test_nonsense_harms_only_its_own_step(engine: Engine, bad: object, error: type[Exception]) -> None:
+    outcomes: list[object] = []
+
+    def done(result: object, failure: BaseException | None) -> None:
+        outcomes.append(type(failure) if failure else result)
+
+    with paused(engine, done):
+        engine.submit(lambda tx: tx.put(b"a", b"1"), done)
+        engine.submit(bad, done)
+        engine.submit(lambda tx: tx.put(b"b", b"1"), done)
+    engine.write(lambda _tx: None)
+    assert outcomes == ["paused", None, error, None]
+    assert [key for key, _ in rows(engine)] == [b"a", b"b"]
+
+
+def test_a_scan_does_not_outlive_its_step(engine: Engine) -> None:
+    engine.write(lambda tx: [tx.put(b"%d" % number, b"v") for number in range(5)])
+    kept = [engine.read(lambda reader: reader.scan(b"", LAST)), engine.write(lambda tx: tx.scan(b"", LAST))]
+    outcomes: list[object] = []
+    for scan in kept:
+        with pytest.raises(StorageError):
+            engine.read(lambda _reader, scan=scan: next(scan))
+        engine.submit(lambda _tx, scan=scan: next(scan), lambda _result, error: outcomes.append(error))
+    engine.write(lambda tx: tx.put(b"after", b"v"))
+    assert all(isinstance(error, StorageError) for error in outcomes)
 
 
 def test_done_is_called_once_each_in_the_order_of_submission(engine: Engine) -> None:

@@ -12,7 +12,7 @@ import apsw
 
 from hashrange.storage.engine import Deliver, Done, Transaction
 from hashrange.storage.errors import Closed, StorageError
-from hashrange.storage.sqlite.faults import translate
+from hashrange.storage.sqlite.faults import is_fault, translate
 from hashrange.storage.sqlite.transaction import WriteTransaction
 
 log = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ class Committer:
         taken: list[Done[Any]] = []
         try:
             return self._commit_steps(taken)
-        except apsw.Error as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
             return fail_all(self._transaction, taken, translate(error))
 
     def _commit_steps(self, taken: list[Done[Any]]) -> list[Callable[[], None]]:
@@ -125,8 +125,11 @@ def run_step(
     """Run one step, keep or forget its writes, and give its callback for after the commit."""
     try:
         result = step(transaction)
-    except apsw.Error:
-        raise
+    except apsw.Error as error:
+        if is_fault(error):
+            raise
+        transaction.discard()
+        return partial(done, None, translate(error))
     except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
         transaction.discard()
         return partial(done, None, error)

@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 WRITER_CACHE_KIB = 32 * 1024
 READER_CACHE_KIB = 16 * 1024
 CHECKPOINT_CACHE_KIB = 256
+IDLE_READERS_MAX = 4
 
 
 class SqliteEngine:
@@ -37,7 +38,10 @@ class SqliteEngine:
         self._path = path
         self._lock = lock
         self._writer = writer
-        self._checkpointer = Checkpointer(self._connect(CHECKPOINT_CACHE_KIB), self._writer)
+        # A checkpoint that waited for a reader would keep the writer waiting too; it comes back later.
+        checkpoints = self._connect(CHECKPOINT_CACHE_KIB)
+        checkpoints.set_busy_timeout(0)
+        self._checkpointer = Checkpointer(checkpoints, self._writer)
         self._committer = Committer(WriteTransaction(self._writer), deliver)
         self._checkpointer.start(self._committer.interject)
         self._idle_readers: list[SnapshotReader] = []
@@ -127,6 +131,9 @@ class SqliteEngine:
         except apsw.Error as error:
             reader.close()
             raise translate(error) from error
+        if len(self._idle_readers) >= IDLE_READERS_MAX:
+            reader.close()
+            return
         self._idle_readers.append(reader)
         if self._closed:
             self._close_readers()

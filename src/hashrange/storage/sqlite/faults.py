@@ -18,7 +18,12 @@ _PASSING = (
 )
 
 
-def translate(error: apsw.Error) -> StorageError:
+def is_fault(error: apsw.Error) -> bool:
+    """Whether the engine is in trouble, rather than the one who asked."""
+    return isinstance(error, _DAMAGED + _PASSING)
+
+
+def translate(error: Exception) -> StorageError:
     """Give the storage error that says what `error` means to a caller."""
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, _DAMAGED):

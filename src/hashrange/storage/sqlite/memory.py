@@ -95,7 +95,7 @@ class MemoryEngine:
             self._transaction.begin()
             callback = run_step(self._transaction, step, done)
             self._transaction.commit()
-        except apsw.Error as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the step gets its answer
             return fail_all(self._transaction, [done], translate(error))
         return [callback]
 

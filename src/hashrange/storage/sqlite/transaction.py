@@ -18,6 +18,8 @@ DELETE_RANGE = "DELETE FROM rows WHERE k >= ? AND k < ?"
 NTH_KEY = "SELECT k FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?"
 ADD = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n"
 
+COUNTER_MAX = 2**62
+
 Writes = dict[bytes, bytes | None]
 
 
@@ -92,7 +94,10 @@ class WriteTransaction:
 
     def add(self, key: bytes, amount: int) -> None:
         """Add to a counter."""
-        self._adds[key] = self._adds.get(key, 0) + amount
+        total = self._adds.get(key, 0) + amount
+        if not -COUNTER_MAX <= total <= COUNTER_MAX:
+            raise OverflowError("a counter has 64 bits")
+        self._adds[key] = total
 
     # What the committer does between steps.
 
