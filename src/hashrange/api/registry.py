@@ -29,6 +29,7 @@ class Operation:
         try:
             return self._run(context, request)
         except Invalid as invalid:
+            self.shape.check_types(request)
             raise errors.validation(self.shape.worded(invalid)) from None
 
     def _run(self, context: Context, request: dict[str, Any]) -> Plan:

@@ -1,5 +1,6 @@
 """Request shapes: accept what is surely right at once, explain the rest in the service's words and order."""
 
+import contextlib
 import re
 from collections.abc import Callable
 from typing import Any
@@ -80,6 +81,11 @@ class Shape:
         if found:
             raise validation(joined([self._phrase(violation) for violation in found[:VIOLATIONS_MAX]]))
         return clean
+
+    def check_types(self, request: dict[str, Any]) -> None:
+        """Raise if JSON of a wrong type stands behind what was found wrong: the service reads all of it first."""
+        with contextlib.suppress(RecursionError):
+            self._read(request)
 
     def _read(self, request: dict[str, Any]) -> dict[str, Any]:
         members = self.members
