@@ -16,7 +16,9 @@ from hashrange.core.partiql.cursor import Cursor
 from hashrange.core.partiql.parser import statement
 from hashrange.core.values import Value
 
-_TEXTS_MAX = 2048  # how many different statements are kept
+# Statements that are kept: long ones carry their data with them and are not seen again, and would fill the memory.
+_KEPT_MAX = 256
+_KEPT_CHARS_MAX = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,17 @@ def bind(text: str, parameters: Sequence[Value]) -> Bound:
     return Bound(prepared.statement, prepared, values)
 
 
-@lru_cache(maxsize=_TEXTS_MAX)
 def prepare(text: str) -> Prepared:
-    """Parse and compile a statement."""
+    """Parse and compile a statement, unless that was done before."""
+    return _kept(text) if len(text) <= _KEPT_CHARS_MAX else _prepare(text)
+
+
+@lru_cache(maxsize=_KEPT_MAX)
+def _kept(text: str) -> Prepared:
+    return _prepare(text)
+
+
+def _prepare(text: str) -> Prepared:
     cursor = Cursor(text)
     parsed = statement(cursor)
     where = _where(parsed)
