@@ -32,7 +32,11 @@ class TableName(Text):
         return Text.fits(self, raw) or (type(raw) is str and raw.startswith("arn:"))
 
     def violations(self, value: Any, path: str) -> Any:
-        return iter(()) if value.startswith("arn:") else Text.violations(self, value, path)
+        if value.startswith("arn:"):
+            return iter(())
+        broken = Text.violations(self, value, path)
+        # An empty name is reported for its length alone.
+        return broken if value else (each for each in broken if "length" in each[2])
 
 
 TABLE_NAME = TableName(least=1, most=255, pattern=NAME_PATTERN)

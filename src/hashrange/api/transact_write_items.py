@@ -74,11 +74,17 @@ class _Draft:
         ((self.kind, self.asked),) = element.items()
         expressions = _BOTH if self.kind == "Update" else _CONDITION
         refuse_idle_placeholders(self.asked, expressions, expressions)
-        self.item: Item = attribute_map(self.asked["Item" if self.kind == "Put" else "Key"])
-        self.size = mutation.sized_put(self.item) if self.kind == "Put" else 0
         self.update: Update | None = None
         self.condition: Condition | None = None
-        self._read_expressions()
+        # What is wrong with an expression is told before what is wrong with a key, but after an item (measured).
+        if self.kind == "Put":
+            self.item: Item = attribute_map(self.asked["Item"])
+            self.size = mutation.sized_put(self.item)
+            self._read_expressions()
+        else:
+            self.size = 0
+            self._read_expressions()
+            self.item = attribute_map(self.asked["Key"])
 
     def _read_expressions(self) -> None:
         binding = resolver(self.asked)
