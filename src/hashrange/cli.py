@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from hashrange import __version__, config, logs, server
 from hashrange.config import SettingInvalid, Settings
-from hashrange.storage.engine import Engine
 from hashrange.storage.errors import OpenError
 
 _EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - named, not bound
@@ -55,22 +54,21 @@ def _bench(arguments: Sequence[str]) -> int:
 def _serve(settings: Settings) -> int:
     logs.configure(level=settings.log_level, form=settings.log_format)
 
-    def started(engine: Engine, port: int) -> None:
+    def started(engine: str, port: int) -> None:
         if settings.log_format == "json":
-            log.info("server.started", endpoint=_endpoint(settings, port), engine=engine.description)
+            log.info("server.started", endpoint=_endpoint(settings, port), engine=engine)
         else:
             print(banner(settings, engine, port), flush=True)
 
     try:
-        server.run(settings, started)
+        return server.run(settings, started)
     except OpenError as problem:
         return _fail(str(problem), 1)
     except (OSError, OverflowError) as problem:
         return _fail(_listen_problem(problem, settings), 1)
-    return 0
 
 
-def banner(settings: Settings, engine: Engine, port: int) -> str:
+def banner(settings: Settings, engine: str, port: int) -> str:
     """Say where the server is, where its data is, and how to try it."""
     endpoint = _endpoint(settings, port)
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
@@ -79,7 +77,7 @@ def banner(settings: Settings, engine: Engine, port: int) -> str:
         (
             f"Hashrange {__version__}",
             f"  endpoint  {endpoint}",
-            f"  engine    {engine.description}",
+            f"  engine    {engine}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {place}",
         )

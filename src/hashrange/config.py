@@ -78,6 +78,9 @@ class Settings:
     transition_ms: int = _setting(
         50, _whole_number(0, 3_600_000), "how long CREATING, UPDATING and DELETING last, in milliseconds"
     )
+    workers: int = _setting(
+        1, _whole_number(1, 64), "processes that share the port and the data; one per core is a good number"
+    )
     max_body_bytes: int = _setting(
         20 * 1024 * 1024, _whole_number(1024, 1024**3), "largest request body that is read, in bytes"
     )
@@ -124,4 +127,9 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
             chosen[setting.name] = setting.metadata["parse"](text)
         except ValueError as problem:
             raise SettingInvalid(f"{label}: {text!r} is not valid: {problem}") from None
-    return Settings(**chosen)
+    settings = Settings(**chosen)
+    if settings.in_memory and settings.workers > 1:
+        raise SettingInvalid(
+            "several workers need a data file to share: --workers does not go with --in-memory"
+        )
+    return settings

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import importlib
+import os
 import pkgutil
 import resource
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 
 import uvloop
 
-from hashrange import api, logs
+from hashrange import api, logs, workers
 from hashrange.api import registry
 from hashrange.api.context import Context
 from hashrange.clock import Clock, SystemClock
@@ -27,10 +28,15 @@ from hashrange.wire.dispatch import Dispatcher
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.sigv4 import Identity
+from hashrange.workers import Place
 
 ACCOUNT_ID = "000000000000"
 # Requests make garbage that reference counting frees; looking for cycles every 700 objects finds none.
 _GC_THRESHOLD = 50_000
+
+_LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
+
+Started = Callable[[str, int], None]  # told the engine's description and the port
 
 log = logs.Log("server")
 
@@ -38,8 +44,10 @@ log = logs.Log("server")
 class Server:
     """A whole Hashrange in one process."""
 
-    def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
+    def __init__(self, settings: Settings, clock: Clock | None = None, place: Place | None = None) -> None:
         self._settings = settings
+        self._place = place
+        self._adopting: set[asyncio.Task[None]] = set()
         self._clock = clock or SystemClock()
         self._engine: Engine | None = None
         self._listener: Listener | None = None
@@ -49,10 +57,11 @@ class Server:
         """Open the data, start to listen; give the engine and the port."""
         load_operations()
         settings = self._settings
-        engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()))
-        catalogue = Catalogue(engine)
-        self._supervisor = supervise(engine, catalogue, self._clock)
-        self._supervisor.start()
+        engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._place)
+        catalogue = Catalogue(engine, self._place)
+        if self._place is None or self._place.leads:
+            self._supervisor = supervise(engine, catalogue, self._clock)
+            self._supervisor.start()
         dispatcher = Dispatcher(
             operations=registry.operations,
             engine=engine,
@@ -61,9 +70,35 @@ class Server:
             body_bytes_max=settings.max_body_bytes,
         )
         self._listener = Listener(dispatcher, Limits(body_bytes_max=settings.max_body_bytes))
-        port = await self._listener.start(settings.host, settings.port)
+        if self._place is None:
+            port = await self._listener.start(settings.host, settings.port)
+        else:
+            port = settings.port
+            self._join(self._place, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    def _join(self, place: Place, listener: Listener, catalogue: Catalogue) -> None:
+        """Take connections from the parent; the leader also looks for changes that the others make."""
+        loop = asyncio.get_running_loop()
+        listener.start_adopting()
+        loop.add_reader(place.control, self._adopt, place, listener)
+
+        def look() -> None:
+            catalogue.catch_up()
+            loop.call_later(_LOOK_SECONDS, look)
+
+        if place.leads:
+            look()
+
+    def _adopt(self, place: Place, listener: Listener) -> None:
+        connection = workers.received(place.control)
+        if connection is None:
+            # The parent is gone, and with it the lock on the data: whatever is not committed by now never is.
+            os._exit(1)
+        task = asyncio.get_running_loop().create_task(listener.adopt(connection))
+        self._adopting.add(task)
+        task.add_done_callback(self._adopting.discard)
 
     async def stop(self) -> None:
         """Answer what is under way, then close the data."""
@@ -95,33 +130,59 @@ def load_operations() -> None:
         importlib.import_module(module.name)
 
 
-def run(settings: Settings, started: Callable[[Engine, int], None]) -> None:
+def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
     _allow_many_connections()
+    if settings.workers > 1:
+        return _run_workers(settings, started)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, started))
+    return 0
 
 
-async def _serve(settings: Settings, started: Callable[[Engine, int], None]) -> None:
+def _run_workers(settings: Settings, started: Started) -> int:
+    """Be the parent of several workers; what they all need is loaded before they part."""
+    load_operations()
+    claim = SqliteEngine.claim(settings.data_dir)
+    try:
+        sockets = workers.listen(settings.host, settings.port)
+        port = int(sockets[0].getsockname()[1])
+        parent = workers.Parent(replace(settings, port=port), sockets, _work)
+        description = f"{SqliteEngine.describe(settings.data_dir)}, {settings.workers} workers"
+        return parent.run(lambda: started(description, port))
+    finally:
+        claim.release()
+
+
+def _work(settings: Settings, place: Place) -> int:
+    """Be one of several workers."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(settings, lambda _description, _port: place.ready(), place))
+    return 0
+
+
+async def _serve(settings: Settings, started: Started, place: Place | None = None) -> None:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(_log_stray)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    server = Server(settings)
+    server = Server(settings, place=place)
     try:
         engine, port = await server.start()
         gc.collect()
         gc.freeze()
         gc.set_threshold(_GC_THRESHOLD)
-        started(engine, port)
+        started(engine.description, port)
         await stop.wait()
         log.info("server.stopping")
     finally:
         await server.stop()
 
 
-def _open_engine(settings: Settings, deliver: Deliver) -> Engine:
+def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> Engine:
+    if place is not None:
+        return SqliteEngine.join(settings.data_dir, deliver=deliver)
     if settings.in_memory:
         return MemoryEngine()
     return SqliteEngine.open(settings.data_dir, deliver=deliver)

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable
 from threading import Lock
+from typing import Protocol
 
 from hashrange.core import keys, schema
 from hashrange.core.schema import Table
@@ -13,11 +14,23 @@ from hashrange.storage.engine import Engine, Reader, Transaction
 Place = tuple[str, str, str]  # account, region, name
 
 
+class Notice(Protocol):
+    """How several processes with one catalogue tell each other of changes."""
+
+    def seen(self) -> bytes:
+        """Something that differs whenever any of them has changed the catalogue."""
+
+    def post(self) -> None:
+        """Tell the others of a change, which is committed already."""
+
+
 class Catalogue:
     """A cache of all table records. Steps that write check, inside their transaction, that theirs is current."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, notice: Notice | None = None) -> None:
         self._engine = engine
+        self._notice = notice
+        self._seen = b""
         self._tables: dict[Place, Table] = {}
         # Requests and jobs refresh from different threads; the one that reads last must also write last.
         self._refreshing = Lock()
@@ -27,17 +40,32 @@ class Catalogue:
     def reload(self) -> None:
         """Read every record anew."""
         end = keys.after(layout.CATALOGUE)
-        tables = self._engine.read(
-            lambda reader: [schema.decode(value) for _, value in reader.scan(layout.CATALOGUE, end)]
-        )
-        self._tables = {place(table): table for table in tables}
+        with self._refreshing:
+            tables = self._engine.read(
+                lambda reader: [schema.decode(value) for _, value in reader.scan(layout.CATALOGUE, end)]
+            )
+            self._tables = {place(table): table for table in tables}
+
+    def catch_up(self) -> None:
+        """Take over what other processes have changed since the last look."""
+        if self._notice is None:
+            return
+        seen = self._notice.seen()
+        if seen != self._seen:
+            self.reload()
+            self._seen = seen
+            if self.on_change is not None:
+                self.on_change()
 
     def find(self, account_id: str, region: str, name: str) -> Table | None:
         """The table of this name, if there is one."""
+        if self._notice is not None:
+            self.catch_up()
         return self._tables.get((account_id, region, name))
 
     def tables(self) -> list[Table]:
         """All tables of all regions."""
+        self.catch_up()
         return list(self._tables.values())
 
     def names(self, account_id: str, region: str, *, after: str | None, limit: int, now: float) -> list[str]:
@@ -61,6 +89,8 @@ class Catalogue:
                 self._tables.pop((account_id, region, name), None)
             else:
                 self._tables[place(table)] = table
+        if self._notice is not None:
+            self._notice.post()
         if self.on_change is not None:
             self.on_change()
         return table

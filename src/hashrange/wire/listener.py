@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 import time
 
 from hashrange.wire.connection import Connection
@@ -29,6 +30,17 @@ class Listener:
             self._close()
             ports = await self._bind(loop, host, ports[0])
         return ports[0]
+
+    def start_adopting(self) -> None:
+        """Serve the connections that someone else accepts."""
+        self._sweep(asyncio.get_running_loop())
+
+    async def adopt(self, connection: socket.socket) -> None:
+        """Serve a connection that was accepted elsewhere."""
+        loop = asyncio.get_running_loop()
+        shared = self._shared
+        with contextlib.suppress(OSError):  # it may be over before it begins
+            await loop.connect_accepted_socket(lambda: Connection(shared, loop), connection)
 
     async def _bind(self, loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[int]:
         shared = self._shared

@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -29,8 +30,11 @@ Chore = Callable[[], None]
 class Committer:
     """The only writer of a data file."""
 
-    def __init__(self, transaction: WriteTransaction, deliver: Deliver) -> None:
-        """Start the writer thread."""
+    def __init__(
+        self, transaction: WriteTransaction, deliver: Deliver, turn: AbstractContextManager[None]
+    ) -> None:
+        """Start the writer thread; it takes a turn for all that it does to the file."""
+        self._turn = turn
         self._transaction = transaction
         self._deliver = deliver
         self._jobs: deque[Job] = deque()
@@ -75,9 +79,12 @@ class Committer:
     def _run(self) -> None:
         while self._wait():
             if self._chores:
-                self._chores.popleft()()
+                with self._turn:
+                    self._chores.popleft()()
             if self._jobs:
-                run_callbacks(self._deliver, self._commit())
+                with self._turn:
+                    callbacks = self._commit()
+                run_callbacks(self._deliver, callbacks)
 
     def _wait(self) -> bool:
         """Sleep until there is work; False when there will be none."""

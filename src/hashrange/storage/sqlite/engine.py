@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.lock import DirectoryLock
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
+from hashrange.storage.sqlite.turn import Turn
 from hashrange.storage.sqlite.vacuum import give_back
 from hashrange.storage.sqlite.waiting import Waiter
 
@@ -31,18 +33,21 @@ IDLE_READERS_MAX = 4
 
 
 class SqliteEngine:
-    """An `Engine` on one data directory, which it owns while open."""
+    """An `Engine` on one data directory, which it owns while open, alone or with its fellow workers."""
 
-    def __init__(self, path: Path, lock: DirectoryLock, writer: apsw.Connection, deliver: Deliver) -> None:
-        """Take over a lock and a prepared connection; use `SqliteEngine.open`."""
+    def __init__(
+        self, path: Path, claim: DirectoryLock | Turn, writer: apsw.Connection, deliver: Deliver
+    ) -> None:
+        """Take over a claim on the directory and a prepared connection; use `open` or `join`."""
         self._path = path
-        self._lock = lock
+        self._claim = claim
         self._writer = writer
         # A checkpoint that waited for a reader would keep the writer waiting too; it comes back later.
         checkpoints = self._connect(CHECKPOINT_CACHE_KIB)
         checkpoints.set_busy_timeout(0)
         self._checkpointer = Checkpointer(checkpoints, self._writer)
-        self._committer = Committer(WriteTransaction(self._writer), deliver)
+        turn = claim if isinstance(claim, Turn) else nullcontext()
+        self._committer = Committer(WriteTransaction(self._writer), deliver, turn)
         self._checkpointer.start(self._committer.interject)
         self._idle_readers: list[SnapshotReader] = []
         self._closed = False
@@ -51,19 +56,43 @@ class SqliteEngine:
     @classmethod
     def open(cls, path: Path, *, deliver: Deliver | None = None) -> "SqliteEngine":
         """Take the data directory `path` and open or create the data file in it."""
+        return cls._open(path, DirectoryLock(path), deliver or run_inline)
+
+    @staticmethod
+    def claim(path: Path) -> DirectoryLock:
+        """Take a data directory for workers that will `join`, with a data file in it that is ready for them."""
         lock = DirectoryLock(path)
+        try:
+            schema.open_file(schema.data_file(path), cache_kib=CHECKPOINT_CACHE_KIB).close(True)
+        except BaseException:
+            lock.release()
+            raise
+        return lock
+
+    @staticmethod
+    def describe(path: Path) -> str:
+        """Name the engine and its file."""
+        return f"SQLite ({schema.data_file(path)})"
+
+    @classmethod
+    def join(cls, path: Path, *, deliver: Deliver) -> "SqliteEngine":
+        """Open the data file together with other workers; their parent holds the directory's lock."""
+        return cls._open(path, Turn(path), deliver)
+
+    @classmethod
+    def _open(cls, path: Path, claim: DirectoryLock | Turn, deliver: Deliver) -> "SqliteEngine":
         try:
             file = schema.data_file(path)
             writer = schema.open_file(file, cache_kib=WRITER_CACHE_KIB)
-            return cls(file, lock, writer, deliver or run_inline)
+            return cls(file, claim, writer, deliver)
         except BaseException:
-            lock.release()
+            claim.release()
             raise
 
     @property
     def description(self) -> str:
         """Name the engine and its file."""
-        return f"SQLite ({self._path})"
+        return self.describe(self._path.parent)
 
     def read(self, step: Callable[[Reader], T]) -> T:
         """Run `step` on one snapshot, on a reader nobody else uses meanwhile."""
@@ -112,7 +141,7 @@ class SqliteEngine:
                 # What was acknowledged is in the log, and the next opening finds it there.
                 log.warning("closing the data file: %s", error)
             finally:
-                self._lock.release()
+                self._claim.release()
 
     def _connect(self, cache_kib: int) -> apsw.Connection:
         try:

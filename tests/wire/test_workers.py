@@ -1,0 +1,174 @@
+"""Several workers on one port and one data file behave as one server."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hashrange.config import SettingInvalid, load
+from serving import Serving, serving
+
+_TABLE = {
+    "TableName": "shared",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+}
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Serving]:
+    with serving("--workers", "2", "--data-dir", str(tmp_path), "--transition-ms", "0") as running:
+        yield running
+
+
+def children(process: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def alive(process: int) -> bool:
+    try:
+        return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def wait_for(what: object, *, seconds: float = 10) -> None:
+    assert callable(what)
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_a_table_is_there_for_every_worker_once_it_is_created(pair: Serving) -> None:
+    for round_number in range(10):
+        name = f"shared-{round_number}"
+        assert pair.post("CreateTable", _TABLE | {"TableName": name}).status == 200
+        # Each request is a connection of its own, dealt to the workers in turn.
+        answers = [pair.post("Scan", {"TableName": name}) for _ in range(4)]
+        assert [answer.status for answer in answers] == [200] * 4
+    listed = {tuple(pair.post("ListTables", {}).body["TableNames"]) for _ in range(4)}
+    assert listed == {tuple(sorted(f"shared-{number}" for number in range(10)))}
+
+
+def test_what_one_worker_wrote_the_other_reads_at_once(pair: Serving) -> None:
+    pair.post("CreateTable", _TABLE)
+    for number in range(50):
+        item = {"pk": {"S": "one"}, "n": {"N": str(number)}}
+        assert pair.post("PutItem", {"TableName": "shared", "Item": item}).status == 200
+        assert pair.post("GetItem", {"TableName": "shared", "Key": {"pk": {"S": "one"}}}).body["Item"] == item
+
+
+def test_a_counter_loses_nothing_between_workers(pair: Serving) -> None:
+    pair.post("CreateTable", _TABLE)
+    update = {
+        "TableName": "shared",
+        "Key": {"pk": {"S": "counter"}},
+        "UpdateExpression": "ADD n :one",
+        "ExpressionAttributeValues": {":one": {"N": "1"}},
+    }
+    with ThreadPoolExecutor(8) as pool:
+        assert {each.status for each in pool.map(lambda _: pair.post("UpdateItem", update), range(200))} == {
+            200
+        }
+    found = pair.post(
+        "GetItem", {"TableName": "shared", "Key": {"pk": {"S": "counter"}}, "ConsistentRead": True}
+    )
+    assert found.body["Item"]["n"] == {"N": "200"}
+    assert pair.post("DescribeTable", {"TableName": "shared"}).body["Table"]["ItemCount"] == 1
+
+
+def test_a_token_is_known_to_every_worker(pair: Serving) -> None:
+    pair.post("CreateTable", _TABLE)
+    update = {
+        "TableName": "shared",
+        "Key": {"pk": {"S": "t"}},
+        "UpdateExpression": "ADD n :one",
+        "ExpressionAttributeValues": {":one": {"N": "1"}},
+    }
+    request = {"ClientRequestToken": "same", "TransactItems": [{"Update": update}]}
+    assert {pair.post("TransactWriteItems", request).status for _ in range(4)} == {200}
+    found = pair.post("GetItem", {"TableName": "shared", "Key": {"pk": {"S": "t"}}})
+    assert found.body["Item"]["n"] == {"N": "1"}
+
+
+def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
+    pair.post("CreateTable", _TABLE)
+    for number in range(20):
+        item = {"pk": {"S": str(number)}, "g": {"S": "same"}}
+        pair.post("PutItem", {"TableName": "shared", "Item": item})
+    for turn in range(2):
+        name = f"index-{turn}"
+        created = pair.post(
+            "UpdateTable",
+            {
+                "TableName": "shared",
+                "AttributeDefinitions": [{"AttributeName": "g", "AttributeType": "S"}],
+                "GlobalSecondaryIndexUpdates": [
+                    {
+                        "Create": {
+                            "IndexName": name,
+                            "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+                            "Projection": {"ProjectionType": "ALL"},
+                        }
+                    }
+                ],
+            },
+        )
+        assert created.status == 200, created.body
+
+        def ready(wanted: str = name) -> bool:
+            table = pair.post("DescribeTable", {"TableName": "shared"}).body["Table"]
+            states = {each["IndexName"]: each["IndexStatus"] for each in table["GlobalSecondaryIndexes"]}
+            return states[wanted] == "ACTIVE" and table["TableStatus"] == "ACTIVE"
+
+        wait_for(ready)
+        counts = {
+            pair.post("Scan", {"TableName": "shared", "IndexName": name}).body["Count"] for _ in range(4)
+        }
+        assert counts == {20}
+
+
+def test_a_worker_that_dies_is_replaced(pair: Serving) -> None:
+    pair.post("CreateTable", _TABLE)
+    before = children(pair.process.pid)
+    assert len(before) == 2
+    os.kill(before[0], signal.SIGKILL)
+    wait_for(lambda: len(children(pair.process.pid)) == 2 and children(pair.process.pid) != before)
+    assert [pair.post("Scan", {"TableName": "shared"}).status for _ in range(4)] == [200] * 4
+
+
+def test_workers_end_with_their_parent_and_leave_the_data_free(tmp_path: Path) -> None:
+    with serving("--workers", "2", "--data-dir", str(tmp_path), "--transition-ms", "0") as first:
+        first.post("CreateTable", _TABLE)
+        first.post("PutItem", {"TableName": "shared", "Item": {"pk": {"S": "kept"}}})
+        workers = children(first.process.pid)
+        first.process.kill()
+        first.process.wait()
+        wait_for(lambda: not any(map(alive, workers)))
+    with serving("--data-dir", str(tmp_path)) as second:
+        assert second.post("Scan", {"TableName": "shared"}).body["Items"] == [{"pk": {"S": "kept"}}]
+
+
+def test_sigterm_drains_every_worker(pair: Serving) -> None:
+    workers = children(pair.process.pid)
+    assert pair.stop() == 0
+    assert not any(map(alive, workers))
+
+
+def test_a_second_server_finds_the_data_locked(pair: Serving, tmp_path: Path) -> None:
+    command = [*pair.process.args[:3], "serve", "--port", "0", "--data-dir", str(tmp_path)]
+    second = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert second.returncode == 1
+    assert "in use by another server" in second.stderr
+
+
+def test_memory_cannot_be_shared() -> None:
+    with pytest.raises(SettingInvalid, match="--in-memory"):
+        load({"workers": "2", "in_memory": "true"}, {})
