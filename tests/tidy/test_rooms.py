@@ -17,6 +17,7 @@ RANKS = {
     "jobs": 5,
     "wire": 5,
     "bench": 5,
+    "workers": 5,
     "server": 6,
     "cli": 7,
     "__main__": 8,
