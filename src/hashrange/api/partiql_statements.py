@@ -7,7 +7,7 @@ from hashrange.api.kinds import VALUE, Flag, ListOf, Member, Text
 from hashrange.core import values
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import STATEMENT_CHARS_MAX
-from hashrange.core.partiql import Bound, bind
+from hashrange.core.partiql import Bound, bind, decimals
 from hashrange.core.partiql.ast import Exists
 from hashrange.core.values import Value
 
@@ -21,7 +21,11 @@ CONSISTENT_READ = Member(Flag())
 
 def parameters(asked: Asked) -> list[Value]:
     """The parameters in canonical form; they may be one level deeper than an attribute."""
-    return [values.canonical(raw, older=True, depth=0) for raw in asked.get("Parameters", ())]
+    found = []
+    for raw in asked.get("Parameters", ()):
+        decimals.check_all(raw)
+        found.append(values.canonical(raw, older=True, depth=0))
+    return found
 
 
 def bound(asked: Asked) -> Bound:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from hashrange.core import limits, numbers, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions.tree import Literal, Parameter
+from hashrange.core.partiql import decimals
 from hashrange.core.partiql.cursor import Cursor
+from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind
 from hashrange.core.values import Value
 
@@ -52,7 +54,7 @@ def _literal(cursor: Cursor, path: str, depth: int) -> Value:
     if token.kind is Kind.TEXT:
         return {"S": cursor.advance().text}
     if token.kind is Kind.NUMBER or cursor.at_symbol("+", "-"):
-        return {"N": numbers.canonical(_signed(cursor), older=True)}
+        return {"N": _number(_signed(cursor))}
     if cursor.at_word(*_WORDS):
         return _WORDS[cursor.advance().word]
     if cursor.at_symbol("["):
@@ -62,6 +64,15 @@ def _literal(cursor: Cursor, path: str, depth: int) -> Value:
     if cursor.at_symbol("<<"):
         return _bag(cursor, path, depth)
     raise cursor.unexpected()
+
+
+def _number(text: str) -> str:
+    try:
+        decimals.check(text)
+    except Invalid:
+        # A literal that is no number at all stops the service's lexer, which gives no detail.
+        raise NotWellFormed from None
+    return numbers.canonical(text)
 
 
 def _signed(cursor: Cursor) -> str:

@@ -1,0 +1,45 @@
+"""Numbers as PartiQL takes them: what java.math.BigDecimal can hold, whose exponent has 32 bits (measured)."""
+
+import re
+from typing import Any
+
+from hashrange.core import numbers
+from hashrange.core.errors import Invalid
+
+_SCIENTIFIC = re.compile(r"[+-]?[0-9]*(?:\.([0-9]*))?[eE]([+-]?[0-9]{9,})", re.ASCII)
+_SCALE_MAX = 2**31 - 1
+
+
+def check(text: str) -> None:
+    """Refuse an exponent that has no room in 32 bits; others may still be out of the service's range."""
+    found = _SCIENTIFIC.fullmatch(text)
+    if found is None:
+        return
+    fraction, exponent = found.groups()
+    shown = exponent.lstrip("+-0")
+    scale = len(fraction or "") - int(exponent) if len(shown) <= 10 else _SCALE_MAX + 1
+    if not -_SCALE_MAX - 1 <= scale <= _SCALE_MAX:
+        raise Invalid(f"The parameter cannot be converted to a numeric value: {text}")
+    numbers.canonical(text)
+
+
+def check_all(raw: Any) -> None:
+    """Check every number in a parameter as sent; whatever else is wrong with it is found later."""
+    if not isinstance(raw, dict):
+        return
+    for kind, content in raw.items():
+        match kind, content:
+            case "N", str():
+                check(content)
+            case "NS", list():
+                for member in content:
+                    if isinstance(member, str):
+                        check(member)
+            case "L", list():
+                for member in content:
+                    check_all(member)
+            case "M", dict():
+                for member in content.values():
+                    check_all(member)
+            case _:
+                pass
