@@ -5,6 +5,7 @@ from typing import Any
 
 from hashrange.core import numbers
 from hashrange.core.errors import Invalid
+from hashrange.core.limits import NESTING_LEVELS_MAX
 
 _SCIENTIFIC = re.compile(r"[+-]?[0-9]*(?:\.([0-9]*))?[eE]([+-]?[0-9]{9,})", re.ASCII)
 _SCALE_MAX = 2**31 - 1
@@ -23,9 +24,9 @@ def check(text: str) -> None:
     numbers.canonical(text)
 
 
-def check_all(raw: Any) -> None:
+def check_all(raw: Any, depth: int = 0) -> None:
     """Check every number in a parameter as sent; whatever else is wrong with it is found later."""
-    if not isinstance(raw, dict):
+    if not isinstance(raw, dict) or depth > NESTING_LEVELS_MAX:
         return
     for kind, content in raw.items():
         match kind, content:
@@ -37,9 +38,9 @@ def check_all(raw: Any) -> None:
                         check(member)
             case "L", list():
                 for member in content:
-                    check_all(member)
+                    check_all(member, depth + 1)
             case "M", dict():
                 for member in content.values():
-                    check_all(member)
+                    check_all(member, depth + 1)
             case _:
                 pass
