@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from fuzz.model import paths, replaced
-from fuzz.seeds import TABLE, Request
+from fuzz.seeds import SEEDS, TABLE, Request
 
 
 def _nested(kind: str, depth: int) -> Any:
@@ -46,6 +46,11 @@ _LANGUAGE = re.compile(r"Expression$|^Statement$")
 
 def spoilt_tree(request: Request, random: Random) -> Request:
     """Put something wrong in a few places."""
+    if random.random() < 0.1:
+        # A member of another operation is unknown here, whatever its type.
+        _, other = random.choice(SEEDS)
+        name = random.choice(list(other))
+        request = {name: random.choice((other[name], random.choice(WRONG))), **request}
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         places = list(paths(request))
         if not places:

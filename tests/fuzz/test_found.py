@@ -34,3 +34,10 @@ def test_a_statement_with_a_parameter_nested_too_deep_is_refused(raw: Raw) -> No
 def test_a_number_no_integer_can_hold_is_refused(raw: Raw, limit: float) -> None:
     answer = raw("Scan", {"TableName": "none", "Limit": limit})
     assert (answer.status, answer.error) == (400, "SerializationException")
+
+
+@pytest.mark.parametrize("values", [5, {}, {"x": 1}, [[]]])
+def test_values_are_an_unknown_member_where_no_expression_takes_any(raw: Raw, values: Any) -> None:
+    get = {"TableName": "none", "Key": {"pk": {"S": "a"}}, "ProjectionExpression": "a"}
+    answer = raw("GetItem", {**get, "ExpressionAttributeValues": values})
+    assert (answer.status, answer.error) == (400, "ResourceNotFoundException")

@@ -8,7 +8,7 @@ from hashrange.api import answers, shapes
 from hashrange.api.context import Context
 from hashrange.api.item_shapes import ATTRIBUTES, ATTRIBUTES_TO_GET, NAMES
 from hashrange.api.kinds import Flag, Member, Text
-from hashrange.api.parameters import attribute_map, refuse_idle_placeholders, refuse_mixing, resolver
+from hashrange.api.parameters import attribute_map, name_resolver, refuse_idle_placeholders, refuse_mixing
 from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
@@ -65,7 +65,7 @@ def read_projection(request: dict[str, Any]) -> Projection | None:
     """The projection, from an expression or from the legacy parameter."""
     text = request.get("ProjectionExpression")
     if text is not None:
-        binding = resolver(request)
+        binding = name_resolver(request)
         projection = binding.projection(text)
         binding.finish()
         return projection

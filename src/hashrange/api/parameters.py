@@ -43,16 +43,26 @@ def refuse_idle_placeholders(request: Request, expressions: Sequence[str], value
 
 def resolver(request: Request, *, older: bool = False) -> Resolver:
     """Check the placeholders themselves, names before values, and bind them."""
-    names = request.get("ExpressionAttributeNames")
-    if names is not None:
-        _check_placeholders("ExpressionAttributeNames", names, _NAME)
-        for key, name in names.items():
-            _check_name(key, name)
+    names = _names(request)
     raw = request.get("ExpressionAttributeValues")
     if raw is None:
         return Resolver(names, None)
     _check_placeholders("ExpressionAttributeValues", raw, _VALUE)
     return Resolver(names, {name: _bound(name, value, older=older) for name, value in raw.items()})
+
+
+def name_resolver(request: Request) -> Resolver:
+    """Bind names for an operation that takes no values: one that is sent nevertheless is an unknown member."""
+    return Resolver(_names(request), None)
+
+
+def _names(request: Request) -> dict[str, str] | None:
+    names: dict[str, str] | None = request.get("ExpressionAttributeNames")
+    if names is not None:
+        _check_placeholders("ExpressionAttributeNames", names, _NAME)
+        for key, name in names.items():
+            _check_name(key, name)
+    return names
 
 
 def _bound(name: str, value: Any, *, older: bool) -> Value:
