@@ -1,0 +1,134 @@
+"""Stretches of keys: what a query's conditions select, what a segment covers, which partitions are passed."""
+
+import base64
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import value_strategies
+from hashrange.core import keys, reads, values
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import KeyClause
+from schemas import index, table
+
+Value = dict[str, Any]
+BASE = {kind: table("pk:S", f"sk:{kind}") for kind in "SNB"}
+INDEX = {kind: index("i", "pk:S", f"sk:{kind}") for kind in "SNB"}
+strings = st.text(st.sampled_from("\0\x01ab\x7fé\uffff😀"), min_size=1, max_size=4).map(
+    lambda text: {"S": text}
+)
+binaries = st.binary(min_size=1, max_size=3).map(lambda raw: {"B": base64.b64encode(raw).decode()})
+numbers = value_strategies.numbers.map(values.canonical)
+triples = st.one_of(*(st.tuples(kind, kind, kind) for kind in (strings, binaries, numbers)))
+PARTITION = KeyClause("pk", "=", ({"S": "p"},))
+
+
+def rank(value: Value) -> Any:
+    ((kind, content),) = value.items()
+    if kind == "N":
+        return Decimal(content)
+    return content.encode() if kind == "S" else base64.b64decode(content)
+
+
+def holds(operator: str, value: Value, low: Value, high: Value) -> bool:
+    """Whether a sort key meets a condition, by the values themselves."""
+    found, bound = rank(value), rank(low)
+    match operator:
+        case "=":
+            return bool(found == bound)
+        case "<":
+            return bool(found < bound)
+        case "<=":
+            return bool(found <= bound)
+        case ">":
+            return bool(found > bound)
+        case ">=":
+            return bool(found >= bound)
+        case "BETWEEN":
+            return bool(bound <= found <= rank(high))
+    return bool(found.startswith(bound))
+
+
+@pytest.mark.parametrize("operator", ["=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"])
+@given(triples)
+def test_a_stretch_holds_what_meets_the_condition(operator: Any, triple: tuple[Value, Value, Value]) -> None:
+    value, low, high = triple
+    kind = next(iter(value))
+    if operator == "begins_with" and kind == "N":
+        return
+    operands = (low, high) if operator == "BETWEEN" else (low,)
+    clauses = [PARTITION, KeyClause("sk", operator, operands)]
+    expected = holds(operator, value, low, high)
+    stretch = reads.query_stretch(BASE[kind], None, clauses)
+    assert reads.within(stretch, keys.item_key({"S": "p"}, value)) == expected
+    assert not reads.within(stretch, keys.item_key({"S": "q"}, value))
+    # In an index the item's own key follows; whatever it is, it changes nothing.
+    stretch = reads.query_stretch(BASE[kind], INDEX[kind], clauses)
+    for base_key in (b"\x00", b"\xff\xff", keys.item_key({"S": "p"}, value)):
+        assert reads.within(stretch, keys.index_key([{"S": "p"}], [value], base_key)) == expected
+
+
+@given(st.tuples(strings, strings), st.tuples(numbers, numbers), strings)
+def test_several_range_attributes(
+    first: tuple[Value, Value], second: tuple[Value, Value], partition: Value
+) -> None:
+    wide = index("wide", "h:S", "a:S b:N")
+    key = keys.index_key([partition], [first[0], second[0]], b"base")
+    clauses = [KeyClause("h", "=", (partition,)), KeyClause("a", "=", (first[1],))]
+    stretch = reads.query_stretch(BASE["S"], wide, clauses)
+    assert reads.within(stretch, key) == (first[0] == first[1])
+    clauses.append(KeyClause("b", ">=", (second[1],)))
+    stretch = reads.query_stretch(BASE["S"], wide, clauses)
+    assert reads.within(stretch, key) == (first[0] == first[1] and rank(second[0]) >= rank(second[1]))
+
+
+@given(st.integers(1, 1000), st.binary(min_size=8, max_size=12))
+def test_every_key_lies_in_exactly_one_segment(total: int, key: bytes) -> None:
+    homes = [segment for segment in range(total) if reads.within(reads.scan_stretch(segment, total), key)]
+    assert len(homes) == 1
+
+
+def test_segments_are_consecutive() -> None:
+    for total in (1, 2, 3, 7, 1_000_000):
+        assert reads.scan_stretch(0, total).start <= b"\0" * 8
+        assert reads.scan_stretch(total - 1, total).end == b""
+        some = range(min(total - 1, 50))
+        assert all(
+            reads.scan_stretch(at, total).end == reads.scan_stretch(at + 1, total).start for at in some
+        )
+
+
+@given(st.binary(min_size=8, max_size=9), st.integers(1, 50))
+def test_partitions_are_equal_shares_of_the_hash_space(key: bytes, count: int) -> None:
+    partition = reads.partition_of(key, count)
+    assert 0 <= partition < count
+    assert reads.within(reads.scan_stretch(partition, count), key) or count == 1
+
+
+def test_partitions_grow_with_throughput_and_size() -> None:
+    gigabyte = 1024**3
+    assert reads.partitions(table("pk:S"), None, 0) == 1
+    assert reads.partitions(table("pk:S", on_demand=True), None, 0) == 4
+    assert reads.partitions(table("pk:S"), None, 10 * gigabyte) == 1
+    assert reads.partitions(table("pk:S"), None, 10 * gigabyte + 1) == 2
+
+
+@pytest.mark.parametrize(
+    ("clauses", "message"),
+    [
+        ([KeyClause("sk", "=", ({"S": "a"},))], "Query condition missed key schema element: pk"),
+        ([KeyClause("pk", "<", ({"S": "a"},))], "Query key condition not supported"),
+        ([KeyClause("pk", "=", ({"N": "1"},))], "Condition parameter type does not match schema type"),
+        ([PARTITION, KeyClause("x", "=", ({"S": "a"},))], "Query condition missed key schema element: sk"),
+        (
+            [PARTITION, KeyClause("sk", "=", ({"S": "a"},)), KeyClause("x", "=", ({"S": "a"},))],
+            "The number of query conditions",
+        ),
+    ],
+)
+def test_conditions_must_fit_the_keys(clauses: list[KeyClause], message: str) -> None:
+    with pytest.raises(Invalid, match=message):
+        reads.query_stretch(BASE["S"], None, clauses)
