@@ -5,22 +5,24 @@ from dataclasses import dataclass
 
 from hashrange.storage.engine import Reader, Transaction
 
+# One of these is made per request. They are not frozen: that would double what making one costs.
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Answer:
     """The body is already known."""
 
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Read:
     """The step sees one consistent snapshot and gives the body."""
 
     step: Callable[[Reader], bytes]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Write:
     """The step runs in a serializable transaction, perhaps twice; `after` runs once its commit is on disk."""
 

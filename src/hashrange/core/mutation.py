@@ -14,7 +14,7 @@ _TOO_LARGE = "Item size has exceeded the maximum allowed size"
 _UPDATE_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Put:
     """Store this item whole."""
 
@@ -25,7 +25,7 @@ class Put:
     wants_old: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Delete:
     """Remove the item."""
 
@@ -34,7 +34,7 @@ class Delete:
     wants_old: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Change:
     """Update the item, or make one from its key."""
 
@@ -44,7 +44,7 @@ class Change:
     condition: Condition | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Check:
     """Only look whether the condition holds."""
 

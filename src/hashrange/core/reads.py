@@ -151,6 +151,11 @@ def within(stretch: Stretch, key: bytes) -> bool:
     return key >= stretch.start and (not stretch.end or key < stretch.end)
 
 
+def partition_start(partition: int, partitions: int) -> bytes:
+    """Where one of so many equal partitions of the hash space begins."""
+    return (-(-partition * _HASH_SPACE // partitions)).to_bytes(8, "big")
+
+
 def partition_of(key: bytes, partitions: int) -> int:
     """Which of so many equal partitions of the hash space a key belongs to."""
     return int.from_bytes(key[:8].ljust(8, b"\x00"), "big") * partitions >> 64

@@ -15,7 +15,7 @@ from hashrange.storage import layout
 from hashrange.storage.engine import Reader
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class PageRequest:
     """What to read, and what to keep of it."""
 
@@ -57,24 +57,64 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     page = Page()
     slot = layout.BASE_SLOT if request.index is None else request.index.slot
     prefix = layout.rows_prefix(request.table.number, slot)
-    size = 0
-    last_key = last_stored = b""
+    meter = _Meter(page, prefix, request.partitions)
+    pasted = (
+        request.keep is None and request.projection is None and not (request.fetch or request.counted_only)
+    )
+    paste, limit, header = page.rows.append, request.limit or 0, items.HEADER_BYTES
+    scanned = size = 0
     for key, stored in _rows(reader, prefix, request):
-        if request.partitions > 1:
-            partition = reads.partition_of(key[len(prefix) :], request.partitions)
-            page.sizes[partition] = page.sizes.get(partition, 0) + items.stored_size(stored)
-        size += items.stored_size(stored)
-        page.scanned += 1
-        last_key, last_stored = key, stored
-        _keep(reader, request, page, stored)
-        if page.scanned == request.limit or size >= PAGE_BYTES_MAX:
-            page.last = reads.last_evaluated_key(request.table, request.index, items.decode(last_stored))
+        grown = int.from_bytes(stored[1:header], "big")
+        size += grown
+        scanned += 1
+        if key >= meter.bound:
+            meter.move(key)
+        meter.size += grown
+        if pasted:
+            paste(stored[header:])
+        else:
+            _keep(reader, request, page, stored)
+        if scanned == limit or size >= PAGE_BYTES_MAX:
+            page.last = reads.last_evaluated_key(request.table, request.index, items.decode(stored))
             break
+    page.scanned = scanned
+    if pasted:
+        page.count = scanned
+    meter.finish()
     if request.partitions > 1:
-        _visit(page, request, last_key[len(prefix) :] if page.last is not None else None)
-    else:
-        page.sizes[0] = size
+        _visit(page, request, key[len(prefix) :] if page.last is not None else None)
     return page
+
+
+class _Meter:
+    """Adds up what is read by partition, looking at a key's hash only where a new partition begins."""
+
+    __slots__ = ("_page", "_partition", "_partitions", "_prefix", "bound", "size")
+
+    def __init__(self, page: Page, prefix: bytes, partitions: int) -> None:
+        self._page = page
+        self._prefix = prefix
+        self._partitions = partitions
+        self._partition = 0
+        self.size = 0
+        self.bound = self._end_of(0)
+
+    def _end_of(self, partition: int) -> bytes:
+        if partition == self._partitions - 1:
+            return keys.after(self._prefix)
+        return self._prefix + reads.partition_start(partition + 1, self._partitions)
+
+    def move(self, key: bytes) -> None:
+        """Go on to the partition of this key."""
+        self.finish()
+        self._partition = reads.partition_of(key[len(self._prefix) :], self._partitions)
+        self.size = 0
+        self.bound = self._end_of(self._partition)
+
+    def finish(self) -> None:
+        """Enter what was read of the partition; of several, one that was only passed is entered by `_visit`."""
+        if self.size or self._partitions == 1:
+            self._page.sizes[self._partition] = self.size
 
 
 def _rows(reader: Reader, prefix: bytes, request: PageRequest) -> Iterator[tuple[bytes, bytes]]:
