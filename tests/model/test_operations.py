@@ -32,6 +32,9 @@ class Connection:
     def __init__(self, server: Serving) -> None:
         self._http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
 
+    def close(self) -> None:
+        self._http.close()
+
     def ask(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
         """The answer; an error has its code as `__type`."""
         headers = {
@@ -52,7 +55,9 @@ class Connection:
 @pytest.fixture(scope="module")
 def connection() -> Iterator[Connection]:
     with serving("--in-memory", "--transition-ms", "0", "--log-level", "warning") as server:
-        yield Connection(server)
+        connected = Connection(server)
+        yield connected
+        connected.close()
         log = server.log_text()
     assert "Traceback" not in log, log
 
