@@ -117,6 +117,7 @@ async def disk(directory: Path, rows: int, seconds: float) -> None:
     engine = SqliteEngine.open(directory, deliver=deliver)
     try:
         keys = await asyncio.to_thread(fill, engine, rows)
+        await asyncio.sleep(2)  # the log is emptied when idle
         print(f"{engine.description}, {rows} rows of {len(VALUE)} bytes")
         reads(engine, keys, seconds)
         for count in (1, 16, 64, 256):

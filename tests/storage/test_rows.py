@@ -51,12 +51,13 @@ def test_a_range_has_its_start_and_lacks_its_end(engine: Engine, reverse: bool) 
 
 
 @pytest.mark.parametrize(
-    ("limit", "expected"), [(0, []), (1, [b"a"]), (2, [b"a", b"a\x00"]), (99, [b"a", b"a\x00", b"aa"])]
+    ("limit", "expected"),
+    [(-1, []), (0, []), (1, [b"a"]), (2, [b"a", b"a\x00"]), (99, [b"a", b"a\x00", b"aa"])],
 )
 def test_a_limit_takes_from_the_side_it_starts_on(engine: Engine, limit: int, expected: list[bytes]) -> None:
     fill(engine, KEYS)
     assert keys_of(engine, b"a", b"b", limit=limit) == expected
-    assert keys_of(engine, b"a", b"b", limit=limit, reverse=True) == [b"aa", b"a\x00", b"a"][:limit]
+    assert keys_of(engine, b"a", b"b", limit=limit, reverse=True) == [b"aa", b"a\x00", b"a"][: len(expected)]
 
 
 def test_an_unfinished_scan_does_no_harm(engine: Engine) -> None:

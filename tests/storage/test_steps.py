@@ -128,12 +128,31 @@ def test_a_scan_does_not_outlive_its_step(engine: Engine) -> None:
     engine.write(lambda tx: [tx.put(b"%d" % number, b"v") for number in range(5)])
     kept = [engine.read(lambda reader: reader.scan(b"", LAST)), engine.write(lambda tx: tx.scan(b"", LAST))]
     outcomes: list[object] = []
+
+    def done(result: object, error: BaseException | None) -> None:
+        outcomes.append(type(error) if error else result)
+
     for scan in kept:
         with pytest.raises(StorageError):
             engine.read(lambda _reader, scan=scan: next(scan))
-        engine.submit(lambda _tx, scan=scan: next(scan), lambda _result, error: outcomes.append(error))
-    engine.write(lambda tx: tx.put(b"after", b"v"))
-    assert all(isinstance(error, StorageError) for error in outcomes)
+        outcomes.clear()
+        with paused(engine, done):
+            engine.submit(lambda tx: tx.put(b"before", b"v"), done)
+            engine.submit(lambda _tx, scan=scan: next(scan), done)
+            engine.submit(lambda tx: tx.get(b"before"), done)
+        engine.write(lambda _tx: None)
+        assert outcomes == ["paused", None, StorageError, b"v"]
+
+
+def test_a_commit_that_cannot_be_stored_is_undone_and_the_next_one_works(engine: Engine) -> None:
+    for _ in range(2):
+        engine.write(lambda tx: tx.add(b"c", 2**62 - 1))
+    for _ in range(2):
+        with pytest.raises(StorageError):
+            engine.write(lambda tx: (tx.put(b"k", b"v"), tx.add(b"c", 2**62)))
+        assert rows(engine) == []
+    engine.write(lambda tx: tx.put(b"k", b"v"))
+    assert engine.read(lambda reader: (reader.get(b"k"), reader.counter(b"c"))) == (b"v", 2**63 - 2)
 
 
 def test_done_is_called_once_each_in_the_order_of_submission(engine: Engine) -> None:

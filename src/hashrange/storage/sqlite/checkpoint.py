@@ -14,7 +14,9 @@ import apsw
 log = logging.getLogger(__name__)
 
 LOG_PAGES_START = 4000  # 32 MB; recovering a log costs about 0.6 ms per MB at the next opening
+LOG_PAGES_MAX = 4 * LOG_PAGES_START
 IDLE_SECONDS = 1.0
+HELD_BACK_SECONDS_MAX = 5.0
 
 Interject = Callable[[Callable[[], None]], bool]
 
@@ -31,6 +33,8 @@ class Checkpointer:
         self._commits = 0
         self._dirty = False
         self._due = threading.Event()
+        self._resting = threading.Event()
+        self._resting.set()
         self._stop = False
         self._interject: Interject | None = None
         self._thread = threading.Thread(target=self._run, name="hashrange-checkpoint", daemon=True)
@@ -50,12 +54,23 @@ class Checkpointer:
         self._connection.close(True)
 
     def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        if pages < self._pages:  # the log has started over
+            self._threshold = LOG_PAGES_START
         self._pages = pages
         self._commits += 1
-        if not self._dirty or pages >= self._threshold:
-            self._dirty = True
+        if pages >= self._threshold:
+            self._resting.clear()
             self._due.set()
+        elif not self._dirty:
+            self._due.set()
+        self._dirty = True
+        if pages >= LOG_PAGES_MAX and self._interject and not self._resting.is_set():
+            self._interject(self._hold_back)
         return apsw.SQLITE_OK
+
+    def _hold_back(self) -> None:
+        """Keep the writer waiting until the checkpoint under way is over, or the log would outgrow it."""
+        self._resting.wait(HELD_BACK_SECONDS_MAX)
 
     def _run(self) -> None:
         seen = 0
@@ -69,6 +84,7 @@ class Checkpointer:
             elif not called and seen == self._commits:
                 self._empty()
             seen = self._commits
+            self._resting.set()
 
     def _shorten(self) -> None:
         # Until this is over commits must not ask again; afterwards they ask when the log has grown as
@@ -80,8 +96,7 @@ class Checkpointer:
             self._interject(self._finish)
 
     def _finish(self) -> None:
-        if _checkpoint(self._writer, apsw.SQLITE_CHECKPOINT_PASSIVE):
-            self._threshold = LOG_PAGES_START
+        _checkpoint(self._writer, apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _empty(self) -> None:
         commits = self._commits
