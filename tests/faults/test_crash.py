@@ -1,102 +1,113 @@
 """kill -9 under load, again and again: nothing acknowledged is lost, nothing is there by half."""
 
-import threading
+import os
+import signal
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from faults.line import Line
-from faults.tables import FACTS, NOTES, check_table, create
+from faults.load import under_load, writers
+from faults.tables import create, everything
 from faults.writer import Writer, settle_after_crash
 from serving import Serving, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
-ROUNDS = 22
-WRITERS = 8
 SEED = 20260814
 
 
-@contextmanager
-def under_load(port: int, writers: list[Writer]) -> Iterator[None]:
-    """Have all writers write; on the way out they are told to stop, and what went wrong in one is raised."""
-    stop = threading.Event()
-    with ThreadPoolExecutor(len(writers)) as pool:
-        running = [pool.submit(writer.run, port, stop) for writer in writers]
-        try:
-            yield
-        finally:
-            stop.set()
-        for each in running:
-            each.result(timeout=30)
-
-
-def test_everything_acknowledged_survives_being_killed_at_random_moments(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("workers", "rounds"), [(1, 22), (2, 6)])
+def test_everything_acknowledged_survives_being_killed_at_random_moments(
+    tmp_path: Path, workers: int, rounds: int
+) -> None:
     random = Random(SEED)
-    writers = [Writer(f"w{number}", Random(f"{SEED}-{number}")) for number in range(WRITERS)]
-    for round_number in range(ROUNDS):
-        with serving("--data-dir", str(tmp_path), "--log-level", "warning") as server:
+    working = writers(SEED)
+    flags = ("--data-dir", str(tmp_path), "--log-level", "warning", "--workers", str(workers))
+    for round_number in range(rounds):
+        with serving(*flags) as server:
             with Line(server.port) as line:
                 if round_number == 0:
                     create(line)
-                _check(line, writers)
-            with under_load(server.port, writers):
-                time.sleep(random.uniform(0.05, 1.3))
+                _check(line, working)
+            with under_load(server.port, working):
+                time.sleep(random.uniform(0.05, 1.0))
                 server.process.kill()
             assert "Traceback" not in server.log_text()
-    assert sum(writer.version for writer in writers) > 1000 * ROUNDS / 10, "hardly any load"
-    with serving("--data-dir", str(tmp_path)) as server, Line(server.port) as line:
-        _check(line, writers)
+    assert sum(writer.version for writer in working) > 100 * rounds, "hardly any load"
+    with serving(*flags) as server, Line(server.port) as line:
+        _check(line, working)
 
 
-def _check(line: Line, writers: list[Writer]) -> None:
+def _check(line: Line, working: list[Writer]) -> None:
     """Compare what is stored with what was promised; then send doubtful and old transactions once more."""
     doubtful = [
         (writer, writer.pending)
-        for writer in writers
+        for writer in working
         if writer.pending is not None and writer.pending.operation == "TransactWriteItems"
     ]
     counts = [writer.transactions for writer, _ in doubtful]
-    settle_after_crash(writers, _items(line))
+    settle_after_crash(working, everything(line))
     for (writer, flight), before in zip(doubtful, counts, strict=True):
         line.call(flight.operation, flight.request)
         if writer.transactions == before:
             writer.pending = flight
             writer.settle(carried_out=True)
-    for writer in writers:
+    for writer in working:
         for request in writer.tokens:
             line.call("TransactWriteItems", request)
-    settle_after_crash(writers, _items(line))
+    settle_after_crash(working, everything(line))
 
 
-def _items(line: Line) -> list[tuple[str, dict[str, object]]]:
-    return [(table, item) for table in (FACTS, NOTES) for item in check_table(line, table)]
+def test_a_worker_that_is_killed_takes_nothing_with_it(tmp_path: Path) -> None:
+    random = Random(SEED)
+    working = writers(SEED)
+    with serving("--data-dir", str(tmp_path), "--log-level", "error", "--workers", "2") as server:
+        with Line(server.port) as line:
+            create(line)
+        for _ in range(6):
+            with under_load(server.port, working):
+                time.sleep(random.uniform(0.1, 0.6))
+                os.kill(random.choice(_children(server)), signal.SIGKILL)
+                time.sleep(0.3)
+            with Line(server.port) as line:
+                _check(line, working)
+            _await_children(server, 2)
+        assert server.stop() == 0
 
 
-def test_a_server_told_to_stop_answers_what_is_under_way(tmp_path: Path) -> None:
-    writers = [Writer(f"w{number}", Random(number)) for number in range(WRITERS)]
+def _children(server: Serving) -> list[int]:
+    process = server.process.pid
+    return [
+        int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
+    ]
+
+
+def _await_children(server: Serving, count: int) -> None:
+    deadline = time.monotonic() + 10
+    while len(_children(server)) < count:
+        assert time.monotonic() < deadline, "the dead worker was not replaced"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_server_told_to_stop_answers_what_is_under_way(tmp_path: Path, workers: int) -> None:
+    working = writers(SEED)
+    flags = ("--data-dir", str(tmp_path), "--log-level", "warning", "--workers", str(workers))
     for round_number in range(3):
-        with serving("--data-dir", str(tmp_path), "--log-level", "warning") as server:
+        with serving(*flags) as server:
             with Line(server.port) as line:
                 if round_number == 0:
                     create(line)
-                settle_after_crash(writers, _items(line))
-            with under_load(server.port, writers):
+                settle_after_crash(working, everything(line))
+            with under_load(server.port, working):
                 time.sleep(0.4)
-                assert _stopped(server) == 0
+                began = time.monotonic()
+                assert server.stop() == 0
+                assert time.monotonic() - began < 5, "draining waited for nothing"
             assert "Traceback" not in server.log_text()
-
-
-def _stopped(server: Serving) -> int:
-    began = time.monotonic()
-    status = server.stop()
-    assert time.monotonic() - began < 5, "draining waited for nothing"
-    return status
 
 
 def test_killed_before_it_has_begun_it_starts_again(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ KEYS_PER_WRITER = 24
 COUNTER: Key = (NOTES, "counter", "")
 LEDGER: Key = (NOTES, "ledger", "")
 _TOKENS_KEPT = 5
+_BATCH = 25
 # Another writer's transaction may hold the ledger; then nothing was written.
 _IN_THE_WAY = frozenset({"TransactionCanceledException", "TransactionConflictException"})
 
@@ -48,6 +49,15 @@ class Writer:
                     self.step(line)
         except (OSError, http.client.HTTPException):
             return
+
+    def fill(self, line: Line, count: int) -> None:
+        """Put many items, in batches."""
+        for start in range(0, count, _BATCH):
+            keys: list[Key] = [(FACTS, f"{self.name}-{n % 7}", str(n)) for n in range(start, start + _BATCH)]
+            writes: dict[Key, Item | None] = {key: self._item(key) for key in keys}
+            requests = [{"PutRequest": {"Item": item}} for item in writes.values()]
+            line.call("BatchWriteItem", {"RequestItems": {FACTS: requests}})
+            self.state.update(writes)
 
     def step(self, line: Line) -> None:
         """Send one request and take note of its answer."""
@@ -97,6 +107,8 @@ class Writer:
             item["group"] = {"S": f"g{random.randrange(5)}"}
         if random.random() < 0.7:
             item["rank"] = {"N": str(random.randrange(-50, 50))}
+        if random.random() < 0.5:
+            item["late"] = {"S": f"l{random.randrange(50)}"}  # key of an index that comes later
         if random.random() < 0.02:
             item["text"] = {"S": "x" * 60_000}
         return item
