@@ -125,6 +125,16 @@ def test_a_scan_costs_a_minimum_for_each_partition(client: Any) -> None:
     assert total(client.scan(**request, Select="COUNT")) == 2
 
 
+def test_segments_cost_the_partitions_they_pass(client: Any) -> None:
+    table = make_table(client, "pk")
+    for total_segments, units in ((1, 2), (2, 1), (4, 0.5), (8, 0.5)):
+        for segment in range(total_segments):
+            answer = client.scan(
+                TableName=table, Segment=segment, TotalSegments=total_segments, ReturnConsumedCapacity="TOTAL"
+            )
+            assert total(answer) == units
+
+
 def test_a_scan_of_a_small_provisioned_table(client: Any) -> None:
     throughput = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}
     table = make_table(client, "pk", ProvisionedThroughput=throughput)

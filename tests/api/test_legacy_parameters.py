@@ -410,9 +410,13 @@ def test_operators_are_a_closed_set(client: Any, range_table: str) -> None:
     )
 
 
-def test_attributes_to_get_must_name_something(client: Any, hash_table: str) -> None:
+def test_attributes_to_get_names_1_to_255_attributes(client: Any, hash_table: str) -> None:
     message = invalid(client.get_item, TableName=hash_table, Key={"pk": A}, AttributesToGet=[])
     assert message == (
         "1 validation error detected: Value '[]' at 'attributesToGet' failed to satisfy constraint: Member must have "
         "length greater than or equal to 1"
     )
+    names = [f"a{number}" for number in range(256)]
+    client.get_item(TableName=hash_table, Key={"pk": A}, AttributesToGet=names[:255])
+    message = invalid(client.get_item, TableName=hash_table, Key={"pk": A}, AttributesToGet=names)
+    assert message.endswith("Member must have length less than or equal to 255")

@@ -87,6 +87,39 @@ def test_an_update_is_charged_for_its_statement(client: Any, hash_table: str) ->
     assert invalid(client.update_item, **update_request(hash_table, pk, fits + 1)) == UPDATE_TOO_LARGE
 
 
+def text(size: int) -> dict[str, Any]:
+    return {"S": "x" * size}
+
+
+@pytest.mark.parametrize(
+    ("expression", "charge", "value", "more"),
+    [
+        ("SET a = :a, b = :b", 3 + 20 + 21, text, {":b": {"BOOL": True}}),
+        ("SET a = :a REMOVE bc", 3 + 20 + 3, text, {}),
+        ("SET a = if_not_exists(a, :a)", 3 + 20 + 39 + 16, text, {}),
+        ("SET a = list_append(l, :a)", 3 + 20 + 37 + 16 + 4, lambda size: {"L": [text(size)]}, {}),
+        ("SET m.xy = :a", 3 + 19 + 1 + 6, text, {}),
+        ("SET l[0] = :a", 3 + 19 + 1 + 4 + 1, text, {}),
+        ("SET a = :a, n = n + :b", 3 + 20 + 20 + 34 + 16 + 2, text, {":b": {"N": "1"}}),
+        ("SET a = :a, n = n - :b", 3 + 20 + 20 + 37 + 16 + 2, text, {":b": {"N": "1"}}),
+        ("ADD a :a", 3 + 20, lambda size: {"SS": ["x" * size]}, {}),
+        ("SET a = :a DELETE s :b", 3 + 20 + 2, text, {":b": {"SS": ["y"]}}),
+    ],
+)
+def test_what_each_action_is_charged(
+    client: Any, hash_table: str, expression: str, charge: int, value: Any, more: dict[str, Any]
+) -> None:
+    key = {"pk": {"S": unique()}}
+    stored = {"l": {"L": []}, "n": {"N": "1"}, "m": {"M": {}}, "s": {"SS": ["x"]}}
+    used = {name: stored[name] for name in stored if f" {name}" in expression or f"({name}" in expression}
+    client.put_item(TableName=hash_table, Item={**key, **used})
+    request = {"TableName": hash_table, "Key": key, "UpdateExpression": expression}
+    fits = ITEM_BYTES - charge
+    over = {":a": value(fits + 1), **more}
+    assert invalid(client.update_item, **request, ExpressionAttributeValues=over) == UPDATE_TOO_LARGE
+    client.update_item(**request, ExpressionAttributeValues={":a": value(fits), **more})
+
+
 def test_the_statement_is_weighed_before_the_condition(client: Any, hash_table: str) -> None:
     request = update_request(hash_table, unique(), ITEM_BYTES)
     assert (

@@ -2,12 +2,14 @@
 
 import itertools
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from item_tables import Item, all_items, invalid, refused, unique
+from item_tables import Item, all_items, invalid, make_table, refused, unique
+from serving import serving
 
 VALUES = "One or more parameter values were invalid: "
 NONE = {"Code": "None"}
@@ -331,6 +333,22 @@ def test_a_repeat_is_answered_even_if_it_could_not_happen_again(
     token = unique("t")
     client.transact_write_items(TransactItems=actions, ClientRequestToken=token)
     client.transact_write_items(TransactItems=actions, ClientRequestToken=token)
+
+
+def test_a_token_is_good_after_a_restart(make_client: Any, tmp_path: Path) -> None:
+    token = unique("t")
+    for _ in range(2):
+        with serving("--data-dir", str(tmp_path), "--log-level", "warning") as server:
+            client = make_client(endpoint=server.endpoint)
+            if not client.list_tables()["TableNames"]:
+                make_table(client, "pk", TableName="durable")
+            one = {":one": {"N": "1"}}
+            action = update("durable", A, "ADD n :one", ExpressionAttributeValues=one)
+            client.transact_write_items(TransactItems=[action], ClientRequestToken=token)
+            assert read(client, "durable", A) == {**A, "n": {"N": "1"}}
+            other = update("durable", A, "REMOVE n")
+            code, _ = refused(client.transact_write_items, TransactItems=[other], ClientRequestToken=token)
+            assert code == "IdempotentParameterMismatchException"
 
 
 def test_a_token_stands_for_its_parameters(client: Any, hash_table: str, keys: list[Item]) -> None:

@@ -5,7 +5,7 @@ from hashrange.api.shapes import text_choices
 
 ATTRIBUTES = MapOf(VALUE)
 NAMES = MapOf(Text())
-ATTRIBUTES_TO_GET = ListOf(Text(), least=1)
+ATTRIBUTES_TO_GET = ListOf(Text(), least=1, most=255)
 
 COMPARISON_OPERATOR = text_choices(
     "IN",
