@@ -284,6 +284,13 @@ def test_query_after_the_constraints(client: Any, indexed_table: str) -> None:
     assert query(**request)["Count"] == 0
 
 
+def test_a_bad_conditional_operator_comes_first_in_a_query(client: Any) -> None:
+    message = invalid(client.query, TableName="b!", Select="X", Limit=0, ConditionalOperator="X")
+    assert message == (
+        "Value at 'ConditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
+    )
+
+
 def test_operands_of_key_conditions_are_checked_before_the_table(client: Any) -> None:
     request = {
         "TableName": "no-such-table",
