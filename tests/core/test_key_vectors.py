@@ -8,7 +8,9 @@ import pytest
 from hashrange.core import keys, numbers
 
 _PAGE = Path(__file__).parents[2] / "docs" / "design" / "002-key-bytes.md"
-_VECTORS = re.findall(r"^\| (number|item|terminated|index) (.+) \| `([0-9a-f]+)` \|$", _PAGE.read_text(), re.MULTILINE)
+_VECTORS = re.findall(
+    r"^\| (number|item|terminated|index) (.+) \| `([0-9a-f]+)` \|$", _PAGE.read_text(), re.MULTILINE
+)
 
 
 def _value(text: str) -> dict[str, str]:
