@@ -1,0 +1,143 @@
+"""Global indexes whose keys have several attributes."""
+
+from typing import Any
+
+import pytest
+
+from item_tables import Item, all_items, invalid, make_table, unique
+
+
+@pytest.fixture(scope="module")
+def wide_table(client: Any) -> str:
+    """A table whose index `wide` has two hash attributes and three range attributes of different types."""
+    keys = [("h1", "HASH"), ("h2", "HASH"), ("r1", "RANGE"), ("r2", "RANGE"), ("r3", "RANGE")]
+    return make_table(
+        client,
+        "pk",
+        types={"h1": "S", "h2": "N", "r1": "S", "r2": "N", "r3": "B"},
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "wide",
+                "KeySchema": [{"AttributeName": name, "KeyType": kind} for name, kind in keys],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+    )
+
+
+@pytest.fixture(scope="module")
+def wide(client: Any, wide_table: str) -> str:
+    """The first hash attribute of 27 items, one for each choice of the range attributes, and of a few others."""
+    h1 = unique("h")
+    for r1 in ("a", "ab", "b"):
+        for r2 in ("-5", "0", "12"):
+            for r3 in (b"\x00", b"\x00\x01", b"\xff"):
+                item = {"h1": {"S": h1}, "h2": {"N": "1"}, "r1": {"S": r1}, "r2": {"N": r2}, "r3": {"B": r3}}
+                client.put_item(TableName=wide_table, Item={"pk": {"S": unique()}, **item})
+    rest = {"r1": {"S": "a"}, "r2": {"N": "0"}, "r3": {"B": b"x"}}
+    client.put_item(
+        TableName=wide_table, Item={"pk": {"S": unique()}, "h1": {"S": h1}, "h2": {"N": "2"}, **rest}
+    )
+    incomplete = {"h1": {"S": h1}, "h2": {"N": "1"}, "r1": {"S": "a"}, "r3": {"B": b"x"}}
+    client.put_item(TableName=wide_table, Item={"pk": {"S": unique()}, **incomplete})
+    return h1
+
+
+def wide_query(table: str, h1: str, condition: str, **values: Any) -> dict[str, Any]:
+    return {
+        "TableName": table,
+        "IndexName": "wide",
+        "KeyConditionExpression": f"h1 = :h1 AND h2 = :h2{' AND ' + condition if condition else ''}",
+        "ExpressionAttributeValues": {
+            ":h1": {"S": h1},
+            ":h2": {"N": "1"},
+            **{f":{name}": value for name, value in values.items()},
+        },
+    }
+
+
+def wide_keys(items: list[Item]) -> list[tuple[str, int, bytes]]:
+    return [(each["r1"]["S"], int(each["r2"]["N"]), each["r3"]["B"]) for each in items]
+
+
+ALL_WIDE = [
+    (r1, r2, r3) for r1 in ("a", "ab", "b") for r2 in (-5, 0, 12) for r3 in (b"\x00", b"\x00\x01", b"\xff")
+]
+
+
+@pytest.mark.parametrize(
+    ("condition", "values", "expected"),
+    [
+        ("", {}, ALL_WIDE),
+        ("r1 = :a", {"a": {"S": "a"}}, [key for key in ALL_WIDE if key[0] == "a"]),
+        ("r1 > :a", {"a": {"S": "a"}}, [key for key in ALL_WIDE if key[0] > "a"]),
+        ("begins_with(r1, :a)", {"a": {"S": "a"}}, [key for key in ALL_WIDE if key[0].startswith("a")]),
+        (
+            "r1 = :a AND r2 >= :b",
+            {"a": {"S": "ab"}, "b": {"N": "0"}},
+            [key for key in ALL_WIDE if key[0] == "ab" and key[1] >= 0],
+        ),
+        (
+            "r2 = :b AND r1 = :a AND r3 BETWEEN :c AND :d",
+            {"a": {"S": "a"}, "b": {"N": "-5"}, "c": {"B": b"\x00"}, "d": {"B": b"\x01"}},
+            [("a", -5, b"\x00"), ("a", -5, b"\x00\x01")],
+        ),
+        (
+            "r1 = :a AND r2 = :b AND r3 = :c",
+            {"a": {"S": "b"}, "b": {"N": "12"}, "c": {"B": b"\xff"}},
+            [("b", 12, b"\xff")],
+        ),
+    ],
+)
+def test_keys_of_several_attributes(
+    client: Any,
+    wide_table: str,
+    wide: str,
+    condition: str,
+    values: dict[str, Any],
+    expected: list[tuple[str, int, bytes]],
+) -> None:
+    request = wide_query(wide_table, wide, condition, **values)
+    assert wide_keys(client.query(**request)["Items"]) == expected
+    assert wide_keys(client.query(**request, ScanIndexForward=False)["Items"]) == expected[::-1]
+    assert wide_keys(all_items(client.query, **request, Limit=2)) == expected
+
+
+def test_a_last_key_names_all_key_attributes(client: Any, wide_table: str, wide: str) -> None:
+    first = client.query(**wide_query(wide_table, wide, ""), Limit=1)
+    assert set(first["LastEvaluatedKey"]) == {"pk", "h1", "h2", "r1", "r2", "r3"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "values"),
+    [
+        ("r2 = :b", {"b": {"N": "1"}}),
+        ("r1 > :a AND r2 = :b", {"a": {"S": "a"}, "b": {"N": "1"}}),
+        ("r1 = :a AND r3 = :c", {"a": {"S": "a"}, "c": {"B": b"x"}}),
+    ],
+)
+def test_gaps_and_early_ranges_are_refused(
+    client: Any, wide_table: str, wide: str, condition: str, values: dict[str, Any]
+) -> None:
+    assert "must have equality conditions" in invalid(
+        client.query, **wide_query(wide_table, wide, condition, **values)
+    )
+
+
+def test_every_hash_attribute_is_needed(client: Any, wide_table: str) -> None:
+    message = invalid(
+        client.query,
+        TableName=wide_table,
+        IndexName="wide",
+        KeyConditionExpression="h1 = :h",
+        ExpressionAttributeValues={":h": {"S": "x"}},
+    )
+    assert message == "Query condition missed key schema element: h2"
+    message = invalid(
+        client.query,
+        TableName=wide_table,
+        IndexName="wide",
+        KeyConditionExpression="h1 = :h AND h2 > :n",
+        ExpressionAttributeValues={":h": {"S": "x"}, ":n": {"N": "1"}},
+    )
+    assert message == "Query key condition not supported"
