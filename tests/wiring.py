@@ -44,7 +44,7 @@ class HeldEngine(MemoryEngine):
         self.held: list[Callable[[], None]] = []
         self.hold = False
 
-    def submit(self, step: Any, done: Any) -> None:
+    def submit(self, step: Any, done: Any, *, reads: Any = ()) -> None:
         if self.hold:
             self.held.append(lambda: super(HeldEngine, self).submit(step, done))
         else:

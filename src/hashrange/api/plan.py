@@ -1,6 +1,6 @@
 """What an operation wants done: answer now, read in a snapshot, or write in a transaction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hashrange.storage.engine import Reader, Transaction
@@ -17,17 +17,26 @@ class Answer:
 
 @dataclass(slots=True)
 class Read:
-    """The step sees one consistent snapshot and gives the body."""
+    """The step sees one consistent snapshot and gives the body; it may run twice.
+
+    `reads` are all the keys it looks at, if that is all it does: a hint for engines across a network.
+    """
 
     step: Callable[[Reader], bytes]
+    reads: Sequence[bytes] = ()
+    eventual: bool = False  # the snapshot may be a little old
 
 
 @dataclass(slots=True)
 class Write:
-    """The step runs in a serializable transaction, perhaps twice; `after` runs once its commit is on disk."""
+    """The step runs in a serializable transaction, perhaps twice; `after` runs once its commit is on disk.
+
+    `reads` are the keys it will look at for sure: a hint for engines across a network.
+    """
 
     step: Callable[[Transaction], bytes]
     after: Callable[[], object] | None = None
+    reads: Sequence[bytes] = ()
 
 
 Plan = Answer | Read | Write

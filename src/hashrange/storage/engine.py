@@ -24,8 +24,17 @@ to share its commit are not affected.
 **Done.** `done(result, error)` is called exactly once per submitted step, whatever happens, and after
 the commit is on disk: what was acknowledged survives kill -9 and power loss. That holds for failed
 steps too: what a step saw before it raised is on disk when its `done` is called. Callbacks of steps
-submitted by one thread come in commit order. They run on a thread of the engine's choice unless it was
-given a way to deliver them; they must be short and must not raise.
+submitted by one thread come in commit order, which is the order of submission, unless the steps declare
+different reads: then an engine may commit them side by side. Callbacks run on a thread of the engine's choice
+unless it was given a way to deliver them; they must be short and must not raise.
+
+**Hints.** A step may declare the keys it is going to read. An engine across a network then fetches them
+for all waiting steps at once; what is not declared costs a round trip each. It is a hint: a step may read
+other keys, and need not read those.
+
+**Sharing.** Where `shared` is true any number of servers have engines on the same rows, and everything above
+holds among all of their steps. Where `blocking` is true, looking at a row waits for a network: an event
+loop uses `submit_read`, not `read`.
 
 **Iterators.** `scan` is lazy, holds a bounded part of the range in memory, and may be left unfinished.
 It lives no longer than its step. Inside a transaction it sees the writes made before the call; whether
@@ -39,7 +48,7 @@ again, writes work again.
 twice. Reading afterwards raises `Closed`; a step submitted afterwards is done with `Closed`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
@@ -89,10 +98,31 @@ class Engine(Protocol):
     def description(self) -> str:
         """Name the engine and its place for people, as in the start-up banner."""
 
+    @property
+    def blocking(self) -> bool:
+        """Whether a read waits for a network."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other servers may have engines on the same rows."""
+
     def read(self, step: Callable[[Reader], T]) -> T:
         """Run `step` on one snapshot; any thread may call."""
 
-    def submit(self, step: Callable[[Transaction], T], done: Done[T]) -> None:
+    def submit_read(
+        self,
+        step: Callable[[Reader], T],
+        done: Done[T],
+        *,
+        reads: Sequence[bytes] = (),
+        eventual: bool = False,
+    ) -> None:
+        """Run `step` on one snapshot, perhaps later, perhaps twice; `done` is called with its outcome.
+
+        An eventual read may see a snapshot that is a little old; how old at most is the engine's setting.
+        """
+
+    def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step`; `done` is called once its commit is on disk. Never blocks, never raises."""
 
     def write(self, step: Callable[[Transaction], T]) -> T:

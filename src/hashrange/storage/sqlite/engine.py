@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TypeVar
@@ -12,15 +12,16 @@ import apsw
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
-from hashrange.storage.sqlite.checkpoint import Checkpointer
+from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
 from hashrange.storage.sqlite.committer import Committer, run_inline
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.lock import DirectoryLock
 from hashrange.storage.sqlite.reader import SnapshotReader
+from hashrange.storage.sqlite.tide import LocalTide, Tide
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.turn import Turn
 from hashrange.storage.sqlite.vacuum import give_back
-from hashrange.storage.sqlite.waiting import Waiter
+from hashrange.storage.sqlite.waiting import Waiter, call_with_outcome
 
 T = TypeVar("T")
 
@@ -35,8 +36,16 @@ IDLE_READERS_MAX = 4
 class SqliteEngine:
     """An `Engine` on one data directory, which it owns while open, alone or with its fellow workers."""
 
+    blocking = False
+    shared = False
+
     def __init__(
-        self, path: Path, claim: DirectoryLock | Turn, writer: apsw.Connection, deliver: Deliver
+        self,
+        path: Path,
+        claim: DirectoryLock | Turn,
+        writer: apsw.Connection,
+        deliver: Deliver,
+        tide: Tide,
     ) -> None:
         """Take over a claim on the directory and a prepared connection; use `open` or `join`."""
         self._path = path
@@ -45,18 +54,19 @@ class SqliteEngine:
         # A checkpoint that waited for a reader would keep the writer waiting too; it comes back later.
         checkpoints = self._connect(CHECKPOINT_CACHE_KIB)
         checkpoints.set_busy_timeout(0)
-        self._checkpointer = Checkpointer(checkpoints, self._writer)
+        self._tide = tide
+        self._idle_readers: list[SnapshotReader] = []
+        self._checkpointer = Checkpointer(checkpoints, self._writer, tide, self._unpin)
         turn = claim if isinstance(claim, Turn) else nullcontext()
         self._committer = Committer(WriteTransaction(self._writer), deliver, turn)
         self._checkpointer.start(self._committer.interject)
-        self._idle_readers: list[SnapshotReader] = []
         self._closed = False
         self._closing = threading.Lock()
 
     @classmethod
     def open(cls, path: Path, *, deliver: Deliver | None = None) -> "SqliteEngine":
         """Take the data directory `path` and open or create the data file in it."""
-        return cls._open(path, DirectoryLock(path), deliver or run_inline)
+        return cls._open(path, DirectoryLock(path), deliver or run_inline, LocalTide())
 
     @staticmethod
     def claim(path: Path) -> DirectoryLock:
@@ -75,16 +85,16 @@ class SqliteEngine:
         return f"SQLite ({schema.data_file(path)})"
 
     @classmethod
-    def join(cls, path: Path, *, deliver: Deliver) -> "SqliteEngine":
+    def join(cls, path: Path, *, deliver: Deliver, tide: Tide) -> "SqliteEngine":
         """Open the data file together with other workers; their parent holds the directory's lock."""
-        return cls._open(path, Turn(path), deliver)
+        return cls._open(path, Turn(path), deliver, tide)
 
     @classmethod
-    def _open(cls, path: Path, claim: DirectoryLock | Turn, deliver: Deliver) -> "SqliteEngine":
+    def _open(cls, path: Path, claim: DirectoryLock | Turn, deliver: Deliver, tide: Tide) -> "SqliteEngine":
         try:
             file = schema.data_file(path)
             writer = schema.open_file(file, cache_kib=WRITER_CACHE_KIB)
-            return cls(file, claim, writer, deliver)
+            return cls(file, claim, writer, deliver, tide)
         except BaseException:
             claim.release()
             raise
@@ -96,19 +106,32 @@ class SqliteEngine:
 
     def read(self, step: Callable[[Reader], T]) -> T:
         """Run `step` on one snapshot, on a reader nobody else uses meanwhile."""
+        tide = self._tide.seen()
         try:
             # One reader per read under way, not per thread; pop and append are atomic.
             reader = self._idle_readers.pop()
         except IndexError:
             reader = self._new_reader()
         try:
+            reader.renew(tide)
             return step(reader)
         except apsw.Error as error:
             raise translate(error) from error
         finally:
             self._take_back(reader)
 
-    def submit(self, step: Callable[[Transaction], T], done: Done[T]) -> None:
+    def submit_read(
+        self,
+        step: Callable[[Reader], T],
+        done: Done[T],
+        *,
+        reads: Sequence[bytes] = (),
+        eventual: bool = False,
+    ) -> None:
+        """Run `step` and call `done`, both before returning."""
+        call_with_outcome(done, lambda: self.read(step))
+
+    def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step` for the next commit."""
         self._committer.submit(step, done)
 
@@ -156,7 +179,8 @@ class SqliteEngine:
 
     def _take_back(self, reader: SnapshotReader) -> None:
         try:
-            reader.release()
+            # A log that is due to start over can only do so while no reader has a snapshot of it.
+            reader.release(keep=self._tide.log_pages() < LOG_PAGES_START)
         except apsw.Error as error:
             reader.close()
             raise translate(error) from error
@@ -166,6 +190,18 @@ class SqliteEngine:
         self._idle_readers.append(reader)
         if self._closed:
             self._close_readers()
+
+    def _unpin(self) -> None:
+        """End the snapshots of readers that were not used since the last time."""
+        for _ in range(len(self._idle_readers)):
+            try:
+                reader = self._idle_readers.pop(0)
+            except IndexError:
+                return
+            if reader.idle:
+                reader.end()
+            reader.idle = True
+            self._idle_readers.append(reader)
 
     def _close_readers(self) -> None:
         while self._idle_readers:

@@ -1,7 +1,7 @@
 """The in-memory engine: the same transaction code on one `:memory:` connection, without threads."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import apsw
@@ -14,7 +14,7 @@ from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import give_back
-from hashrange.storage.sqlite.waiting import Waiter
+from hashrange.storage.sqlite.waiting import Waiter, call_with_outcome
 
 T = TypeVar("T")
 
@@ -32,6 +32,9 @@ class _StillReader(SnapshotReader):
 
 class MemoryEngine:
     """An `Engine` that forgets everything when closed; a step runs and is done within `submit`."""
+
+    blocking = False
+    shared = False
 
     def __init__(self) -> None:
         """Create an empty database."""
@@ -61,7 +64,18 @@ class MemoryEngine:
                 reader.release()
                 idle.append(reader)
 
-    def submit(self, step: Callable[[Transaction], T], done: Done[T]) -> None:
+    def submit_read(
+        self,
+        step: Callable[[Reader], T],
+        done: Done[T],
+        *,
+        reads: Sequence[bytes] = (),
+        eventual: bool = False,
+    ) -> None:
+        """Run `step` and call `done`, both before returning."""
+        call_with_outcome(done, lambda: self.read(step))
+
+    def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Run `step` and call `done`, both before returning."""
         with self._lock:
             callbacks = self._commit(step, done)
