@@ -7,7 +7,15 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from postgres_server import PostgresServer, postgres_server
 from serving import Answer, Serving, serving
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One private PostgreSQL for all tests of a worker; each uses a schema or a database of its own."""
+    with postgres_server() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

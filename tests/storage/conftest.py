@@ -1,23 +1,36 @@
 """Every engine, one after the other, for the tests of the engine contract."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from hashrange.storage.engine import Engine
+from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
+from postgres_server import PostgresServer
 
-OPENERS: dict[str, Callable[[Path], Engine]] = {
-    "memory": lambda _directory: MemoryEngine(),
-    "sqlite": lambda directory: SqliteEngine.open(directory / "data"),
-}
+_schemas = (f"schema_{number}" for number in itertools.count())
 
 
-@pytest.fixture(params=sorted(OPENERS))
+@pytest.fixture
+def schema(postgres: PostgresServer) -> Iterator[str]:
+    """The name of a schema that no other test uses."""
+    name = next(_schemas)
+    yield name
+    postgres.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
+
+
+@pytest.fixture(params=["memory", "postgres", "sqlite"])
 def open_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Engine]:
     """Open an engine of each kind, empty the first time."""
-    return lambda: OPENERS[request.param](tmp_path)
+    if request.param == "memory":
+        return MemoryEngine
+    if request.param == "sqlite":
+        return lambda: SqliteEngine.open(tmp_path / "data")
+    url, schema = request.getfixturevalue("postgres").url(), request.getfixturevalue("schema")
+    return lambda: PostgresEngine.open(url, schema_name=schema)
 
 
 @pytest.fixture

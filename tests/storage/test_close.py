@@ -51,4 +51,4 @@ def test_after_close_nothing_works_and_everything_says_so(engine: Engine) -> Non
 
 
 def test_an_engine_describes_itself(engine: Engine) -> None:
-    assert engine.description.startswith("SQLite (")
+    assert engine.description.startswith(("SQLite (", "PostgreSQL ("))

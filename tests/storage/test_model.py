@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from hashrange.storage.engine import Engine, Reader, Transaction
+from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
+from postgres_server import PostgresServer
 
 LAST = b"\xff" * 9
 keys = st.binary(max_size=3).map(lambda key: bytes(byte & 0xC3 for byte in key))
@@ -152,8 +154,30 @@ class DiskMachine(EngineMachine):
     opener = staticmethod(SqliteEngine.open)
 
 
-@pytest.mark.parametrize(("machine", "examples"), [(EngineMachine, 60), (DiskMachine, 30)])
-def test_an_engine_is_a_sorted_dictionary(machine: type[EngineMachine], examples: int) -> None:
+class PostgresMachine(EngineMachine):
+    """The same on PostgreSQL, in a schema per run."""
+
+    server: PostgresServer
+
+    def opener(self, directory: Path) -> Engine:
+        return PostgresEngine.open(self.server.url(), schema_name=self.schema(directory))
+
+    def schema(self, directory: Path) -> str:
+        return f"model_{directory.name.lower()}"
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.server.execute(f"DROP SCHEMA {self.schema(self.directory)} CASCADE")
+
+
+@pytest.mark.parametrize(
+    ("machine", "examples"), [(EngineMachine, 60), (DiskMachine, 30), (PostgresMachine, 15)]
+)
+def test_an_engine_is_a_sorted_dictionary(
+    machine: type[EngineMachine], examples: int, request: pytest.FixtureRequest
+) -> None:
+    if machine is PostgresMachine:
+        PostgresMachine.server = request.getfixturevalue("postgres")
     case = machine.TestCase
     case.settings = settings(
         max_examples=examples,

@@ -1,0 +1,216 @@
+"""Group commit: a thread that runs queued steps in batches, each batch one transaction."""
+
+import logging
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from hashrange.storage.engine import Deliver, Done, Transaction
+from hashrange.storage.errors import Closed, Conflict, StorageError, Unavailable
+from hashrange.storage.postgres import writes
+from hashrange.storage.postgres.faults import Broken, Refused, translate
+from hashrange.storage.postgres.link import Call
+from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.statements import COUNTER_SHARDS
+from hashrange.storage.postgres.transaction import WriteTransaction
+
+log = logging.getLogger(__name__)
+
+STEPS_MAX = 256
+KEYS_MAX = 1024
+STEPS_BYTES_MAX = 8 * 1024 * 1024
+
+BATCH_ATTEMPTS = 2  # then every step goes by itself
+STEP_ATTEMPTS = 12
+BACKOFF_SECONDS = 0.002
+BACKOFF_SECONDS_MOST = 0.25
+
+Callbacks = list[Callable[[], None]]
+
+
+class Job(NamedTuple):
+    """A step that waits for its commit."""
+
+    step: Callable[[Transaction], Any]
+    done: Done[Any]
+    reads: Sequence[bytes]
+
+
+class Committer:
+    """One of the writers of a server: its steps commit in the order in which they were submitted."""
+
+    def __init__(self, links: Links, seldom: tuple[bytes, ...], deliver: Deliver) -> None:
+        """Start the writer thread."""
+        self._links = links
+        self._seldom = seldom
+        self._deliver = deliver
+        self._shard = random.randrange(COUNTER_SHARDS)  # noqa: S311 - any will do
+        self._jobs: deque[Job] = deque()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="hashrange-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Job) -> None:
+        """Queue a step for the next commit."""
+        with self._changed:
+            if not self._closing:
+                self._jobs.append(job)
+                self._changed.notify()
+                return
+        job.done(None, Closed("the engine is closed"))
+
+    def close(self) -> None:
+        """Finish everything queued and end the thread."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while batch := self._next():
+            try:
+                callbacks = self._commit(batch)
+            except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
+                callbacks = fail_all(batch, translate(error))
+            run_callbacks(self._deliver, callbacks)
+
+    def _next(self) -> list[Job]:
+        """Wait for steps; none means that there will be none."""
+        with self._changed:
+            while not self._jobs and not self._closing:
+                self._changed.wait()
+            batch: list[Job] = []
+            keys = 0
+            while self._jobs and len(batch) < STEPS_MAX and keys < KEYS_MAX:
+                batch.append(self._jobs.popleft())
+                keys += len(batch[-1].reads)
+            return batch
+
+    def _commit(self, batch: list[Job]) -> Callbacks:
+        """Commit a batch and give its callbacks; one that keeps colliding is taken apart."""
+        keys = {key for job in batch for key in job.reads}
+        for attempt in range(BATCH_ATTEMPTS):
+            try:
+                outcomes, left = self._attempt(batch, keys)
+            except Conflict:
+                back_off(attempt)
+                continue
+            return outcomes if not left else outcomes + self._commit(left)
+        return [callback for job in batch for callback in self._commit_alone(job)]
+
+    def _commit_alone(self, job: Job) -> Callbacks:
+        keys = set(job.reads)
+        for attempt in range(STEP_ATTEMPTS):
+            try:
+                return self._attempt([job], keys)[0]
+            except Conflict as error:
+                conflict = error
+                back_off(attempt)
+            except Exception as error:  # noqa: BLE001 - the steps behind it still have their turn
+                return fail_all([job], translate(error))
+        return fail_all([job], conflict)
+
+    def _attempt(self, batch: list[Job], keys: set[bytes]) -> tuple[Callbacks, list[Job]]:
+        """Run steps in one transaction and commit it; gives callbacks, and the steps that did not fit in.
+
+        What the steps turn out to read is added to `keys`, for the next attempt.
+        """
+        tx = WriteTransaction(self._links, self._seldom)
+        outcomes: Callbacks = []
+        try:
+            tx.begin(keys)
+            for job in batch:
+                outcomes.append(run_step(tx, job))
+                if tx.overlay.pending_bytes >= STEPS_BYTES_MAX:
+                    break
+            self._finish(tx)
+        except (Broken, Refused) as error:
+            raise _verdict(error) from error
+        finally:
+            keys |= tx.read
+            if (link := tx.finish()) is not None:
+                self._links.abandon(link)
+        return outcomes, batch[len(outcomes) :]
+
+    def _finish(self, tx: WriteTransaction) -> None:
+        todo_writes = writes.sort_out(tx)
+        todo = writes.calls(tx, todo_writes, self._shard)
+        if tx.scanned:
+            writes.confirm(tx, todo_writes, todo)
+            todo = []
+        if tx.begun or todo:
+            commit(tx, todo)
+
+
+def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
+    """Run one step, keep or forget its writes, and give its callback for after the commit."""
+    try:
+        result = job.step(tx)
+    except BaseException as error:
+        # Whatever it raised is the step's outcome, unless the engine is in trouble.
+        if tx.failure is not None:
+            raise tx.failure from error
+        tx.discard()
+        return partial(job.done, None, error)
+    if tx.failure is not None:
+        raise tx.failure
+    tx.accept()
+    return partial(job.done, result, None)
+
+
+def commit(tx: WriteTransaction, todo: list[Call]) -> None:
+    """Send the last writes and the commit; once they are on the wire only an answer says what became of them."""
+    link = tx.begun_link()
+    link.warned = False
+    try:
+        link.run([*todo, writes.COMMIT_CALL])
+    except Refused as refusal:
+        if refusal.at < len(todo) or refusal.code.startswith("40"):
+            raise
+        raise Unavailable(f"the outcome of a commit is unknown: {refusal}") from refusal
+    except Broken as error:
+        raise Unavailable(f"the outcome of a commit is unknown: {error}") from error
+    if link.warned:
+        # PostgreSQL warns when it stops to wait for its replicas: committed here, perhaps not there.
+        raise Unavailable("a commit may not have reached the replicas")
+
+
+def _verdict(error: Broken | Refused) -> StorageError:
+    """What trouble before the commit means: if it may pass by itself, the batch is tried again."""
+    if isinstance(error, Broken) or error.is_conflict or error.ends_session:
+        return Conflict(str(error))
+    return translate(error)
+
+
+def fail_all(batch: Sequence[Job], error: StorageError) -> Callbacks:
+    """Give every step the same bad news; each raises its own, so that their tracebacks stay apart."""
+    log.error("commit failed, %d steps undone: %s", len(batch), error)
+    return [partial(job.done, None, type(error)(*error.args)) for job in batch]
+
+
+def back_off(attempt: int) -> None:
+    """Wait a random while, longer each time, so that those who collided do not meet again."""
+    most = min(BACKOFF_SECONDS * 2**attempt, BACKOFF_SECONDS_MOST)
+    time.sleep(random.uniform(0, most))  # noqa: S311 - not a secret
+
+
+def run_callbacks(deliver: Deliver, callbacks: Callbacks) -> None:
+    """Hand over callbacks; trouble on the other side must not stop the writer."""
+    try:
+        deliver(callbacks)
+    except Exception:
+        log.exception("callbacks could not be delivered")
+
+
+def run_inline(callbacks: Callbacks) -> None:
+    """Deliver by calling, one after the other, on this thread."""
+    for callback in callbacks:
+        try:
+            callback()
+        except Exception:
+            log.exception("a callback raised")

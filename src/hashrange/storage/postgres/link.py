@@ -1,0 +1,163 @@
+"""A connection that sends statements in pipelines: any number of them cost one round trip, under one deadline.
+
+This speaks to libpq through `psycopg.pq` and not through cursors: a cursor spends more time per statement
+than the database does (the figures are in docs/design/005-postgres-engine.md), and has no deadline of its
+own, which is what gets us away from a server that was paused.
+"""
+
+import select
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import psycopg
+from psycopg import pq
+from psycopg.pq.abc import PGconn, PGresult
+
+from hashrange.storage.postgres.faults import Broken, refused
+
+_GOOD = frozenset({pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK, pq.ExecStatus.EMPTY_QUERY})
+_ABORTED = pq.ExecStatus.PIPELINE_ABORTED
+_SYNC = pq.ExecStatus.PIPELINE_SYNC
+_BINARY = pq.Format.BINARY
+_FORMATS = [[_BINARY] * count for count in range(8)]
+
+
+class Call(NamedTuple):
+    """One statement of a pipeline: its name and its parameters, encoded in binary."""
+
+    name: bytes
+    parameters: Sequence[bytes | None] = ()
+
+
+class Link:
+    """One connection, used by one thread at a time. After `Broken` it is of no more use."""
+
+    __slots__ = ("_connection", "_owed", "_pg", "_poll", "_seconds_max", "warned")
+
+    def __init__(
+        self, connection: psycopg.Connection, statements: Mapping[bytes, bytes], *, seconds_max: float
+    ) -> None:
+        """Take over an open connection, and prepare the statements on it."""
+        self._connection = connection
+        self._pg: PGconn = connection.pgconn
+        self._seconds_max = seconds_max
+        self._poll = select.poll()
+        self._owed = 0  # pipelines whose results nobody has waited for yet
+        self.warned = False
+        connection.add_notice_handler(self._notice)
+        self._pg.nonblocking = 1
+        self._pg.enter_pipeline_mode()
+        self._poll.register(self._pg.socket, select.POLLIN)
+        self._prepare(statements)
+
+    def run(self, calls: Sequence[Call]) -> list[PGresult]:
+        """Send all statements at once and give their results; a refusal by the server is raised as its fault."""
+        self.send(calls)
+        return self.receive(len(calls))
+
+    def leave(self, calls: Sequence[Call]) -> None:
+        """Send statements whose results nobody needs; the next run takes them off the wire."""
+        self.send(calls)
+        self._owed += 1
+
+    def send(self, calls: Sequence[Call]) -> None:
+        """Put statements on the wire without waiting for their results."""
+        pg = self._pg
+        try:
+            for name, parameters in calls:
+                pg.send_query_prepared(name, parameters, _FORMATS[len(parameters)], _BINARY)
+            pg.pipeline_sync()
+            self._flush(time.monotonic() + self._seconds_max)
+        except psycopg.OperationalError as error:
+            self.close()
+            raise Broken(str(error)) from error
+
+    def receive(self, count: int) -> list[PGresult]:
+        """Give the results of `count` statements sent together."""
+        while self._owed:
+            self._owed -= 1
+            for _ in self._results():
+                pass
+        results: list[PGresult] = []
+        failed: PGresult | None = None
+        for result in self._results():
+            if result.status in _GOOD:
+                results.append(result)
+            elif result.status != _ABORTED and failed is None:
+                failed = result
+        if failed is not None:
+            raise refused(failed, len(results))
+        if len(results) != count:
+            self.close()
+            raise Broken("the server answered out of turn")
+        return results
+
+    @property
+    def idle(self) -> bool:
+        """Whether the server considers no transaction open."""
+        return self._pg.transaction_status == pq.TransactionStatus.IDLE
+
+    @property
+    def broken(self) -> bool:
+        """Whether the connection is known to be gone."""
+        return self._pg.status != pq.ConnStatus.OK
+
+    @property
+    def fileno(self) -> int:
+        """The socket, for tests that cut it."""
+        return self._pg.socket
+
+    def close(self) -> None:
+        """Let go of the connection, whatever is under way on it."""
+        self._connection.close()
+
+    def _results(self) -> Iterator[PGresult]:
+        """Give results up to the pipeline's end."""
+        pg = self._pg
+        deadline = time.monotonic() + self._seconds_max
+        try:
+            while True:
+                while pg.is_busy():
+                    self._wait(select.POLLIN, deadline)
+                    pg.consume_input()
+                result = pg.get_result()
+                if result is None:  # separates the results of one statement from those of the next
+                    continue
+                if result.status == _SYNC:
+                    return
+                if result.status == pq.ExecStatus.FATAL_ERROR:
+                    self._expect_alive(result)
+                yield result
+        except psycopg.OperationalError as error:
+            self.close()
+            raise Broken(str(error)) from error
+
+    def _expect_alive(self, result: PGresult) -> None:
+        if self._pg.status != pq.ConnStatus.OK:
+            raise psycopg.OperationalError(result.get_error_message())
+
+    def _flush(self, deadline: float) -> None:
+        pg = self._pg
+        while pg.flush():
+            # A large parameter may have to wait until the server has sent what it has to say.
+            if self._wait(select.POLLIN | select.POLLOUT, deadline) & select.POLLIN:
+                pg.consume_input()
+
+    def _wait(self, events: int, deadline: float) -> int:
+        self._poll.modify(self._pg.socket, events)
+        left = deadline - time.monotonic()
+        found = self._poll.poll(left * 1000) if left > 0 else []
+        if not found:
+            raise psycopg.OperationalError("the database did not answer in time")
+        return found[0][1]
+
+    def _notice(self, _notice: object) -> None:
+        self.warned = True
+
+    def _prepare(self, statements: Mapping[bytes, bytes]) -> None:
+        for name, sql in statements.items():
+            self._pg.send_prepare(name, sql)
+        self._pg.pipeline_sync()
+        self._flush(time.monotonic() + self._seconds_max)
+        self.receive(len(statements))

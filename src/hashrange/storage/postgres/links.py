@@ -1,0 +1,99 @@
+"""The links to one database: a few are kept for the next who asks, and lost ones are replaced."""
+
+import threading
+import time
+from collections.abc import Sequence
+
+from psycopg.pq.abc import PGresult
+
+from hashrange.storage.errors import Closed, Unavailable
+from hashrange.storage.postgres.address import Address
+from hashrange.storage.postgres.faults import Broken, Refused
+from hashrange.storage.postgres.link import Call, Link
+
+IDLE_LINKS_MAX = 16
+PAUSE_SECONDS_FIRST = 0.02
+PAUSE_SECONDS_MOST = 0.5
+
+
+class Links:
+    """A free list of links. One link serves one thread at a time."""
+
+    def __init__(self, place: Address, *, patience_seconds: float) -> None:
+        """Begin without links; how long to look for a server that answers is up to the owner."""
+        self._place = place
+        self._patience_seconds = patience_seconds
+        self._idle: list[Link] = []
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+
+    def take(self) -> Link:
+        """Give a link that nobody else uses, an idle one or a new one."""
+        with self._lock:
+            if self._closed.is_set():
+                raise Closed("the engine is closed")
+            if self._idle:
+                return self._idle.pop()
+        return self._place.link()
+
+    def give_back(self, link: Link) -> None:
+        """Keep a link that is between transactions for the next."""
+        with self._lock:
+            if not self._closed.is_set() and len(self._idle) < IDLE_LINKS_MAX and not link.broken:
+                self._idle.append(link)
+                return
+        link.close()
+
+    def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
+        """Run the first statements of a transaction on whichever link works.
+
+        Nothing has happened yet that could not happen again, so a lost link is replaced and a server that
+        is being replaced is waited for.
+        """
+        deadline = time.monotonic() + self._patience_seconds
+        pause = PAUSE_SECONDS_FIRST
+        while True:
+            try:
+                return self._attempt(calls)
+            except Broken as error:
+                if time.monotonic() + pause > deadline or self._closed.wait(pause):
+                    raise Unavailable(f"{self._place.description}: {error}") from error
+                self._drop_idle()
+                pause = min(pause * 2, PAUSE_SECONDS_MOST)
+
+    def close(self) -> None:
+        """Close every link that is not in use; those in use are closed when given back."""
+        self._closed.set()
+        self._drop_idle()
+
+    def _attempt(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
+        link = self.take()
+        try:
+            return link, link.run(calls)
+        except Refused as refusal:
+            if refusal.ends_session:
+                link.close()
+                raise Broken(str(refusal)) from refusal
+            self.abandon(link)
+            raise
+        except BaseException:
+            link.close()
+            raise
+
+    def abandon(self, link: Link) -> None:
+        """Take back a link in the middle of a transaction that is not to be."""
+        if not link.broken and not link.idle:
+            try:
+                link.leave([ROLLBACK_CALL])
+            except Broken:
+                return
+        self.give_back(link)
+
+    def _drop_idle(self) -> None:
+        with self._lock:
+            dropped, self._idle = self._idle, []
+        for link in dropped:
+            link.close()
+
+
+ROLLBACK_CALL = Call(b"rollback")

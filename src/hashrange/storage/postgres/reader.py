@@ -1,0 +1,97 @@
+"""A snapshot for reading: one link, lent to one step at a time."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from psycopg.pq.abc import PGresult
+
+from hashrange.storage.errors import StorageError
+from hashrange.storage.postgres import long_keys, statements
+from hashrange.storage.postgres.arrays import bytea_array, read_int8
+from hashrange.storage.postgres.faults import translate
+from hashrange.storage.postgres.link import Call, Link
+from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.paging import read_range
+from hashrange.storage.postgres.scanning import Scan
+
+_SNAPSHOT = Call(statements.SNAPSHOT)
+_COMMIT = Call(statements.COMMIT)
+
+
+class SnapshotReader:
+    """The engine's `Reader`: its snapshot begins with the first call and ends with `release`.
+
+    The first call costs one round trip, since the transaction begins with it, and the end costs none,
+    since nobody waits for it.
+    """
+
+    __slots__ = ("_known", "_link", "_links", "_over")
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+        self._link: Link | None = None
+        self._known: dict[bytes, bytes | None] = {}
+        self._over = False
+
+    def fetch(self, keys: Iterable[bytes]) -> None:
+        """Read several rows at once, ahead of the calls that ask for them."""
+        wanted = [key for key in keys if key not in self._known and not long_keys.is_long(key)]
+        if wanted:
+            found = dict.fromkeys(wanted)
+            found.update(rows_of(self._run(Call(statements.GET, (bytea_array(wanted),)))))
+            self._known.update(found)
+
+    def get(self, key: bytes) -> bytes | None:
+        """Give the value at `key`, or None."""
+        if key in self._known:
+            return self._known[key]
+        if long_keys.is_long(key):
+            result = self._run(long_keys.get_call(key))
+            return result.get_value(0, 0) if result.ntuples else None
+        return next((value for _, value in rows_of(self._run(get_call(key)))), None)
+
+    def scan(
+        self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Give the rows with start <= key < end, page by page as the caller asks."""
+        if limit is not None and limit <= 0:
+            return iter(())
+        rows = read_range(self._run, start, end, reverse=reverse, hint=limit)
+        return Scan(islice(rows, limit), lambda: not self._over)
+
+    def counter(self, key: bytes) -> int:
+        """Give a counter's committed value."""
+        return read_int8(self._run(Call(statements.COUNTER, (key,))).get_value(0, 0))
+
+    def release(self) -> None:
+        """End the snapshot, and with it every scan that was not read to its end."""
+        self._over = True
+        link, self._link = self._link, None
+        if link is not None:
+            if not link.broken:
+                link.leave([_COMMIT])
+            self._links.give_back(link)
+
+    def _run(self, call: Call) -> PGresult:
+        if self._over:
+            raise StorageError("a snapshot does not outlive its step")
+        try:
+            if self._link is None:
+                self._link, results = self._links.first([_SNAPSHOT, call])
+                return results[1]
+            return self._link.run([call])[0]
+        except Exception as error:
+            raise translate(error) from error
+
+
+def get_call(key: bytes) -> Call:
+    """Read one row."""
+    if type(key) is not bytes:
+        raise TypeError("keys are bytes")
+    return Call(statements.GET, (bytea_array((key,)),))
+
+
+def rows_of(result: PGresult) -> Iterator[tuple[bytes, bytes | None]]:
+    """The keys and values of a result."""
+    for number in range(result.ntuples):
+        yield result.get_value(number, 0) or b"", result.get_value(number, 1)

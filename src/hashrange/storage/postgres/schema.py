@@ -1,0 +1,88 @@
+"""The database's tables, and the check that they are ours and not from the future."""
+
+import random
+import time
+
+import psycopg
+
+from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, OpenError
+from hashrange.storage.postgres.address import Address
+from hashrange.storage.postgres.faults import Broken
+from hashrange.storage.postgres.flavour import table_settings
+
+FORMAT_VERSION = 1
+_ATTEMPTS = 5
+
+# Room on every page lets an update stay on it, and then no index has to follow.
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS meta (name text PRIMARY KEY, value text NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS rows (k bytea PRIMARY KEY, v bytea NOT NULL) WITH (fillfactor = 85)",
+    """CREATE TABLE IF NOT EXISTS long_rows (
+        head bytea NOT NULL, digest bytea NOT NULL, tail bytea NOT NULL, v bytea NOT NULL,
+        PRIMARY KEY (head, digest)
+    )""",
+    """CREATE TABLE IF NOT EXISTS counters (
+        k bytea NOT NULL, shard int NOT NULL, n bigint NOT NULL, PRIMARY KEY (k, shard)
+    ) WITH (fillfactor = 50)""",
+    "CREATE TABLE IF NOT EXISTS fence (nothing int PRIMARY KEY)",
+    """CREATE TABLE IF NOT EXISTS beats (
+        slot int PRIMARY KEY, nonce bytea NOT NULL, n bigint NOT NULL
+    ) WITH (fillfactor = 50)""",
+)
+_RECORDS = f"INSERT INTO meta VALUES ('format', '{FORMAT_VERSION}'), ('scanner', '') ON CONFLICT DO NOTHING"  # noqa: S608
+
+
+def prepare(place: Address) -> None:
+    """Create the tables in a new database; in an old one check that they can be used."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            with place.connect() as connection:
+                _prepare(connection, place)
+                return
+        except Broken as error:
+            raise OpenError(f"cannot connect to {place.description}: {error}") from error
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise NotWritable(f"cannot create tables in {place.description}: {error}") from error
+        except psycopg.Error as error:
+            # Several servers may start at once, and creating what another one creates can fail.
+            if attempt == _ATTEMPTS - 1:
+                raise OpenError(f"cannot use {place.description}: {error}") from error
+            time.sleep(random.uniform(0.05, 0.3))  # noqa: S311 - not a secret
+
+
+def _prepare(connection: psycopg.Connection, place: Address) -> None:
+    found = _format(connection, place)
+    if found is None:
+        _create(connection, place)
+        found = _format(connection, place)
+    _check(found, place)
+
+
+def _format(connection: psycopg.Connection, place: Address) -> str | None:
+    """The stored format version, or None where there are no tables."""
+    seen = connection.execute(
+        "SELECT 1 FROM information_schema.tables WHERE table_schema = %s AND table_name = 'meta'",
+        (place.schema,),
+    ).fetchone()
+    if seen is None:
+        return None
+    row = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
+    return None if row is None else str(row[0])
+
+
+def _create(connection: psycopg.Connection, place: Address) -> None:
+    for sql in (*table_settings(place.flavour), f'CREATE SCHEMA IF NOT EXISTS "{place.schema}"', *_TABLES):
+        connection.execute(sql.encode())
+    # Last, so that whoever finds it finds all tables.
+    connection.execute(_RECORDS)
+
+
+def _check(found: str | None, place: Address) -> None:
+    if found is None or not found.isdigit():
+        raise Corrupt(f"the database {place.description} does not say which format it has")
+    if int(found) > FORMAT_VERSION:
+        message = (
+            f"the database {place.description} has format {found}, this version of Hashrange reads up to "
+            f"{FORMAT_VERSION}: use a newer version"
+        )
+        raise FormatTooNew(message)

@@ -1,0 +1,112 @@
+"""Every statement the engine runs, by name: the subset that PostgreSQL, CockroachDB and YugabyteDB share.
+
+Each is prepared once per connection. Parameters and results are binary.
+"""
+
+from hashrange.storage.postgres.flavour import Flavour
+
+SNAPSHOT = b"snapshot"
+BEGIN = b"begin"
+COMMIT = b"commit"
+ROLLBACK = b"rollback"
+FENCE = b"fence"
+FENCE_ALONE = b"fence_alone"
+SCANNER = b"scanner"
+GET = b"get"
+KEYS = b"keys"
+LOCK = b"lock"
+SCAN = b"scan"
+SCAN_REVERSE = b"scan_reverse"
+SCAN_KEYS = b"scan_keys"
+DIGESTS = b"digests"
+LOCK_DIGESTS = b"lock_digests"
+INSERT = b"insert"
+PUT = b"put"
+DELETE = b"delete"
+COUNTER = b"counter"
+COUNTER_FILL = b"counter_fill"
+COUNTER_LOCK = b"counter_lock"
+COUNTER_ZEROS = b"counter_zeros"
+COUNTER_DROP = b"counter_drop"
+ADD = b"add"
+LONG_GET = b"long_get"
+LONG_SCAN = b"long_scan"
+LONG_SCAN_REVERSE = b"long_scan_reverse"
+LONG_PUT = b"long_put"
+LONG_DELETE = b"long_delete"
+BEAT = b"beat"
+BEAT_READ = b"beat_read"
+
+# Every counter is a sum of so many rows at most; a writer adds to its own, so that writers do not wait for
+# each other.
+COUNTER_SHARDS = 16  # as in COUNTER_FILL below
+
+_COMMON = {
+    SNAPSHOT: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    COMMIT: "COMMIT",
+    ROLLBACK: "ROLLBACK",
+    SCANNER: "SELECT value FROM meta WHERE name = 'scanner' FOR UPDATE",
+    GET: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[])",
+    KEYS: "SELECT k FROM rows WHERE k = ANY($1::bytea[])",
+    # In key order, so that two who want the same rows wait for each other and not both at once.
+    LOCK: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
+    SCAN: "SELECT k, v FROM rows WHERE k >= $1::bytea AND k < $2::bytea ORDER BY k LIMIT $3::bigint",
+    SCAN_REVERSE: (
+        "SELECT k, v FROM rows WHERE k >= $1::bytea AND k < $2::bytea ORDER BY k DESC LIMIT $3::bigint"
+    ),
+    SCAN_KEYS: "SELECT k FROM rows WHERE k >= $1::bytea AND k < $2::bytea ORDER BY k LIMIT $3::bigint",
+    DIGESTS: "SELECT k, md5(v) FROM rows WHERE k >= $1::bytea AND k < $2::bytea",
+    LOCK_DIGESTS: "SELECT k, md5(v) FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
+    # The arrays are in key order, and rows are written in the order of the arrays.
+    INSERT: "INSERT INTO rows (k, v) SELECT k, v FROM unnest($1::bytea[], $2::bytea[]) AS new (k, v)",
+    PUT: (
+        "INSERT INTO rows (k, v) SELECT k, v FROM unnest($1::bytea[], $2::bytea[]) AS new (k, v) "
+        "ON CONFLICT (k) DO UPDATE SET v = excluded.v"
+    ),
+    DELETE: "DELETE FROM rows WHERE k = ANY($1::bytea[])",
+    COUNTER: "SELECT CAST(sum(n) AS bigint) FROM counters WHERE k = $1::bytea",
+    COUNTER_FILL: (
+        "INSERT INTO counters (k, shard, n) SELECT $1::bytea, shard, 0 "
+        "FROM generate_series(0, 15) AS shards (shard) ON CONFLICT (k, shard) DO NOTHING"
+    ),
+    COUNTER_LOCK: "SELECT n FROM counters WHERE k = $1::bytea ORDER BY shard FOR UPDATE",
+    COUNTER_ZEROS: "SELECT k FROM counters GROUP BY k HAVING sum(n) = 0 LIMIT 100",
+    COUNTER_DROP: "DELETE FROM counters WHERE k = $1::bytea",
+    ADD: (
+        "INSERT INTO counters (k, shard, n) SELECT k, $2::int, n "
+        "FROM unnest($1::bytea[], $3::bigint[]) AS new (k, n) "
+        "ON CONFLICT (k, shard) DO UPDATE SET n = counters.n + excluded.n"
+    ),
+    LONG_GET: "SELECT v FROM long_rows WHERE head = $1::bytea AND digest = $2::bytea",
+    LONG_SCAN: (
+        "SELECT tail, v FROM long_rows WHERE head = $1::bytea AND tail >= $2::bytea "
+        "ORDER BY tail LIMIT $3::bigint"
+    ),
+    LONG_SCAN_REVERSE: (
+        "SELECT tail, v FROM long_rows WHERE head = $1::bytea AND ($2::bytea IS NULL OR tail < $2) "
+        "ORDER BY tail DESC LIMIT $3::bigint"
+    ),
+    LONG_PUT: (
+        "INSERT INTO long_rows (head, digest, tail, v) VALUES ($1::bytea, $2::bytea, $3::bytea, $4::bytea) "
+        "ON CONFLICT (head, digest) DO UPDATE SET v = excluded.v"
+    ),
+    LONG_DELETE: "DELETE FROM long_rows WHERE head = $1::bytea AND digest = $2::bytea",
+    BEAT: (
+        "INSERT INTO beats (slot, nonce, n) VALUES ($1::int, $2::bytea, $3::bigint) "
+        "ON CONFLICT (slot) DO UPDATE SET nonce = excluded.nonce, n = excluded.n"
+    ),
+    BEAT_READ: "SELECT n FROM beats WHERE slot = $1::int AND nonce = $2::bytea",
+}
+# Locks make PostgreSQL's steps serializable (see transaction.py); the others are so by their isolation.
+_LOCKING = {
+    BEGIN: "BEGIN ISOLATION LEVEL READ COMMITTED",
+    FENCE: "LOCK TABLE fence IN ROW SHARE MODE",
+    FENCE_ALONE: "LOCK TABLE fence IN EXCLUSIVE MODE",
+}
+_ISOLATED = {BEGIN: "BEGIN ISOLATION LEVEL SERIALIZABLE", FENCE: "SELECT 1", FENCE_ALONE: "SELECT 1"}
+
+
+def statements(flavour: Flavour) -> dict[bytes, bytes]:
+    """The statements as this kind of server takes them."""
+    chosen = _COMMON | (_LOCKING if flavour is Flavour.POSTGRESQL else _ISOLATED)
+    return {name: sql.encode() for name, sql in chosen.items()}

@@ -1,0 +1,307 @@
+"""The writer's transaction: what its steps read stays as they read it until the commit.
+
+On PostgreSQL this does not rest on SERIALIZABLE, which tracks reads by page and, past a few dozen of them, by
+table: two servers that commit in batches would abort each other for rows neither of them shares. The
+transaction is READ COMMITTED instead and makes sure of what it read by itself:
+
+- A row that is there is locked when it is read. Keys that steps declare are locked all at once, in key order,
+  so that those who want the same rows wait for each other.
+- A row that is missing cannot be locked. If it is written, it is inserted, which fails if it has come up in
+  the meantime; if it is not, it is inserted and deleted again, which keeps others from inserting it.
+- Keys that everyone reads and hardly anyone writes (`seldom`) are not locked one by one: readers hold the
+  fence together, a writer holds it alone. Locks of tables are granted in turn, so a writer gets its turn.
+- Ranges are read without locks and read once more before the commit, when everything else is locked and
+  written: if they look different, the batch starts again. Only one transaction that read a range is
+  at this stage at any time. Why this suffices is in docs/design/005-postgres-engine.md.
+
+Each of these makes whoever comes later in the order of commits wait, or start again; so that order is a serial
+one. On CockroachDB and YugabyteDB the same statements run under SERIALIZABLE, which tracks rows there.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from psycopg.pq.abc import PGresult
+
+from hashrange.storage.errors import StorageError
+from hashrange.storage.postgres import long_keys, statements
+from hashrange.storage.postgres.arrays import bytea_array, checked, int8, read_int8
+from hashrange.storage.postgres.link import Call, Link
+from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.overlay import Overlay, Unwritten, merged
+from hashrange.storage.postgres.paging import read_range
+from hashrange.storage.postgres.reader import rows_of
+from hashrange.storage.postgres.scanning import Scan
+
+COUNTER_MAX = 2**62
+
+_BEGIN = Call(statements.BEGIN)
+_FENCE = Call(statements.FENCE)
+_SCANNER = Call(statements.SCANNER)
+
+
+class Scanned:
+    """A range as a step found it, up to where it was read."""
+
+    __slots__ = ("end", "rows", "start")
+
+    def __init__(self, start: bytes, end: bytes) -> None:
+        self.start = start
+        self.end = end
+        self.rows: dict[bytes, bytes | None] = {}  # digests of the values; None: only the key was looked at
+
+
+class WriteTransaction:
+    """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
+
+    __slots__ = (
+        "_link", "_links", "_step", "_step_keys", "failure", "guarded", "overlay", "read", "scanned", "seldom",
+        "stored",
+    )  # fmt: skip
+
+    def __init__(self, links: Links, seldom: tuple[bytes, ...]) -> None:
+        self._links = links
+        self._link: Link | None = None
+        self._step = 0
+        self._step_keys: set[bytes] = set()
+        self.seldom = seldom
+        self.failure: Exception | None = None  # trouble of the engine's own, even if a step has swallowed it
+        self.overlay = Overlay()
+        self.stored: dict[bytes, bytes | None] = {}  # what the database has, held still until the commit
+        self.guarded: set[bytes] = set()  # missing rows that must stay so until the commit
+        self.scanned: list[Scanned] = []
+        self.read: set[bytes] = (
+            set()
+        )  # everything the steps asked for, to be fetched at once if they run again
+
+    # What a step sees.
+
+    def get(self, key: bytes) -> bytes | None:
+        """Give the value at `key`, or None."""
+        written = self.overlay.get(key)
+        if not isinstance(written, Unwritten):
+            return written
+        self._step_keys.add(key)
+        if key not in self.stored:
+            self._fetch_one(key)
+        return self.stored[key]
+
+    def scan(
+        self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Give the rows with start <= key < end, this step's writes so far included."""
+        if limit is not None and limit <= 0:
+            return iter(())
+        written = self.overlay.within(start, end, reverse=reverse)
+        hint = None if limit is None else limit + len(written)
+        stored = self._scan_stored(start, end, reverse=reverse, hint=hint)
+        step = self._step
+        return Scan(islice(merged(stored, written, reverse=reverse), limit), lambda: self._step == step)
+
+    def counter(self, key: bytes) -> int:
+        """Give a counter's value with the adds of this step and of those before it."""
+        # All of its rows are there and locked from here on: a number given out on this ground is given once.
+        fill, lock = (Call(name, (key,)) for name in (statements.COUNTER_FILL, statements.COUNTER_LOCK))
+        rows = self.run([fill, lock])[1]
+        stored = sum(read_int8(rows.get_value(number, 0)) for number in range(rows.ntuples))
+        return stored + self.overlay.added(key)
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Store `value` at `key`."""
+        # A value that the database refused later would take the whole commit with it.
+        if type(key) is not bytes or type(value) is not bytes:
+            raise TypeError("keys and values are bytes")
+        self.overlay.own[key] = value
+        self.overlay.pending_bytes += len(value)
+
+    def delete(self, key: bytes) -> None:
+        """Remove the row at `key`, if there is one."""
+        if type(key) is not bytes:
+            raise TypeError("keys are bytes")
+        self.overlay.own[key] = None
+
+    def clear(self, start: bytes, end: bytes, *, limit: int) -> int:
+        """Remove the first `limit` rows of a range at most."""
+        if limit <= 0:
+            return 0
+        written = self.overlay.within(start, end, reverse=False)
+        stored = ((key, b"") for key in self._scan_keys(start, end, hint=limit + len(written)))
+        found = [key for key, _ in islice(merged(stored, written, reverse=False), limit)]
+        self.overlay.own.update(dict.fromkeys(found))
+        return len(found)
+
+    def add(self, key: bytes, amount: int) -> None:
+        """Add to a counter."""
+        total = self.overlay.adds.get(key, 0) + amount
+        if not -COUNTER_MAX <= total <= COUNTER_MAX:
+            raise OverflowError("a counter has 64 bits")
+        self.overlay.adds[key] = total
+
+    # What the committer does between steps.
+
+    def begin(self, keys: Iterable[bytes]) -> None:
+        """Read and lock what the coming steps declared; the transaction begins with the first statement."""
+        short = checked(long_keys.head_of(key) for key in keys)
+        shared = [key for key in short if key.startswith(self.seldom)]
+        own = [key for key in short if not key.startswith(self.seldom)]
+        calls = [*_fence_calls(shared), *_lock_calls(own)]
+        if not calls:
+            return
+        results = self.run(calls)
+        if shared:
+            self._learn(shared, results[1])
+        if own:
+            self._learn_locked(own, *results[-2:])
+
+    def accept(self) -> None:
+        """Keep what the step wrote: it belongs to the commit now."""
+        self._end_step(wrote=bool(self.overlay.own or self.overlay.adds))
+        self.overlay.accept()
+
+    def discard(self) -> None:
+        """Forget what the step wrote."""
+        self._end_step(wrote=False)
+        self.overlay.discard()
+
+    def run(self, calls: list[Call]) -> list[PGresult]:
+        """Send statements of this transaction."""
+        if self.failure is not None:
+            raise self.failure
+        try:
+            if self._link is None:
+                self._link, results = self._links.first([_BEGIN, *calls])
+                return results[1:]
+            return self._link.run(calls)
+        except Exception as error:
+            self.failure = error
+            raise
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to commit or to let go of."""
+        return self._link is not None
+
+    def begun_link(self) -> Link:
+        """The link, with the transaction begun on it."""
+        if self._link is None:
+            self.run([])
+        if self._link is None:
+            raise StorageError("the transaction did not begin")
+        return self._link
+
+    def finish(self) -> Link | None:
+        """Give up the link, if there is one; what is under way on it is the taker's affair."""
+        self.failure = StorageError("a transaction does not outlive its step")
+        self._step += 1
+        link, self._link = self._link, None
+        return link
+
+    def _end_step(self, *, wrote: bool) -> None:
+        # A step that looked at one missing row and did nothing saw it at one moment, which is enough.
+        if wrote or len(self._step_keys) > 1:
+            heads = map(long_keys.head_of, self._step_keys)
+            missing = (key for key in heads if self.stored.get(key, b"") is None)
+            self.guarded.update(key for key in missing if not key.startswith(self.seldom))
+        self.read |= self._step_keys
+        self._step_keys.clear()
+        self._step += 1
+
+    # Reading what was not declared.
+
+    def _fetch_one(self, key: bytes) -> None:
+        if type(key) is not bytes:
+            raise TypeError("keys are bytes")
+        head = long_keys.head_of(key)
+        if head not in self.stored:
+            if head.startswith(self.seldom):
+                self._learn([head], self.run(_fence_calls([head]))[1])
+            else:
+                self._learn_locked([head], *self.run(_lock_calls([head])))
+        if long_keys.is_long(key):
+            rows = self.run([long_keys.get_call(key)])[0]
+            self.stored[key] = rows.get_value(0, 0) if rows.ntuples else None
+
+    def _learn(self, keys: list[bytes], rows: PGresult) -> None:
+        self.stored.update(dict.fromkeys(keys))
+        self.stored.update(rows_of(rows))
+
+    def _learn_locked(self, keys: list[bytes], rows: PGresult, now: PGresult) -> None:
+        """Take over locked rows, unless one has come up while others were being waited for."""
+        found = dict(rows_of(rows))
+        while late := [key for key in keys_of(now) if key not in found]:
+            rows, now = self.run(_lock_calls(late))
+            found.update(rows_of(rows))
+        self.stored.update(dict.fromkeys(keys))
+        self.stored.update(found)
+
+    # Reading ranges.
+
+    def _scan_stored(
+        self, start: bytes, end: bytes, *, reverse: bool, hint: int | None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        seen = self._open_range(start, end, reverse=reverse)
+        for key, value in read_range(self._run_scan, start, end, reverse=reverse, hint=hint):
+            if not long_keys.is_long(key):
+                seen.rows[key] = hashlib.md5(value, usedforsecurity=False).digest()
+            if reverse:
+                seen.start = key
+            else:
+                seen.end = key + b"\0"
+            yield key, value
+        seen.start, seen.end = start, end
+
+    def _scan_keys(self, start: bytes, end: bytes, *, hint: int) -> Iterator[bytes]:
+        """Like `_scan_stored`, without the values."""
+        seen = self._open_range(start, end, reverse=False)
+        at = long_keys.first_head(start)
+        while at < end:
+            page = self._run_scan(Call(statements.SCAN_KEYS, (at, end, int8(hint))))
+            for key in keys_of(page):
+                seen.rows[key] = None
+                at = seen.end = key + b"\0"
+                if long_keys.is_long(key):
+                    yield from (
+                        row for row, _ in long_keys.group(self._run_scan, key, start, end, reverse=False)
+                    )
+                    if start <= key and not end.startswith(key):
+                        self.overlay.emptied.add(key)
+                else:
+                    yield key
+            if page.ntuples < hint:
+                break
+        seen.end = end
+
+    def _open_range(self, start: bytes, end: bytes, *, reverse: bool) -> Scanned:
+        if not self.scanned:
+            self.run([_SCANNER])
+        seen = Scanned(end, end) if reverse else Scanned(start, start)
+        self.scanned.append(seen)
+        return seen
+
+    def _run_scan(self, call: Call) -> PGresult:
+        if call.name in (statements.LONG_SCAN, statements.LONG_SCAN_REVERSE):
+            head = call.parameters[0] or b""
+            if head not in self.stored:
+                # Its lock holds still all keys that begin with it.
+                self._learn_locked([head], *self.run(_lock_calls([head])))
+        return self.run([call])[0]
+
+
+def keys_of(result: PGresult) -> Iterator[bytes]:
+    """The keys of a result."""
+    for number in range(result.ntuples):
+        yield result.get_value(number, 0) or b""
+
+
+def _fence_calls(keys: list[bytes]) -> list[Call]:
+    """Read rows that are hardly ever written, behind the fence."""
+    return [_FENCE, Call(statements.GET, (bytea_array(keys),))] if keys else []
+
+
+def _lock_calls(keys: list[bytes]) -> list[Call]:
+    """Lock rows and read them; then see which are there now that all locks are held."""
+    if not keys:
+        return []
+    array = bytea_array(keys)
+    return [Call(statements.LOCK, (array,)), Call(statements.KEYS, (array,))]

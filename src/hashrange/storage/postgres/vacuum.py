@@ -1,0 +1,35 @@
+"""Dropping what no longer counts; giving space back to the file system is PostgreSQL's own affair."""
+
+from hashrange.storage.postgres import statements
+from hashrange.storage.postgres.arrays import read_int8
+from hashrange.storage.postgres.faults import Refused, translate
+from hashrange.storage.postgres.link import Call, Link
+from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.transaction import keys_of
+
+_BEGIN = Call(statements.BEGIN)
+_COMMIT = Call(statements.COMMIT)
+
+
+def give_back(links: Links) -> None:
+    """Drop counters that have come back to zero."""
+    link: Link | None = None
+    try:
+        link, (zeros,) = links.first([Call(statements.COUNTER_ZEROS)])
+        for key in keys_of(zeros):
+            _drop(link, key)
+    except Refused as refusal:
+        # Someone is counting; the counter is looked at again next time.
+        if not refusal.is_conflict:
+            raise translate(refusal) from refusal
+    except Exception as error:
+        raise translate(error) from error
+    finally:
+        if link is not None:
+            links.abandon(link)
+
+
+def _drop(link: Link, key: bytes) -> None:
+    rows = link.run([_BEGIN, Call(statements.COUNTER_LOCK, (key,))])[1]
+    is_zero = sum(read_int8(rows.get_value(number, 0)) for number in range(rows.ntuples)) == 0
+    link.run([Call(statements.COUNTER_DROP, (key,)), _COMMIT] if is_zero else [_COMMIT])
