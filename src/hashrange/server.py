@@ -58,7 +58,7 @@ class Server:
         load_operations()
         settings = self._settings
         engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._place)
-        catalogue = Catalogue(engine, self._place)
+        catalogue = Catalogue(engine, None if self._place is None else self._place.changes)
         if self._place is None or self._place.leads:
             self._supervisor = supervise(engine, catalogue, self._clock)
             self._supervisor.start()
@@ -182,7 +182,7 @@ async def _serve(settings: Settings, started: Started, place: Place | None = Non
 
 def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> Engine:
     if place is not None:
-        return SqliteEngine.join(settings.data_dir, deliver=deliver)
+        return SqliteEngine.join(settings.data_dir, deliver=deliver, tide=place.commits)
     if settings.in_memory:
         return MemoryEngine()
     return SqliteEngine.open(settings.data_dir, deliver=deliver)

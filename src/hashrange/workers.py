@@ -30,20 +30,67 @@ log = logs.Log("workers")
 
 
 class Board:
-    """A few bytes that all workers see: each has a number of its own there that it raises to say "look again"."""
+    """Numbers that all workers see: each raises one of its own to say that something has changed."""
 
     def __init__(self, workers: int) -> None:
-        self._memory = mmap(-1, workers * _SLOT_BYTES)
-        self._numbers = memoryview(self._memory).cast("Q")
-        self._all = memoryview(self._memory)
+        """Make it before the workers part; memory that is mapped by then stays shared."""
+        self._memory = memoryview(mmap(-1, (workers + 1) * _SLOT_BYTES))
+        self._numbers = self._memory.cast("Q")
+        self._own = workers * _SLOT_BYTES
 
     def seen(self) -> bytes:
-        """All numbers as they are now, to be compared with what was seen before."""
-        return self._all.tobytes()
+        """All workers' numbers as they are now, to be compared with what was seen before."""
+        return self._memory[: self._own].tobytes()
 
     def raise_number(self, worker: int) -> None:
         """Say that something has changed; only the worker itself writes its number."""
         self._numbers[worker] += 1
+
+    @property
+    def note(self) -> int:
+        """One number that belongs to all of them."""
+        return self._numbers[-1]
+
+    @note.setter
+    def note(self, value: int) -> None:
+        self._numbers[-1] = value
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """One worker's view of who has changed the catalogue: the catalogue's `Notice`."""
+
+    board: Board
+    worker: int
+
+    def seen(self) -> bytes:
+        """What all workers have posted so far."""
+        return self.board.seen()
+
+    def post(self) -> None:
+        """Tell all workers to look at the catalogue again."""
+        self.board.raise_number(self.worker)
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """One worker's view of who has committed: the engine's `Tide`."""
+
+    board: Board
+    worker: int
+
+    def seen(self) -> bytes:
+        """What differs after every commit of any worker."""
+        return self.board.seen()
+
+    def commit(self, log_pages: int) -> None:
+        """Note a commit; workers commit in turn, so the length of the log is the newest."""
+        self.board.note = log_pages
+        self.board.raise_number(self.worker)
+
+    def log_pages(self) -> int:
+        """The length of the log as of the last commit of any worker."""
+        return self.board.note
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +98,14 @@ class Place:
     """What a worker process needs to know of its place among the others."""
 
     number: int
-    board: Board
+    changes: Changes
+    commits: Commits
     control: socket.socket
 
     @property
     def leads(self) -> bool:
         """The first worker also does the background work."""
         return self.number == 0
-
-    def seen(self) -> bytes:
-        """What all workers have posted so far; with `post`, this is the catalogue's `Notice`."""
-        return self.board.seen()
-
-    def post(self) -> None:
-        """Tell all workers to look at the catalogue again."""
-        self.board.raise_number(self.number)
 
     def ready(self) -> None:
         """Tell the parent that requests are answered now."""
@@ -82,7 +122,8 @@ class Parent:
         self._settings = settings
         self._sockets = sockets
         self._main = main
-        self._board = Board(settings.workers)
+        self._changes = Board(settings.workers)
+        self._commits = Board(settings.workers)
         self._controls: dict[int, socket.socket] = {}  # by worker number
         self._processes: dict[int, int] = {}  # process id to worker number
         self._selector = selectors.DefaultSelector()
@@ -132,7 +173,8 @@ class Parent:
             for other in [*self._controls.values(), *self._sockets]:
                 other.close()
             self._selector.close()
-            status = self._main(self._settings, Place(number, self._board, control))
+            changes, commits = Changes(self._changes, number), Commits(self._commits, number)
+            status = self._main(self._settings, Place(number, changes, commits, control))
         except BaseException as error:  # noqa: BLE001 - the parent's stack must not be unwound in the child
             log.error("worker.failed", worker=number, error=error)
         finally:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 import apsw
 
+from hashrange.storage.sqlite.tide import Tide
+
 log = logging.getLogger(__name__)
 
 LOG_PAGES_START = 4000  # 32 MB; recovering a log costs about 0.6 ms per MB at the next opening
@@ -24,9 +26,16 @@ Interject = Callable[[Callable[[], None]], bool]
 class Checkpointer:
     """A thread that keeps the log short while there is load and empty when there is none."""
 
-    def __init__(self, connection: apsw.Connection, writer: apsw.Connection) -> None:
-        """Start watching the commits of `writer`; `connection` is for this thread alone."""
+    def __init__(
+        self, connection: apsw.Connection, writer: apsw.Connection, tide: Tide, unpin: Callable[[], None]
+    ) -> None:
+        """Start watching the commits of `writer`; `connection` is for this thread alone.
+
+        `unpin` ends the snapshots of readers that nobody uses: they would keep the log from starting over.
+        """
         self._connection = connection
+        self._tide = tide
+        self._unpin = unpin
         self._writer = writer
         self._threshold = LOG_PAGES_START
         self._pages = 0
@@ -58,6 +67,7 @@ class Checkpointer:
             self._threshold = LOG_PAGES_START
         self._pages = pages
         self._commits += 1
+        self._tide.commit(pages)
         if pages >= self._threshold:
             self._resting.clear()
             self._due.set()
@@ -75,13 +85,15 @@ class Checkpointer:
     def _run(self) -> None:
         seen = 0
         while True:
-            called = self._due.wait(IDLE_SECONDS if self._dirty else None)
+            called = self._due.wait(IDLE_SECONDS)
             self._due.clear()
             if self._stop:
                 return
+            if not called:
+                self._unpin()
             if self._pages >= self._threshold:
                 self._shorten()
-            elif not called and seen == self._commits:
+            elif not called and self._dirty and seen == self._commits:
                 self._empty()
             seen = self._commits
             self._resting.set()

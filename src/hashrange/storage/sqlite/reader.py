@@ -15,9 +15,13 @@ COUNTER = "SELECT n FROM counters WHERE k = ?"
 
 
 class SnapshotReader:
-    """The engine's `Reader`: its snapshot begins with the first call and ends with `release`."""
+    """The engine's `Reader`: its snapshot begins with the first call and ends with `release`.
 
-    __slots__ = ("_begun", "_connection", "_held", "_holder", "_point", "_scans")
+    Unless nothing is committed meanwhile: then the next step may go on with the same snapshot, which saves SQLite
+    the locks that beginning and ending one costs. The second step that finds the tide unchanged makes it so.
+    """
+
+    __slots__ = ("_begun", "_connection", "_held", "_holder", "_point", "_scans", "_tide", "idle")
 
     def __init__(self, connection: apsw.Connection) -> None:
         """Read through a connection that nobody else reads through meanwhile."""
@@ -27,6 +31,18 @@ class SnapshotReader:
         self._scans: list[apsw.Cursor] = []
         self._held = False
         self._begun = False
+        self._tide: object = None
+        self.idle = False  # not used since this was last set
+
+    def renew(self, tide: object) -> None:
+        """Get ready for a step that must see everything up to this tide."""
+        self.idle = False
+        if tide != self._tide:
+            self._tide = tide
+            if self._begun:
+                self.end()
+        elif not self._begun:
+            self._begin()
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
@@ -57,14 +73,19 @@ class SnapshotReader:
             self._holder.execute("BEGIN")
             self._begun = True
 
-    def release(self) -> None:
-        """End the snapshot, and with it every scan that was not read to its end."""
+    def release(self, *, keep: bool = False) -> None:
+        """End every scan that was not read to its end, and the snapshot unless it may be of use again."""
         if self._scans:
             close_scans(self._scans)
         if self._held:
             self._held = False
             next(self._holder, None)
-        elif self._begun:
+        elif self._begun and not keep:
+            self.end()
+
+    def end(self) -> None:
+        """End the snapshot."""
+        if self._begun:
             self._begun = False
             self._holder.execute("COMMIT")
 
