@@ -5,13 +5,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 FAST := $(wildcard tests/core tests/wire tests/storage tests/tidy)
 
-.PHONY: serve test check lint fmt types clean
+.PHONY: serve test check lint fmt types clean fuzz differential
 
 serve: $(VENV)/runtime
 	$(BIN)/hashrange serve
 
 test: $(VENV)/ready
 	$(BIN)/pytest -n 2
+
+# Spoilt requests; `make fuzz REQUESTS=1000000 SEED=7` for more of them, or others.
+fuzz: $(VENV)/ready
+	HASHRANGE_FUZZ_REQUESTS=$(or $(REQUESTS),200000) HASHRANGE_FUZZ_SEED=$(or $(SEED),20120810) $(BIN)/pytest tests/fuzz
+
+# The same requests to Hashrange and to DynamoDB Local.
+differential: $(VENV)/ready
+	PYTHONPATH=tests $(BIN)/python -m differential.run --requests $(or $(REQUESTS),20000) --seed $(or $(SEED),1)
 
 check: lint types
 	$(BIN)/pytest -n 2 -m "not slow" $(FAST)
@@ -26,6 +34,10 @@ types: $(VENV)/ready
 fmt: $(VENV)/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# For example: make bench ARGS="--quick"; docs/benchmarks.md has more.
+bench: $(VENV)/ready
+	$(BIN)/python bench/compare.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -11,8 +11,8 @@ _RETURN_VALUES = ("NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW")
 
 def make(random: Random) -> tuple[str, Request]:
     """One request: the operation's name and its members."""
-    chosen = random.choices(list(_MAKERS), [weight for weight, _ in _MAKERS.values()])[0]
-    return chosen, _MAKERS[chosen][1](random)
+    _, operation, maker = random.choices(_MAKERS, [weight for weight, _, _ in _MAKERS])[0]
+    return operation, maker(random)
 
 
 def _common(values: Values, *, writes: bool = False) -> Request:
@@ -33,6 +33,79 @@ def _put(random: Random) -> Request:
     if maker.chance(0.3):
         request["ReturnValues"] = random.choice(_RETURN_VALUES if maker.chance(0.1) else _RETURN_VALUES[:2])
     return request | maker.parameters()
+
+
+def _expected(values: Values) -> Request:
+    """Conditions of the older kind."""
+    found: Request = {}
+    for name in values.random.sample(("a", "b", "n", "g", "ss"), values.random.randrange(1, 3)):
+        found[name] = values.random.choice(
+            (
+                {"Exists": False},
+                {"Value": values.value()},
+                {"ComparisonOperator": "NOT_NULL"},
+                {"ComparisonOperator": "NULL"},
+                _comparison(values),
+                {"Exists": True},
+            )
+        )
+    return {"Expected": found} | ({"ConditionalOperator": "OR"} if values.chance(0.2) else {})
+
+
+def _comparison(values: Values) -> Request:
+    operator = values.random.choice(
+        ("EQ", "NE", "LT", "LE", "GT", "GE", "CONTAINS", "NOT_CONTAINS", "BEGINS_WITH", "IN", "BETWEEN")
+    )
+    count = 2 if operator == "BETWEEN" else values.random.randrange(1, 3) if operator == "IN" else 1
+    scalar = values.random.choice(({"S": "ab"}, {"N": "2"}, {"B": "AAE="}))
+    if operator in {"IN", "BETWEEN", "BEGINS_WITH"} or values.chance(0.8):
+        return {"ComparisonOperator": operator, "AttributeValueList": [scalar] * count}
+    return {"ComparisonOperator": operator, "AttributeValueList": [values.value() for _ in range(count)]}
+
+
+def _legacy_put(random: Random) -> Request:
+    values = Values(random)
+    table = values.table()
+    return {"TableName": table, "Item": values.item(table)} | _expected(values)
+
+
+def _legacy_update(random: Random) -> Request:
+    values = Values(random)
+    table = values.table()
+    updates: Request = {}
+    for name in random.sample(("a", "b", "c", "n", "ss", "l"), random.randrange(1, 4)):
+        action = random.choice(("PUT", "ADD", "DELETE"))
+        updates[name] = {"Action": action}
+        if action != "DELETE" or values.chance(0.4):
+            added = random.choice(({"N": "1"}, {"SS": ["a"]}, {"NS": ["1"]}, values.value()))
+            updates[name]["Value"] = added if action == "ADD" else values.value()
+    request: Request = {"TableName": table, "Key": values.key(table), "AttributeUpdates": updates}
+    if values.chance(0.5):
+        request["ReturnValues"] = random.choice(_RETURN_VALUES)
+    return request | (_expected(values) if values.chance(0.3) else {})
+
+
+def _legacy_query(random: Random) -> Request:
+    values = Values(random)
+    conditions: Request = {
+        "pk": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": random.choice("pqr")}]}
+    }
+    if values.chance(0.5):
+        operator = random.choice(("EQ", "LT", "LE", "GT", "GE", "NE"))
+        conditions["sk"] = {"ComparisonOperator": operator, "AttributeValueList": [{"N": "1"}]}
+    request: Request = {"TableName": RANGED, "KeyConditions": conditions}
+    if values.chance(0.5):
+        request["QueryFilter"] = {random.choice("abcn"): _comparison(values)}
+    if values.chance(0.2):
+        request["AttributesToGet"] = random.sample(("pk", "sk", "a", "b", "n"), 2)
+    return request
+
+
+def _legacy_scan(random: Random) -> Request:
+    values = Values(random)
+    filters = {name: _comparison(values) for name in random.sample("abcn", random.randrange(1, 3))}
+    request: Request = {"TableName": RANGED, "ScanFilter": filters}
+    return request | ({"ConditionalOperator": "OR"} if values.chance(0.3) else {})
 
 
 def _delete(random: Random) -> Request:
@@ -188,15 +261,19 @@ def _transact_get(random: Random) -> Request:
     return {"TransactItems": gets, **_common(Values(random))}
 
 
-_MAKERS: dict[str, tuple[int, Callable[[Random], Request]]] = {
-    "PutItem": (20, _put),
-    "UpdateItem": (30, _update),
-    "DeleteItem": (6, _delete),
-    "GetItem": (12, _get),
-    "Query": (20, _query),
-    "Scan": (10, _scan),
-    "BatchGetItem": (4, _batch_get),
-    "BatchWriteItem": (5, _batch_write),
-    "TransactWriteItems": (8, _transact_write),
-    "TransactGetItems": (3, _transact_get),
-}
+_MAKERS: list[tuple[int, str, Callable[[Random], Request]]] = [
+    (20, "PutItem", _put),
+    (4, "PutItem", _legacy_put),
+    (30, "UpdateItem", _update),
+    (8, "UpdateItem", _legacy_update),
+    (6, "DeleteItem", _delete),
+    (12, "GetItem", _get),
+    (20, "Query", _query),
+    (4, "Query", _legacy_query),
+    (10, "Scan", _scan),
+    (4, "Scan", _legacy_scan),
+    (4, "BatchGetItem", _batch_get),
+    (5, "BatchWriteItem", _batch_write),
+    (8, "TransactWriteItems", _transact_write),
+    (3, "TransactGetItems", _transact_get),
+]

@@ -259,7 +259,8 @@ class Expressions(Values):
             case 0:
                 return f"{self.path()} {self.random.choice('+-')} {self.placeholder({'N': self.number()})}"
             case 1:
-                return f"if_not_exists({self.path()}, {self.placeholder()})"
+                # DynamoDB Local leaves the form of a number in here, too, as it was sent.
+                return f"if_not_exists({self.path()}, {self.placeholder(self.value(depth=1))})"
             case 2:
                 return f"list_append({self.path()}, {self.placeholder({'L': [{'S': 'x'}]})})"
             case 3:

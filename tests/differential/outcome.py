@@ -10,6 +10,7 @@ from serving import AUTHORIZATION
 
 _UNORDERED = frozenset({"SS", "NS", "BS"})
 _PAGED = frozenset({"Query", "Scan"})
+_SORTED_BY = {"": "sk", "by-n": "n", "by-g": "n"}
 _PAGES_MAX = 100
 # The service's newer request-validation layer puts this before messages that DynamoDB Local gives bare.
 _NEWER_LAYER = "1 validation error detected: "
@@ -89,7 +90,9 @@ class Peer:
                 "ScannedCount": sum(page["ScannedCount"] for page in pages),
                 "Items": [item for page in pages for item in page.get("Items", [])],
             }
-        return Outcome(200, "", "", _comparable(operation, merged))
+        return Outcome(
+            200, "", "", _comparable(operation, merged, _SORTED_BY.get(request.get("IndexName", "")))
+        )
 
     def _send(self, operation: str, request: dict[str, Any]) -> Outcome:
         headers = {
@@ -109,12 +112,14 @@ class Peer:
         return Outcome(response.status, code, message, _canonical(body.get("CancellationReasons", [])))
 
 
-def _comparable(operation: str, body: dict[str, Any]) -> Any:
+def _comparable(operation: str, body: dict[str, Any], sorted_by: str | None = None) -> Any:
     found = _canonical(body)
-    if operation == "Scan":
-        found["Items"] = sorted(found.get("Items", []), key=repr)
-    if operation == "Query":
-        # Index rows of equal keys come in an order of the server's own.
+    if isinstance(found.get("ConsumedCapacity"), list):
+        found["ConsumedCapacity"].sort(key=lambda part: part["TableName"])
+    if operation in _PAGED:
+        if operation == "Query":
+            found["Order"] = [item.get(sorted_by) for item in found.get("Items", [])]
+        # Scans have an order of the server's own, and so have index rows of equal keys.
         found["Items"] = sorted(found.get("Items", []), key=repr)
     if operation == "BatchGetItem":
         found["Responses"] = {table: sorted(rows, key=repr) for table, rows in found["Responses"].items()}

@@ -221,6 +221,20 @@ SEEDS: list[tuple[str, Request]] = [
         }
         | {"Parameters": [{"L": [{"N": "1"}]}]},
     ),
+    *(
+        ("ExecuteStatement", {"Statement": statement})
+        for statement in (
+            f"SELECT * FROM {TABLE} WHERE pk IN ['a', 'b'] AND sk > 0 ORDER BY pk DESC, sk ASC",
+            f'SELECT pk, texts FROM "{TABLE}"."by-group" WHERE "group" = \'red\' AND rank >= -1e3',
+            f"SELECT * FROM {TABLE} WHERE contains(text, 'o') OR NOT attribute_type(map, 'M') OR none IS NULL",
+            f"SELECT * FROM {TABLE} WHERE pk = 'a' AND begins_with(text, 's') AND missing IS MISSING",
+            f"INSERT INTO {BARE} VALUE {{'pk': 'q''s', 'sk': 2, 's': <<'a'>>, 'n': <<1, 2>>, 'm': {{'x': [true]}}}}",
+            f"UPDATE {BARE} SET n = n + 1 SET s = set_add(s, <<'c'>>) REMOVE m.x[0] WHERE pk = 'a' AND sk = 1",
+            f"UPDATE {BARE} SET m = {{'a': [1, 2, {{}}]}} WHERE pk = 'a' AND sk = 1 RETURNING MODIFIED NEW *",
+            f"DELETE FROM {BARE} WHERE pk = 'a' AND sk = 1 AND size(s) < 9 RETURNING ALL OLD *",
+            f"SELECT * FROM {TABLE} -- comment\n WHERE /* more */ sk BETWEEN 0 AND 5;",
+        )
+    ),
     (
         "BatchExecuteStatement",
         {"Statements": [{"Statement": f"SELECT * FROM {BARE} WHERE pk = 'a' AND sk = 1"}]},

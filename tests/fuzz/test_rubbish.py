@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from differential import calls, generator
 from faults.line import Line
 from faults.tables import await_active, check_table
 from fuzz import hostile, model, rubbish, seeds
@@ -22,6 +23,12 @@ REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", "100000"))
 _ROUND = 5_000
 _GROWTH_BYTES_MAX = 48 * 1024 * 1024
 _CANARIES = 200
+_TABLES = [
+    seeds.table(seeds.TABLE),
+    seeds.table(seeds.BARE, indexes=False),
+    seeds.table(seeds.CANARY),
+    *generator.TABLES,
+]
 
 
 def test_spoilt_requests_do_no_harm(tmp_path: Path) -> None:
@@ -58,22 +65,26 @@ def _shots() -> Iterator[Shot]:
                 yield Shot(next(numbers), operation, data)
     for number in numbers:
         random = Random(f"{SEED}-{number}")
-        operation, request = random.choice(seeds.SEEDS)
-        spoil = random.choice((rubbish.spoilt_tree, rubbish.spoilt_tree, rubbish.spoilt_language))
+        operation, request = random.choice((random.choice(seeds.SEEDS), calls.make(random)))
+        spoil = random.choice((rubbish.spoilt_tree, rubbish.spoilt_tree, rubbish.spoilt_language, _untouched))
         yield Shot(number, operation, rubbish.body(spoil(request, random), random))
+
+
+def _untouched(request: seeds.Request, _: Random) -> seeds.Request:
+    return request
 
 
 def _prepare(server: Serving) -> None:
     """Make sure the tables are there: a spoilt request may well be a good DeleteTable."""
     with Line(server.port) as line:
         there = line.call("ListTables", {})["TableNames"]
-        for name in (seeds.TABLE, seeds.BARE, seeds.CANARY):
-            if name not in there:
-                line.call("CreateTable", seeds.table(name, indexes=name != seeds.BARE))
-                await_active(line, name)
-                if name == seeds.CANARY:
-                    for number in range(_CANARIES):
-                        line.call("PutItem", {"TableName": name, "Item": _canary(number)})
+        for definition in _TABLES:
+            if definition["TableName"] not in there:
+                line.call("CreateTable", definition)
+                await_active(line, definition["TableName"])
+        if seeds.CANARY not in there:
+            for number in range(_CANARIES):
+                line.call("PutItem", {"TableName": seeds.CANARY, "Item": _canary(number)})
 
 
 def _canary(number: int) -> dict[str, Any]:
@@ -85,9 +96,9 @@ def _check_data(server: Serving) -> None:
     with Line(server.port) as line:
         found = line.everything({"TableName": seeds.CANARY})
         assert {item["sk"]["N"]: item for item in found} == {str(n): _canary(n) for n in range(_CANARIES)}
-        for name in (seeds.CANARY, seeds.TABLE, seeds.BARE):
-            await_active(line, name)
-            check_table(line, name)
+        for definition in _TABLES:
+            await_active(line, definition["TableName"])
+            check_table(line, definition["TableName"])
 
 
 def _every_kind_was_there(tally: Tally) -> bool:
