@@ -2,32 +2,18 @@
 
 from typing import Any
 
-from hashrange.api import answers, item_writes, shapes
+from hashrange.api import item_writes
 from hashrange.api.context import Context
-from hashrange.api.item_shapes import ATTRIBUTES, EXPECTED, NAMES
-from hashrange.api.kinds import Member, Text
+from hashrange.api.item_shapes import single_write
 from hashrange.api.parameters import attribute_map
-from hashrange.api.plan import Plan, Write
+from hashrange.api.plan import Plan
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
 from hashrange.core import key_paths, mutation, primary_key
-from hashrange.storage.engine import Transaction
 
 SHAPE = Shape(
-    {
-        "ReturnConsumedCapacity": shapes.RETURN_CONSUMED_CAPACITY,
-        "ReturnItemCollectionMetrics": shapes.RETURN_ITEM_COLLECTION_METRICS,
-        "TableName": Member(shapes.TABLE_NAME, required=True),
-        "ReturnValues": shapes.RETURN_VALUES,
-        "Key": Member(ATTRIBUTES, required=True),
-        "ConditionalOperator": shapes.CONDITIONAL_OPERATOR,
-        "Expected": EXPECTED,
-        "ConditionExpression": Text(),
-        "ExpressionAttributeNames": NAMES,
-        "ExpressionAttributeValues": ATTRIBUTES,
-        "ReturnValuesOnConditionCheckFailure": shapes.RETURN_VALUES_ON_FAILURE,
-    },
+    single_write("Key"),
     prefixed=True,
 )
 
@@ -42,12 +28,4 @@ def delete_item(context: Context, request: dict[str, Any]) -> Plan:
     key = primary_key.of_key(table, key_item)
     key_paths.refuse_nested(table, table.indexes, condition)
     command = mutation.Delete(key, condition)
-
-    def step(tx: Transaction) -> bytes:
-        current, outcome = item_writes.run(tx, table, command, request)
-        members = answers.write_members(tx, request, current, outcome, key_item, key)
-        if wants_old and outcome.before is not None:
-            members["Attributes"] = outcome.before
-        return answers.body(members)
-
-    return Write(step)
+    return item_writes.write(table, command, request, key_item, wants_old=wants_old)

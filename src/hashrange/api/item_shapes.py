@@ -1,6 +1,7 @@
 """Request members that the item operations share."""
 
-from hashrange.api.kinds import VALUE, VALUE_MEMBER, Flag, ListOf, MapOf, Member, Struct, Text
+from hashrange.api import shapes
+from hashrange.api.kinds import VALUE, VALUE_MEMBER, Flag, Kind, ListOf, MapOf, Member, Struct, Text
 from hashrange.api.shapes import text_choices
 
 ATTRIBUTES = MapOf(VALUE)
@@ -54,3 +55,21 @@ ATTRIBUTE_UPDATES = MapOf(
         },
     )
 )
+
+
+def single_write(target: str, changes: dict[str, Member | Kind] | None = None) -> dict[str, Member | Kind]:
+    """The members of PutItem, UpdateItem and DeleteItem, in the order in which their errors are reported."""
+    return {
+        "ReturnConsumedCapacity": shapes.RETURN_CONSUMED_CAPACITY,
+        "ReturnItemCollectionMetrics": shapes.RETURN_ITEM_COLLECTION_METRICS,
+        "TableName": Member(shapes.TABLE_NAME, required=True),
+        "ReturnValues": shapes.RETURN_VALUES,
+        target: Member(ATTRIBUTES, required=True),
+        "ConditionalOperator": shapes.CONDITIONAL_OPERATOR,
+        "Expected": EXPECTED,
+        **(changes or {}),
+        "ConditionExpression": Text(),
+        "ExpressionAttributeNames": NAMES,
+        "ExpressionAttributeValues": ATTRIBUTES,
+        "ReturnValuesOnConditionCheckFailure": shapes.RETURN_VALUES_ON_FAILURE,
+    }

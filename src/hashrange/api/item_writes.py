@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from hashrange.api import errors
+from hashrange.api import answers, errors
 from hashrange.api.errors import ApiError
 from hashrange.api.parameters import legacy_map, refuse_idle_placeholders, refuse_mixing, resolver
+from hashrange.api.plan import Write
 from hashrange.core.errors import Invalid, RequestInvalid
 from hashrange.core.expressions import Condition, legacy
-from hashrange.core.mutation import Command, Outcome
+from hashrange.core.mutation import Command, Delete, Outcome, Put
 from hashrange.core.schema import Table
+from hashrange.core.values import Item
 from hashrange.storage import catalogue, store
 from hashrange.storage.engine import Transaction
 
@@ -65,3 +67,16 @@ def run(tx: Transaction, table: Table, command: Command, request: Request) -> tu
         raise errors.condition_failed(rejected.stored if wants_item else None) from None
     except store.CollectionFull:
         raise ApiError("ItemCollectionSizeLimitExceededException", "Collection size exceeded.") from None
+
+
+def write(table: Table, command: Put | Delete, request: Request, key_item: Item, *, wants_old: bool) -> Write:
+    """The plan of PutItem and DeleteItem."""
+
+    def step(tx: Transaction) -> bytes:
+        current, outcome = run(tx, table, command, request)
+        members = answers.write_members(tx, request, current, outcome, key_item, command.key)
+        if wants_old and outcome.before is not None:
+            members["Attributes"] = outcome.before
+        return answers.body(members)
+
+    return Write(step)

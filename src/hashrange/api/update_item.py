@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from hashrange.api import answers, item_writes, shapes
+from hashrange.api import answers, item_writes
 from hashrange.api.context import Context
-from hashrange.api.item_shapes import ATTRIBUTE_UPDATES, ATTRIBUTES, EXPECTED, NAMES
-from hashrange.api.kinds import Member, Text, Violation
+from hashrange.api.item_shapes import ATTRIBUTE_UPDATES, single_write
+from hashrange.api.kinds import Text, Violation
 from hashrange.api.parameters import (
     attribute_map,
     legacy_map,
@@ -38,21 +38,7 @@ def _narrowed(given: dict[str, Any], found: list[Violation]) -> list[Violation]:
 
 
 SHAPE = Shape(
-    {
-        "ReturnConsumedCapacity": shapes.RETURN_CONSUMED_CAPACITY,
-        "ReturnItemCollectionMetrics": shapes.RETURN_ITEM_COLLECTION_METRICS,
-        "TableName": Member(shapes.TABLE_NAME, required=True),
-        "ReturnValues": shapes.RETURN_VALUES,
-        "Key": Member(ATTRIBUTES, required=True),
-        "ConditionalOperator": shapes.CONDITIONAL_OPERATOR,
-        "Expected": EXPECTED,
-        "AttributeUpdates": ATTRIBUTE_UPDATES,
-        "UpdateExpression": Text(),
-        "ConditionExpression": Text(),
-        "ExpressionAttributeNames": NAMES,
-        "ExpressionAttributeValues": ATTRIBUTES,
-        "ReturnValuesOnConditionCheckFailure": shapes.RETURN_VALUES_ON_FAILURE,
-    },
+    single_write("Key", {"AttributeUpdates": ATTRIBUTE_UPDATES, "UpdateExpression": Text()}),
     prefixed=True,
     narrowed=_narrowed,
 )
