@@ -16,7 +16,7 @@ from hashrange.bench.load import best_generator
 from hashrange.bench.process import Meter
 from hashrange.bench.run import Options, Run
 
-QUICK = {"seconds": 1.0, "warmup_seconds": 0.0, "large_items": 10_000, "growth_to": 4}
+QUICK = {"seconds": 1.0, "warmup_seconds": 0.0, "large_items": 10_000, "growth_to": 4, "run_seconds": 120}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -61,25 +61,43 @@ def add_shared_flags(found: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"run only this one; may be given more than once: {', '.join(workloads.NAMES)}",
     )
-    found.add_argument("--seconds", type=float, metavar="N", help="seconds per workload (default: 3)")
+    found.add_argument("--seconds", type=_positive, metavar="N", help="seconds per workload (default: 3)")
     found.add_argument("--warmup-seconds", type=float, metavar="N", help="and before that (default: 1)")
-    found.add_argument("--connections", type=int, default=16, metavar="N", help="(default: 16)")
+    found.add_argument("--connections", type=_count, default=16, metavar="N", help="(default: 16)")
     found.add_argument(
-        "--large-items", type=int, metavar="N", help="items for the mixed load (default: 1000000)"
+        "--large-items", type=_count, metavar="N", help="items for the mixed load (default: 1000000)"
     )
     found.add_argument(
-        "--load-seconds", type=float, metavar="N", help="stop loading large items after this (default: 90)"
+        "--load-seconds",
+        type=_positive,
+        metavar="N",
+        help="stop loading large items after this (default: 90)",
     )
     found.add_argument(
-        "--growth-to", type=int, metavar="POWER", help="let the table grow to 10^POWER items (default: 6)"
+        "--growth-to", type=_count, metavar="POWER", help="let the table grow to 10^POWER items (default: 6)"
+    )
+    found.add_argument(
+        "--run-seconds", type=_positive, metavar="N", help="let a slow server off after this (default: 420)"
     )
     found.add_argument("--quick", action="store_true", help="a second each, few items: does everything run?")
+
+
+def _positive(text: str) -> float:
+    if not 0 < (number := float(text)) < 1e6:
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return number
+
+
+def _count(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
 
 
 def options(chosen: argparse.Namespace, folder: Path) -> Options:
     """Put together what was asked for; a flag wins over --quick."""
     given = QUICK if chosen.quick else {}
-    names = ("seconds", "warmup_seconds", "large_items", "load_seconds", "growth_to")
+    names = ("seconds", "warmup_seconds", "large_items", "load_seconds", "growth_to", "run_seconds")
     flags = {name: value for name in names if (value := getattr(chosen, name)) is not None}
     return Options(folder=folder, connections=chosen.connections, **{**given, **flags})
 

@@ -76,7 +76,8 @@ class _Command:
             raise LoadFailed(f"{self.name} did not run: {problem}") from None
         found = _RESULT.search(done.stdout)
         if found is None:
-            raise LoadFailed(f"{self.name}: {(done.stderr or done.stdout).strip()[-300:]}")
+            words = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
+            raise LoadFailed(f"{self.name}: {words[-1]}")
         return outcome(found[1], _children_cpu_seconds() - before)
 
     def command(self, order: Order) -> list[str]:

@@ -1,5 +1,6 @@
 """What a server's processes use: processor time and memory, as Linux counts them in /proc."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -22,8 +23,14 @@ class Meter:
         """Memory in use now."""
         return self._status("VmRSS:")
 
+    def forget_peak(self) -> None:
+        """Let the peak start anew from what is in use now, where the kernel allows it."""
+        for pid in self._tree():
+            with contextlib.suppress(OSError):
+                (_PROC / str(pid) / "clear_refs").write_text("5", "ascii")  # proc(5): resets VmHWM
+
     def peak_memory_bytes(self) -> int | None:
-        """The most memory in use at any time."""
+        """The most memory in use at any time since then."""
         return self._status("VmHWM:")
 
     def _status(self, name: str) -> int | None:
@@ -39,11 +46,9 @@ class Meter:
 
 def _children(pid: int) -> list[int]:
     found: list[int] = []
-    try:
+    with contextlib.suppress(OSError):  # it has ended meanwhile
         for thread in (_PROC / str(pid) / "task").iterdir():
             found += map(int, (thread / "children").read_text("ascii").split())
-    except OSError:
-        pass  # it has ended meanwhile
     return found
 
 

@@ -18,7 +18,7 @@ _PROCESSES_MAX = 4
 class Share(NamedTuple):
     """What one process has done."""
 
-    latencies_us: array[int]
+    latencies_us: "array[int]"  # array takes no parameter before Python 3.12
     refused: int
     broken: int
     seconds: float
@@ -66,7 +66,7 @@ def split(connections: int, count: int) -> list[int]:
     return [share for share in shares if share]
 
 
-def percentile(values: array[int], percent: int) -> int:
+def percentile(values: "array[int]", percent: int) -> int:
     """Give the value below which so many percent of the sorted values lie."""
     return values[min(len(values) - 1, len(values) * percent // 100)] if values else 0
 

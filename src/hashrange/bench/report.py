@@ -26,7 +26,7 @@ def rate(value: float | None) -> str:
     """Say a number of requests per second."""
     if value is None:
         return MISSING
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def milliseconds(value: float | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hashrange.bench import request_file, sample
+from hashrange.bench import report, request_file, sample
 from hashrange.bench.endpoint import CallFailed, Endpoint
 from hashrange.bench.load import Generator, LoadFailed, Order, Outcome
 from hashrange.bench.process import Meter
@@ -15,12 +15,20 @@ from hashrange.bench.sender import SendFailed
 from hashrange.bench.tables import Tables
 from hashrange.bench.workloads import GROWTH, Answer, Workload
 
-_FAILURES = (CallFailed, LoadFailed, SendFailed, OSError, http.client.HTTPException)
+
+class WrongAnswer(Exception):
+    """The answer is not what the workload asked for."""
+
+
+_FAILURES = (WrongAnswer, CallFailed, LoadFailed, SendFailed, OSError, http.client.HTTPException)
 _REQUESTS_MIN = 50  # fewer say little; such a workload gets more time, once
 _LONGER = 4
 _REQUESTS_AGE_SECONDS_MAX = 600  # a signature is good for fifteen minutes
 _FIRST_LEVEL = 3  # growth starts at a thousand items
 _LARGE_LEVEL = 6  # and goes on beyond a million only when asked to
+
+_SETTLE_SECONDS_MAX = 30
+_SETTLE_STEP_SECONDS = 0.1
 
 Say = Callable[[str], None]
 
@@ -34,6 +42,7 @@ class Options:
     large_items: int = 1_000_000
     load_seconds: float = 90  # after which a slow server has enough large items
     growth_to: int = 6  # powers of ten
+    run_seconds: float = 420  # after which a slow server is let off the rest
 
 
 class Requests:
@@ -74,6 +83,7 @@ class Run:
         self._requests = requests or Requests(options.folder)
         self._learn = learn  # told the first answer to each workload
         self._deletable = 0
+        self._deadline = time.monotonic() + options.run_seconds
         self._tables = Tables(endpoint, connections=options.connections)
         self.report = Report()
 
@@ -101,6 +111,9 @@ class Run:
         """Measure at so many powers of ten of items, as far as the time for loading goes."""
         for power in powers:
             level = 10**power
+            if time.monotonic() > self._deadline:
+                self._say("growth stops: this server's time was over")
+                return
             try:
                 if self.large(level) < level:
                     self._say(f"growth stops at {self.report.large_items:,} items: loading takes too long")
@@ -121,12 +134,15 @@ class Run:
         have = self._tables.fill(sample.LARGE, wanted, seconds=left)
         if have > self.report.large_items:
             self.report.large_seconds += time.monotonic() - started
+            self._deadline += time.monotonic() - started
             self.report.large_items = have
             self.report.large_memory_bytes = self._meter.memory_bytes()
             self._say(f"{have:,} items loaded")
         return have
 
     def _attempt(self, workload: Workload) -> Result:
+        if time.monotonic() > self._deadline:
+            return Result.missing(workload, "this server's time was over")
         try:
             return self._measure(workload)
         except _FAILURES as problem:
@@ -137,27 +153,38 @@ class Run:
         items = self._prepared(workload)
         count = workload.count(options.seconds + options.warmup_seconds)
         path, written = self._requests.of(workload, self._endpoint, items, count)
-        if (reason := self._refusal(workload, items)) is not None:
-            return Result.missing(workload, reason)
+        slow_seconds = options.seconds * _LONGER / options.connections
+        alone_seconds = self._asked(workload, items)
+        if alone_seconds > slow_seconds:
+            alone_seconds = min(alone_seconds, self._asked(workload, items))
+        if alone_seconds > slow_seconds:
+            return self._alone(workload, alone_seconds)
         position = 1
         if options.warmup_seconds:
             position += self._load(path, position, written, options.warmup_seconds).requests
             position += options.connections  # those that were under way
-        before = self._meter.cpu_seconds()
-        outcome = self._load(path, position, written, options.seconds)
-        if outcome.requests < _REQUESTS_MIN and options.warmup_seconds:
-            before = self._meter.cpu_seconds()
-            outcome = self._load(path, position, written, options.seconds * _LONGER)
-        after = self._meter.cpu_seconds()
+        self._meter.forget_peak()
+        outcome, cpu = self._timed(path, position, written, options.seconds)
+        if outcome.requests < _REQUESTS_MIN:
+            outcome, cpu = self._timed(path, position, written, options.seconds * _LONGER)
+        if not outcome.requests:
+            return self._alone(workload, self._asked(workload, items))
         position += outcome.requests + options.connections
         self._note_puts(workload, position)
         return Result.of(
             workload,
             outcome,
-            cpu=after - before if after is not None and before is not None else None,
+            cpu=cpu,
             memory=self._meter.peak_memory_bytes(),
             note=self._note(workload, items, outcome, used_up=position > written),
         )
+
+    def _timed(self, path: Path, position: int, written: int, seconds: float) -> tuple[Outcome, float | None]:
+        """Give what came of it, and the server's processor time."""
+        before = self._meter.cpu_seconds()
+        outcome = self._load(path, position, written, seconds)
+        after = self._meter.cpu_seconds()
+        return outcome, None if before is None or after is None else after - before
 
     def _prepared(self, workload: Workload) -> int:
         """Have the workload's table there; give how many items it has."""
@@ -165,21 +192,42 @@ class Run:
             return self.large(self._options.large_items)
         items = self._tables.ready(workload.table)
         if workload.name == "delete":
-            # As many again as were put in the same time; without that, as many as could be deleted.
+            # Several times what was put in the same time; without that, more than are likely to be deleted.
             seconds = self._options.seconds + self._options.warmup_seconds
-            wanted = 2 * items or int(10_000 * seconds)
+            wanted = 4 * items or int(10_000 * seconds)
             self._deletable = self._tables.fill(workload.table, wanted, seconds=60)
             return 0
         if workload.consumes and workload.table != sample.PEOPLE:
             return 0
         return items
 
-    def _refusal(self, workload: Workload, items: int) -> str | None:
-        """Ask once and look at the answer: the reason why this is not to be measured, if there is one."""
+    def _asked(self, workload: Workload, items: int) -> float:
+        """Ask once, check the answer, and give the seconds it took."""
+        self._settle()
         operation, body = next(workload.requests(items))
+        started = time.perf_counter()
         answer = self._endpoint.call(operation, body)
+        seconds = time.perf_counter() - started
         self._learn(workload.name, answer)
-        return None if workload.check(answer) else f"wrong answer: {str(answer)[:80]}"
+        if not workload.check(answer):
+            raise WrongAnswer(f"wrong answer: {str(answer)[:80]}")
+        return seconds
+
+    def _settle(self) -> None:
+        """Wait until a local server is done with what earlier workloads have left to it."""
+        deadline = time.monotonic() + _SETTLE_SECONDS_MAX
+        while time.monotonic() < deadline and (before := self._meter.cpu_seconds()) is not None:
+            time.sleep(_SETTLE_STEP_SECONDS)
+            after = self._meter.cpu_seconds()
+            if after is None or after - before < _SETTLE_STEP_SECONDS / 2:
+                return
+
+    def _alone(self, workload: Workload, seconds: float) -> Result:
+        """Give the result of a single request, where so many at a time would not be answered in time."""
+        note = f"one request, alone: {self._options.connections} at a time take too long"
+        outcome = Outcome(1, seconds, 0, 0, seconds * 1e3, seconds * 1e3, 0.0)
+        memory = self._meter.peak_memory_bytes()
+        return Result.of(workload, outcome, cpu=None, memory=memory, note=note)
 
     def _load(self, path: Path, position: int, written: int, seconds: float) -> Outcome:
         order = Order(self._endpoint, path, position % written, self._options.connections, seconds)
@@ -207,4 +255,4 @@ def summary(result: Result) -> str:
     if result.per_second is None:
         return f"{result.name}: not run: {result.note}"
     note = f" ({result.note})" if result.note else ""
-    return f"{result.name}: {result.per_second:,.0f}/s, p50 {result.p50_ms:.2f} ms{note}"
+    return f"{result.name}: {report.rate(result.per_second)}/s, p50 {result.p50_ms:.2f} ms{note}"

@@ -1,0 +1,219 @@
+"""`make bench`: the same work against every system, one at a time, in one run."""
+
+import argparse
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import machine
+import orjson
+import publishing
+import systems
+from ceiling_run import CeilingRun
+from installing import NotInstallable
+from measured import Comparison, Measured
+from running import NotStarted, Running, cold_start, free_port, running
+from systems import System
+
+from hashrange.bench import command, workloads
+from hashrange.bench.load import Generator, best_generator
+from hashrange.bench.run import Options, Requests, Run
+from hashrange.bench.workloads import Answer
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = ROOT / ".cache" / "bench"
+_STARTS = 3
+_WORKERS = (1, 2)
+_WORKERS_ITEMS = 100_000
+
+
+class Comparing:
+    """The state of one `make bench`."""
+
+    def __init__(self, chosen: argparse.Namespace, folder: Path, generator: Generator) -> None:
+        self.chosen = chosen
+        self.options: Options = command.options(chosen, folder)
+        self.generator = generator
+        self.requests = Requests(folder)
+        self.port = free_port()
+        self.prefix = ("taskset", "-c", "0") if chosen.pin else ()
+        self.answers: dict[str, Answer] = {}
+        self.workloads = workloads.chosen(chosen.workload)
+        self.growth = not chosen.workload or "growth" in chosen.workload
+        self.comparison = Comparison(
+            machine.describe(folder), self._settings(), time.strftime("%Y-%m-%d", time.gmtime())
+        )
+
+    def _settings(self) -> dict[str, object]:
+        chosen = asdict(self.options)
+        del chosen["folder"]
+        return {**chosen, "load generator": self.generator.name, "pinned to cores": bool(self.prefix)}
+
+    def measure(self, system: System) -> Measured:
+        """Install a system, start it, give it the work, stop it."""
+        found = Measured(system.name, system.title)
+        try:
+            found.version = system.install(TOOLS)
+            times = 1 if self.chosen.quick else _STARTS
+            if not self.chosen.workload:
+                found.start_seconds, found.idle_memory_bytes = cold_start(system, TOOLS, self.port, times)
+                say(f"  starts in {found.start_seconds:.2f} s")
+            with running(system, TOOLS, self.port, self.prefix) as server:
+                self._work(system, server, found)
+        except NotInstallable as problem:
+            found.skipped = f"not installable here: {problem}"
+        except NotStarted as problem:
+            found.skipped = f"did not start: {problem}"
+        if found.skipped:
+            say(f"  left out, {found.skipped}")
+        return found
+
+    def _work(self, system: System, server: Running, found: Measured) -> None:
+        if system is systems.CEILING:
+            ceiling = CeilingRun(
+                server.endpoint,
+                self.options,
+                generator=self.generator,
+                meter=server.meter,
+                say=indented,
+                requests=self.requests,
+            )
+            found.report.results = ceiling.workloads(self.workloads, self.answers)
+            return
+        run = self._run(server, options=self._options_for(system), durable=system is systems.DURABLE)
+        found.report = run.report
+        run.everything(self.workloads, growth=self.growth)
+
+    def _options_for(self, system: System) -> Options:
+        """Beyond a million items only the durable server grows: the others would take hours."""
+        if system is systems.DURABLE or self.options.growth_to <= 6:
+            return self.options
+        return Options(**{**asdict(self.options), "growth_to": 6})
+
+    def _run(self, server: Running, *, options: Options, durable: bool) -> Run:
+        def learn(name: str, answer: Answer) -> None:
+            if durable:
+                self.answers[name] = answer
+
+        return Run(
+            server.endpoint,
+            options,
+            generator=self.generator,
+            meter=server.meter,
+            say=indented,
+            requests=self.requests,
+            learn=learn,
+        )
+
+    def workers(self) -> None:
+        """Compare the mixed load with one process and with two."""
+        if not serve_knows("--workers"):
+            say("workers: left out, this version of the server has no --workers")
+            return
+        options = Options(
+            **{**asdict(self.options), "large_items": min(_WORKERS_ITEMS, self.options.large_items)}
+        )
+        for count in _WORKERS:
+            say(f"mixed load, {count} worker{'s' if count > 1 else ''}")
+            try:
+                with running(systems.with_workers(count), TOOLS, self.port) as server:
+                    run = self._run(server, options=options, durable=False)
+                    run.workloads(workloads.chosen(["mixed"]))
+            except NotStarted as problem:
+                say(f"  left out, did not start: {problem}")
+                return
+            if (rate := run.report.results[0].per_second) is not None:
+                self.comparison.workers[count] = rate
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)  # so that whatever runs is stopped on the way out
+    if chosen.render is not None:
+        publishing.write(Comparison.from_json(orjson.loads(chosen.render.read_bytes())), chosen.out, TOOLS)
+        return publish(chosen)
+    generator = best_generator(("taskset", "-c", "1") if chosen.pin else ())
+    if generator.name != "wrk":
+        say(
+            "wrk is not installed (apt-get install wrk): load comes from Python and may hold back fast servers"
+        )
+    TOOLS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="requests-", dir=TOOLS) as folder:
+        comparing = Comparing(chosen, Path(folder), generator)
+        try:
+            compare(comparing, chosen)
+        except KeyboardInterrupt:
+            say("stopped; what was measured so far is kept")
+    publishing.write(comparing.comparison, chosen.out, TOOLS)
+    return publish(chosen)
+
+
+def compare(comparing: Comparing, chosen: argparse.Namespace) -> None:
+    """Measure system after system; each is kept as soon as it is done."""
+    started = time.monotonic()
+    wanted = [system for system in systems.SYSTEMS if not chosen.system or system.name in chosen.system]
+    for number, system in enumerate(wanted, 1):
+        say(f"[{number}/{len(wanted)}] {system.title} ({time.monotonic() - started:.0f} s so far)")
+        comparing.comparison.systems.append(comparing.measure(system))
+        publishing.write_json(comparing.comparison, chosen.out)
+    if not chosen.system and (not chosen.workload or "mixed" in chosen.workload):
+        comparing.workers()
+    say(f"done in {time.monotonic() - started:.0f} s")
+
+
+def publish(chosen: argparse.Namespace) -> int:
+    say(f"written: {', '.join(str(path) for path in publishing.paths(chosen.out) if path.exists())}")
+    if chosen.publish:
+        publishing.publish(chosen.out, ROOT / "docs")
+        say("docs/benchmarks.md has these results now")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(prog="bench/compare.py", description=__doc__)
+    names = [system.name for system in systems.SYSTEMS]
+    found.add_argument(
+        "--system",
+        action="append",
+        choices=names,
+        default=[],
+        metavar="NAME",
+        help=f"measure only this one; may be given more than once: {', '.join(names)}",
+    )
+    found.add_argument("--pin", action="store_true", help="server on core 0, load generator on core 1")
+    found.add_argument(
+        "--out", type=Path, default=TOOLS / "results", metavar="FOLDER", help="where results go"
+    )
+    found.add_argument("--publish", action="store_true", help="put the results into docs/benchmarks.md")
+    found.add_argument(
+        "--render", type=Path, metavar="JSON", help="measure nothing, tell these results again"
+    )
+    command.add_shared_flags(found)
+    return found
+
+
+def serve_knows(flag: str) -> bool:
+    asked = [sys.executable, "-m", "hashrange", "serve", "--help"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
+    return flag in done.stdout
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def indented(line: str) -> None:
+    say("  " + line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

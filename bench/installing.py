@@ -1,0 +1,85 @@
+"""Installs what is measured, under the scratch folder, once."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+_SECONDS_MAX = 900
+
+
+class NotInstallable(Exception):
+    """Something cannot be had on this machine; the message says why, in a few words."""
+
+
+def need(*programs: str) -> None:
+    """Look for programs that the machine itself has to have."""
+    for program in programs:
+        if shutil.which(program) is None:
+            raise NotInstallable(f"{program} is not installed")
+
+
+def python_package(folder: Path, requirement: str, module: str) -> str:
+    """Install a package in a virtual environment of its own; give its version."""
+    python = folder / "bin" / "python"
+    ready = folder / "ready"
+    if not ready.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        _run([sys.executable, "-m", "venv", str(folder)])
+        _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement])
+        ready.touch()
+    return _run([str(python), "-c", f"from importlib.metadata import version; print(version('{module}'))"])
+
+
+def node_package(folder: Path, package: str) -> str:
+    """Install a package from npm in a folder of its own; give its version."""
+    need("node", "npm")
+    described = folder / "node_modules" / package / "package.json"
+    if not described.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        _run(["npm", "install", "--prefix", str(folder), "--no-fund", "--no-audit", "--silent", package])
+    return _version(described)
+
+
+def node_archive(folder: Path, package: str) -> str:
+    """Unpack a package from npm without what it depends on; give its version."""
+    described = folder / "package" / "package.json"
+    if not described.exists():
+        need("npm", "tar")
+        folder.mkdir(parents=True, exist_ok=True)
+        archive = _run(["npm", "pack", "--silent", package], folder).splitlines()[-1]
+        _run(["tar", "-xzf", archive], folder)
+        (folder / archive).unlink()
+    return _version(described)
+
+
+def _version(described: Path) -> str:
+    if not described.exists():
+        raise NotInstallable(f"{described.parent.name} was not installed")
+    return str(json.loads(described.read_text("utf-8"))["version"])
+
+
+def _run(command: Sequence[str], folder: Path | None = None) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS_MAX,
+            env=_quiet(),
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise NotInstallable(f"{Path(command[0]).name}: {problem}") from None
+    if done.returncode:
+        words = [line for line in done.stderr.splitlines() if "warn" not in line.lower()] or ["failed"]
+        raise NotInstallable(f"{Path(command[0]).name}: {words[-1].strip()[:200]}")
+    return done.stdout.strip()
+
+
+def _quiet() -> dict[str, str]:
+    return {**os.environ, "npm_config_update_notifier": "false", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}

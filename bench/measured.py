@@ -1,0 +1,49 @@
+"""What a comparison has found: one entry per system, kept as JSON."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hashrange.bench.result import Report
+
+
+@dataclass(slots=True)
+class Measured:
+    """One system: a report, or the reason why there is none."""
+
+    name: str
+    title: str
+    version: str = ""
+    skipped: str = ""
+    start_seconds: float | None = None
+    idle_memory_bytes: int | None = None
+    report: Report = field(default_factory=Report)
+
+    def rate(self, workload: str) -> float | None:
+        found = self.report.by_name().get(workload)
+        return found.per_second if found else None
+
+
+@dataclass(slots=True)
+class Comparison:
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    date: str
+    systems: list[Measured] = field(default_factory=list)
+    workers: dict[int, float] = field(default_factory=dict)  # mixed requests per second, by processes
+
+    def system(self, name: str) -> Measured | None:
+        return next((found for found in self.systems if found.name == name and not found.skipped), None)
+
+    def as_json(self) -> dict[str, Any]:
+        systems = [{**asdict(found), "report": found.report.as_json()} for found in self.systems]
+        workers = {str(count): rate for count, rate in self.workers.items()}
+        return {**asdict(self), "systems": systems, "workers": workers}
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> "Comparison":
+        systems = [
+            Measured(**{**system, "report": Report.from_json(system["report"])})
+            for system in found["systems"]
+        ]
+        workers = {int(count): rate for count, rate in found["workers"].items()}
+        return cls(**{**found, "systems": systems, "workers": workers})
