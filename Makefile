@@ -36,6 +36,7 @@ fmt: $(VENV)/ready
 	$(BIN)/ruff check --fix .
 
 # For example: make bench ARGS="--quick"; docs/benchmarks.md has more.
+.PHONY: bench
 bench: $(VENV)/ready
 	$(BIN)/python bench/compare.py $(ARGS)
 
