@@ -15,6 +15,7 @@ SCANNER = b"scanner"
 GET = b"get"
 KEYS = b"keys"
 LOCK = b"lock"
+LOCK_NOW = b"lock_now"
 SCAN = b"scan"
 SCAN_REVERSE = b"scan_reverse"
 SCAN_KEYS = b"scan_keys"
@@ -50,6 +51,7 @@ _COMMON = {
     KEYS: "SELECT k FROM rows WHERE k = ANY($1::bytea[])",
     # In key order, so that two who want the same rows wait for each other and not both at once.
     LOCK: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
+    LOCK_NOW: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE NOWAIT",
     SCAN: "SELECT k, v FROM rows WHERE k >= $1::bytea AND k < $2::bytea ORDER BY k LIMIT $3::bigint",
     SCAN_REVERSE: (
         "SELECT k, v FROM rows WHERE k >= $1::bytea AND k < $2::bytea ORDER BY k DESC LIMIT $3::bigint"

@@ -217,7 +217,7 @@ class WriteTransaction:
             if head.startswith(self.seldom):
                 self._learn([head], self.run(_fence_calls([head]))[1])
             else:
-                self._learn_locked([head], *self.run(_lock_calls([head])))
+                self._learn_locked([head], *self.run(_lock_calls([head], wait=not self.stored)))
         if long_keys.is_long(key):
             rows = self.run([long_keys.get_call(key)])[0]
             self.stored[key] = rows.get_value(0, 0) if rows.ntuples else None
@@ -230,7 +230,7 @@ class WriteTransaction:
         """Take over locked rows, unless one has come up while others were being waited for."""
         found = dict(rows_of(rows))
         while late := [key for key in keys_of(now) if key not in found]:
-            rows, now = self.run(_lock_calls(late))
+            rows, now = self.run(_lock_calls(late, wait=False))
             found.update(rows_of(rows))
         self.stored.update(dict.fromkeys(keys))
         self.stored.update(found)
@@ -284,7 +284,7 @@ class WriteTransaction:
             head = call.parameters[0] or b""
             if head not in self.stored:
                 # Its lock holds still all keys that begin with it.
-                self._learn_locked([head], *self.run(_lock_calls([head])))
+                self._learn_locked([head], *self.run(_lock_calls([head], wait=False)))
         return self.run([call])[0]
 
 
@@ -299,9 +299,13 @@ def _fence_calls(keys: list[bytes]) -> list[Call]:
     return [_FENCE, Call(statements.GET, (bytea_array(keys),))] if keys else []
 
 
-def _lock_calls(keys: list[bytes]) -> list[Call]:
-    """Lock rows and read them; then see which are there now that all locks are held."""
+def _lock_calls(keys: list[bytes], *, wait: bool = True) -> list[Call]:
+    """Lock rows and read them; then see which are there now that all locks are held.
+
+    Whoever has locks already and wants one more, out of order, must not wait for it: that is how deadlocks
+    come about. The batch starts again instead, and then knows from the beginning what it needs.
+    """
     if not keys:
         return []
     array = bytea_array(keys)
-    return [Call(statements.LOCK, (array,)), Call(statements.KEYS, (array,))]
+    return [Call(statements.LOCK if wait else statements.LOCK_NOW, (array,)), Call(statements.KEYS, (array,))]
