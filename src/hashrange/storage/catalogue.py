@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
 
@@ -24,6 +25,14 @@ class Notice(Protocol):
         """Tell the others of a change, which is committed already."""
 
 
+@dataclass(frozen=True, slots=True)
+class Records:
+    """All table records of one snapshot, and how many changes had been made to them until then."""
+
+    epoch: int
+    tables: list[Table]
+
+
 class Catalogue:
     """A cache of all table records. Steps that write check, inside their transaction, that theirs is current."""
 
@@ -32,6 +41,7 @@ class Catalogue:
         self._notice = notice
         self._seen = b""
         self._tables: dict[Place, Table] = {}
+        self.epoch = 0
         # Requests and jobs refresh from different threads; the one that reads last must also write last.
         self._refreshing = Lock()
         self.on_change: Callable[[], None] | None = None
@@ -39,12 +49,21 @@ class Catalogue:
 
     def reload(self) -> None:
         """Read every record anew."""
-        end = keys.after(layout.CATALOGUE)
         with self._refreshing:
-            tables = self._engine.read(
-                lambda reader: [schema.decode(value) for _, value in reader.scan(layout.CATALOGUE, end)]
-            )
-            self._tables = {place(table): table for table in tables}
+            self._take_over(self._engine.read(stored_records))
+
+    def take_over(self, records: Records) -> None:
+        """Replace everything by what was read elsewhere, unless that is older than what is here."""
+        with self._refreshing:
+            if records.epoch <= self.epoch:
+                return
+            self._take_over(records)
+        if self.on_change is not None:
+            self.on_change()
+
+    def _take_over(self, records: Records) -> None:
+        self._tables = {place(table): table for table in records.tables}
+        self.epoch = records.epoch
 
     def catch_up(self) -> None:
         """Take over what other processes have changed since the last look."""
@@ -83,8 +102,10 @@ class Catalogue:
         """Take over one record after its change was committed."""
         key = layout.catalogue_key(account_id, region, name)
         with self._refreshing:
-            stored = self._engine.read(lambda reader: reader.get(key))
+            epoch, stored = self._engine.read(lambda reader: (stored_epoch(reader), reader.get(key)))
             table = None if stored is None else schema.decode(stored)
+            if epoch == self.epoch + 1:
+                self.epoch = epoch  # this change was the only one since
             if table is None:
                 self._tables.pop((account_id, region, name), None)
             else:
@@ -107,14 +128,31 @@ def stored_table(reader: Reader, account_id: str, region: str, name: str) -> Tab
     return None if stored is None else schema.decode(stored)
 
 
+def stored_epoch(reader: Reader) -> int:
+    """How many changes were made to the catalogue so far."""
+    return int.from_bytes(reader.get(layout.CATALOGUE_EPOCH) or b"", "big")
+
+
+def stored_records(reader: Reader) -> Records:
+    """Everything as this snapshot shows it."""
+    rows = reader.scan(layout.CATALOGUE, keys.after(layout.CATALOGUE))
+    return Records(stored_epoch(reader), [schema.decode(value) for _, value in rows])
+
+
+def _count_change(tx: Transaction) -> None:
+    tx.put(layout.CATALOGUE_EPOCH, (stored_epoch(tx) + 1).to_bytes(8, "big"))
+
+
 def save(tx: Transaction, table: Table) -> None:
     """Write a record and its version."""
+    _count_change(tx)
     tx.put(layout.catalogue_key(*place(table)), schema.encode(table))
     tx.put(layout.version_key(table.number), table.version.to_bytes(4, "big"))
 
 
 def remove(tx: Transaction, table: Table) -> None:
     """Forget a table at once; its rows are cleared in the background."""
+    _count_change(tx)
     tx.delete(layout.catalogue_key(*place(table)))
     tx.delete(layout.version_key(table.number))
     reset_counters(tx, table.number, layout.BASE_SLOT)

@@ -12,7 +12,12 @@ TABLE_NUMBER = b"\x07"  # counter: last table number given out
 COUNT = b"\x08"  # counter: rows of a table or index
 SIZE = b"\x09"  # counter: bytes of a table or index
 BACKFILL = b"\x0a"  # table number, slot -> where an index backfill stands
+CATALOGUE_EPOCH = b"\x0b"  # -> a number that rises with every change of any table record
+LEASE = b"\x0c"  # name -> who may do what only one may do
 ROWS = b"\x10"  # table number, slot, key -> item or index entry
+
+# Read by every write and hardly ever written: an engine that locks what it reads may lock these together.
+SELDOM_WRITTEN = (TABLE_VERSION,)
 
 BASE_SLOT = 0
 COLLECTION_SLOT = 0xFFFF  # partition -> size of its item collection, for tables with local indexes

@@ -1,0 +1,128 @@
+"""Leases: one holder at a time, taken over when it is gone, and its late writes refused."""
+
+from collections.abc import Callable
+
+import pytest
+
+from hashrange.storage.engine import Engine
+from hashrange.storage.leases import FencedEngine, Lease, LeaseLost
+
+
+class Time:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def now(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def lease(engine: Engine, time: Time) -> Callable[..., Lease]:
+    """Make a server's claim; all want the same lease unless they name another."""
+
+    def make(holder: str, name: str = "jobs", clock: Time = time) -> Lease:
+        return Lease(engine, name, holder, term_seconds=4, now=clock.now)
+
+    return make
+
+
+def test_the_first_who_asks_has_it_and_keeps_it(lease: Callable[..., Lease], time: Time) -> None:
+    one, two = lease("one"), lease("two")
+    assert one.held()
+    for _ in range(20):
+        time.seconds += 1
+        assert one.held()
+        assert not two.held()
+
+
+def test_leases_of_other_names_are_other_leases(lease: Callable[..., Lease]) -> None:
+    assert lease("one", "jobs").held()
+    assert lease("two", "stream").held()
+
+
+def test_a_holder_that_is_gone_is_followed_after_the_term(lease: Callable[..., Lease], time: Time) -> None:
+    one, two = lease("one"), lease("two")
+    assert one.held()
+    assert not two.held()
+    time.seconds += 3.9
+    assert not two.held()
+    time.seconds += 0.2
+    assert two.held()
+    assert not one.held()
+
+
+def test_the_term_is_counted_from_what_a_server_has_seen_itself(
+    lease: Callable[..., Lease], time: Time
+) -> None:
+    """The holder's clock is not looked at, so clocks need not agree."""
+    ahead = Time()
+    ahead.seconds = 9_000_000.0
+    one, two = lease("one"), lease("two", clock=ahead)
+    assert one.held()
+    assert not two.held()
+    ahead.seconds += 3
+    time.seconds += 3
+    assert one.held()
+    ahead.seconds += 3
+    assert not two.held()
+
+
+def test_who_gives_it_back_is_followed_at_once(lease: Callable[..., Lease]) -> None:
+    one, two = lease("one"), lease("two")
+    assert one.held()
+    assert not two.held()
+    one.give_back()
+    assert two.held()
+    one.give_back()
+    assert two.held()
+
+
+def test_of_two_who_wait_only_one_takes_it_over(lease: Callable[..., Lease], time: Time) -> None:
+    one, two, three = lease("one"), lease("two"), lease("three")
+    assert one.held()
+    assert not two.held()
+    assert not three.held()
+    time.seconds += 5
+    assert [two.held(), three.held()] == [True, False]
+
+
+def test_late_writes_of_a_former_holder_are_refused(
+    engine: Engine, lease: Callable[..., Lease], time: Time
+) -> None:
+    one, two = lease("one"), lease("two")
+    assert one.held()
+    first, second = FencedEngine(engine, one), FencedEngine(engine, two)
+    first.write(lambda tx: tx.put(b"\xf0k", b"1"))
+    with pytest.raises(LeaseLost):
+        second.write(lambda tx: tx.put(b"\xf0k", b"never"))
+    assert not two.held()
+    time.seconds += 5
+    assert two.held()
+    second.write(lambda tx: tx.put(b"\xf0k", b"2"))
+    errors: list[BaseException | None] = []
+    first.submit(lambda tx: tx.put(b"\xf0k", b"late"), lambda _result, error: errors.append(error))
+    with pytest.raises(LeaseLost):
+        first.write(lambda tx: tx.put(b"\xf0k", b"late"))
+    assert isinstance(errors[0], LeaseLost)
+    assert second.read(lambda reader: reader.get(b"\xf0k")) == b"2"
+
+
+def test_the_same_server_after_a_restart_is_another_holder(
+    engine: Engine, lease: Callable[..., Lease], time: Time
+) -> None:
+    """A process that was paused and its successor of the same name do not share a claim."""
+    old = lease("server")
+    assert old.held()
+    new = lease("server")
+    assert not new.held()
+    time.seconds += 5
+    assert new.held()
+    with pytest.raises(LeaseLost):
+        FencedEngine(engine, old).write(lambda tx: tx.put(b"\xf0k", b"late"))
