@@ -84,7 +84,11 @@ def batch_get_item(context: Context, request: dict[str, Any]) -> Plan:
     if sum(len(keys) for keys, _ in checked.values()) > BATCH_GET_KEYS_MAX:
         raise Invalid("Too many items requested for the BatchGetItem call")
     parts = [_part(context, name, asked[name], *checked[name]) for name in asked]
-    return Read(lambda reader: _answer(reader, request, parts))
+    return Read(
+        lambda reader: _answer(reader, request, parts),
+        [row for part in parts for row in part.rows],
+        eventual=not any(part.consistent for part in parts),
+    )
 
 
 def _check(asked: dict[str, Any]) -> tuple[list[Item], Projection | None]:

@@ -89,7 +89,8 @@ def batch_write_item(context: Context, request: dict[str, Any]) -> Plan:
     checked = {name: [_check(write) for write in writes] for name, writes in asked.items()}
     tables = {name: data_table(context, name) for name in asked}
     parts = [_Part(name, tables[name], _commands(tables[name], checked[name])) for name in asked]
-    return Write(lambda tx: _run(tx, request, parts))
+    reads = [key for part in parts for each, _ in part.writes for key in store.reads(part.table, each.key)]
+    return Write(lambda tx: _run(tx, request, parts), reads=reads)
 
 
 def _check(write: dict[str, Any]) -> tuple[Item, int | None]:

@@ -16,6 +16,7 @@ from hashrange.api.table_names import data_table
 from hashrange.core.limits import NEXT_TOKEN_CHARS_MAX
 from hashrange.core.partiql import Bound
 from hashrange.core.partiql.ast import Select
+from hashrange.storage import store
 from hashrange.storage.engine import Reader, Transaction
 
 SHAPE = Shape(
@@ -60,7 +61,7 @@ def _select(
             members.append(b'"ConsumedCapacity":' + orjson.dumps(found.consumed.report(mode)))
         return answers.pasted(members)
 
-    return Read(step)
+    return Read(step, eventual=not request.get("ConsistentRead", False))
 
 
 def _write(context: Context, request: dict[str, Any], draft: Draft) -> Plan:
@@ -77,4 +78,4 @@ def _write(context: Context, request: dict[str, Any], draft: Draft) -> Plan:
             members["ConsumedCapacity"] = answers.written(current, draft.name, outcome).report(mode)
         return answers.body(members)
 
-    return Write(step)
+    return Write(step, reads=store.reads(table, command.key))

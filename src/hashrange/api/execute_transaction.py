@@ -6,13 +6,14 @@ from hashrange.api import partiql_transactions, shapes, transact_writes
 from hashrange.api.context import Context
 from hashrange.api.kinds import ListOf, Member, Struct, Text
 from hashrange.api.partiql_statements import PARAMETERS, RETURN_VALUES_ON_FAILURE, STATEMENT
-from hashrange.api.plan import Plan, Read, Write
+from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, STATEMENT_TRANSACTION_MAX
 from hashrange.core.partiql.ast import Select
-from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage import store
+from hashrange.storage.engine import Reader
 
 _ELEMENT = Struct(
     "ParameterizedStatement",
@@ -50,11 +51,6 @@ def execute_transaction(context: Context, request: dict[str, Any]) -> Plan:
         def read(reader: Reader) -> bytes:
             return partiql_transactions.read(reader, members, gets, mode)
 
-        return Read(read)
+        return Read(read, [store.row_key(each.table, each.key) for each in gets])
     actions = partiql_transactions.actions(context, members)
-
-    def write(tx: Transaction) -> bytes:
-        answer = transact_writes.run(tx, request, actions, token)
-        return partiql_transactions.with_no_responses(answer)
-
-    return Write(write)
+    return transact_writes.plan(request, actions, token, partiql_transactions.with_no_responses)

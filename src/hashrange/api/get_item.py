@@ -52,7 +52,7 @@ def get_item(context: Context, request: dict[str, Any]) -> Plan:
             return b"{}" if stored is None else b'{"Item":' + stored[items.HEADER_BYTES :] + b"}"
         return _answer(request, table, projection, stored)
 
-    return Read(step)
+    return Read(step, (row,), eventual=not request.get("ConsistentRead", False))
 
 
 def check_projection_parameters(request: dict[str, Any]) -> None:

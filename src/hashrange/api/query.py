@@ -89,7 +89,7 @@ def query(context: Context, request: dict[str, Any]) -> Plan:
     def step(reader: Reader) -> bytes:
         return page_reads.answer(request, page_request, read_page(reader, page_request))
 
-    return Read(step)
+    return Read(step, eventual=not request.get("ConsistentRead", False))
 
 
 def _check_start(

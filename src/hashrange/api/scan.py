@@ -81,7 +81,7 @@ def scan(context: Context, request: dict[str, Any]) -> Plan:
         sized = replace(page_request, partitions=page_reads.partitions(reader, table, index))
         return page_reads.answer(request, sized, read_page(reader, sized))
 
-    return Read(step)
+    return Read(step, eventual=not request.get("ConsistentRead", False))
 
 
 def _segment(request: dict[str, Any]) -> Stretch:

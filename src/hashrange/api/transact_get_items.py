@@ -23,7 +23,7 @@ from hashrange.core.expressions import Projection, pick
 from hashrange.core.limits import TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
-from hashrange.storage import layout
+from hashrange.storage import layout, store
 from hashrange.storage.engine import Reader
 
 _GET = Struct(
@@ -72,7 +72,9 @@ def transact_get_items(context: Context, request: dict[str, Any]) -> Plan:
     transactions.refuse_duplicates([(each.table, each.key) for each in lookups if isinstance(each, Lookup)])
     transactions.cancel_on(transactions.first_only(lookups))
     found = [each for each in lookups if isinstance(each, Lookup)]
-    return Read(lambda reader: read_all(reader, found, request.get("ReturnConsumedCapacity", "NONE")))
+    mode = request.get("ReturnConsumedCapacity", "NONE")
+    reads = [store.row_key(each.table, each.key) for each in found]
+    return Read(lambda reader: read_all(reader, found, mode), reads)
 
 
 def _check(get: dict[str, Any]) -> tuple[dict[str, Any], Item, Projection | None]:

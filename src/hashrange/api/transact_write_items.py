@@ -7,7 +7,7 @@ from hashrange.api.context import Context
 from hashrange.api.item_shapes import ATTRIBUTES, NAMES
 from hashrange.api.kinds import Kind, ListOf, Member, Struct, Text
 from hashrange.api.parameters import attribute_map, refuse_idle_placeholders, resolver
-from hashrange.api.plan import Plan, Write
+from hashrange.api.plan import Plan
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
@@ -108,7 +108,7 @@ def transact_write_items(context: Context, request: dict[str, Any]) -> Plan:
     )
     transactions.cancel_on(transactions.first_only(actions))
     bound = [each for each in actions if isinstance(each, Action)]
-    return Write(lambda tx: transact_writes.run(tx, request, bound, token))
+    return transact_writes.plan(request, bound, token, lambda answer: answer)
 
 
 def _known(element: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Running a write transaction: every outcome first, then every write; idempotent by its token."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ from hashrange.api import answers, errors, transactions
 from hashrange.api.context import Context
 from hashrange.api.digests import digest
 from hashrange.api.errors import ApiError
+from hashrange.api.plan import Write
 from hashrange.api.transactions import Reason
 from hashrange.core import capacity, items
 from hashrange.core.capacity import Consumed
@@ -20,6 +22,7 @@ from hashrange.storage.engine import Transaction
 
 Request = dict[str, Any]
 Done = tuple["Action", Table, Outcome]
+Answered = Callable[[bytes], bytes]
 
 _MISMATCH = (
     "Specified idempotent token was used with different request parameters within the idempotency window"
@@ -78,6 +81,18 @@ def run(tx: Transaction, request: Request, actions: list[Action], given: Token |
     if given is not None:
         _remember(tx, given, [max(outcome.before_size, outcome.after_size) for _, _, outcome in done])
     return _answer(tx, request, done)
+
+
+def plan(request: Request, actions: list[Action], given: Token | None, answer: Answered) -> Write:
+    """The plan that runs the actions; `answer` has the last word on the body."""
+    reads = [key for each in actions for key in store.reads(each.table, each.command.key)]
+    if given is not None:
+        reads.append(given.key)
+    return Write(
+        lambda tx: answer(run(tx, request, actions, given)),
+        reads=reads,
+        conflict=lambda: transactions.conflict(len(actions)),
+    )
 
 
 def _outcomes(tx: Transaction, actions: list[Action]) -> list[Done]:

@@ -41,13 +41,21 @@ def duplicate() -> Reason:
     return Reason("DuplicateItem", "Duplicate primary key exists in table")
 
 
+def conflict(actions: int) -> ApiError:
+    """The transaction kept colliding with others; on which of its items is not known, so on all of them."""
+    return _cancelled([Reason("TransactionConflict", "Transaction is ongoing for the item")] * actions)
+
+
 def cancel_on(reasons: Sequence[Reason | None]) -> None:
     """Raise TransactionCanceledException if any action has a reason; the list is as long as the request's."""
-    if not any(reasons):
-        return
+    if any(reasons):
+        raise _cancelled(reasons)
+
+
+def _cancelled(reasons: Sequence[Reason | None]) -> ApiError:
     codes = ", ".join("None" if reason is None else reason.code for reason in reasons)
     rendered = [{"Code": "None"} if reason is None else reason.rendered() for reason in reasons]
-    raise ApiError(
+    return ApiError(
         "TransactionCanceledException",
         f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]",
         fields={"CancellationReasons": rendered},

@@ -23,6 +23,7 @@ from hashrange.core.expressions import Condition, Update, build, legacy, select_
 from hashrange.core.mutation import Outcome
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
+from hashrange.storage import store
 from hashrange.storage.engine import Transaction
 
 _ENUMERATIONS = ("ReturnValues", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics")
@@ -70,7 +71,7 @@ def update_item(context: Context, request: dict[str, Any]) -> Plan:
             members["Attributes"] = attributes
         return answers.body(members)
 
-    return Write(step)
+    return Write(step, reads=store.reads(table, key))
 
 
 def read_update(request: dict[str, Any]) -> tuple[Update, Condition | None]:

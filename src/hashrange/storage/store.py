@@ -30,6 +30,19 @@ def stored_item(reader: Reader, table: Table, key: bytes) -> bytes | None:
     return reader.get(layout.rows_prefix(table.number, layout.BASE_SLOT) + key)
 
 
+def row_key(table: Table, key: bytes) -> bytes:
+    """Where an item is stored."""
+    return layout.rows_prefix(table.number, layout.BASE_SLOT) + key
+
+
+def reads(table: Table, key: bytes) -> tuple[bytes, ...]:
+    """The rows that a write of this item looks at for sure: a hint for engines across a network."""
+    row = row_key(table, key)
+    if table.local_indexes:
+        return row, layout.version_key(table.number), collection_key(table, key)
+    return row, layout.version_key(table.number)
+
+
 def apply(tx: Transaction, table: Table, command: Command) -> Outcome:
     """Run one command: the outcome is written unless the condition fails or a rule is broken."""
     stored = tx.get(layout.rows_prefix(table.number, layout.BASE_SLOT) + command.key)
