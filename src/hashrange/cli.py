@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from hashrange import __version__, config, logs, server
 from hashrange.config import SettingInvalid, Settings
-from hashrange.storage.errors import OpenError
+from hashrange.storage.errors import StorageError
 
 _EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - named, not bound
 
@@ -62,7 +62,7 @@ def _serve(settings: Settings) -> int:
 
     try:
         return server.run(settings, started)
-    except OpenError as problem:
+    except StorageError as problem:
         return _fail(str(problem), 1)
     except (OSError, OverflowError) as problem:
         return _fail(_listen_problem(problem, settings), 1)

@@ -8,6 +8,7 @@ import os
 import pkgutil
 import resource
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,7 @@ ACCOUNT_ID = "000000000000"
 # Requests make garbage that reference counting frees; looking for cycles every 700 objects finds none.
 _GC_THRESHOLD = 50_000
 
+_SWITCH_SECONDS = 0.001
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -133,6 +135,8 @@ def load_operations() -> None:
 def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
     _allow_many_connections()
+    # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     if settings.workers > 1:
         return _run_workers(settings, started)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -184,7 +188,7 @@ def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> E
     if place is not None:
         return SqliteEngine.join(settings.data_dir, deliver=deliver, tide=place.commits)
     if settings.in_memory:
-        return MemoryEngine()
+        return MemoryEngine(deliver=deliver)
     return SqliteEngine.open(settings.data_dir, deliver=deliver)
 
 

@@ -136,8 +136,8 @@ class Parent:
         wake.setblocking(False)
         bell.setblocking(False)
         signal.set_wakeup_fd(bell.fileno(), warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-            signal.signal(number, _noted)
+        for caught in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+            signal.signal(caught, _noted)
         for number in range(self._settings.workers):
             self._start_worker(number)
         if not self._await_ready():
@@ -168,8 +168,8 @@ class Parent:
         status = 1
         try:
             signal.set_wakeup_fd(-1)
-            for each in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-                signal.signal(each, signal.SIG_DFL)
+            for caught in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+                signal.signal(caught, signal.SIG_DFL)
             for other in [*self._controls.values(), *self._sockets]:
                 other.close()
             self._selector.close()

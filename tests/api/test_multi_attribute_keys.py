@@ -141,3 +141,42 @@ def test_every_hash_attribute_is_needed(client: Any, wide_table: str) -> None:
         ExpressionAttributeValues={":h": {"S": "x"}, ":n": {"N": "1"}},
     )
     assert message == "Query key condition not supported"
+
+
+@pytest.mark.parametrize(("attributes", "each"), [(("h1", "h2"), 1024), (("r1", "r2"), 512)])
+def test_attributes_of_one_key_share_its_limit(client: Any, attributes: tuple[str, str], each: int) -> None:
+    table = f"totals-{attributes[0]}"
+    client.create_table(
+        TableName=table,
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[
+            {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "h1", "h2", "r1", "r2")
+        ],
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "composite",
+                "KeySchema": [
+                    {"AttributeName": "h1", "KeyType": "HASH"},
+                    {"AttributeName": "h2", "KeyType": "HASH"},
+                    {"AttributeName": "r1", "KeyType": "RANGE"},
+                    {"AttributeName": "r2", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+    )
+    client.get_waiter("table_exists").wait(TableName=table, WaiterConfig={"Delay": 1})
+    first, second = attributes
+    item = {"pk": {"S": "1"}, first: {"S": "x" * each}, second: {"S": "y" * each}}
+    client.put_item(TableName=table, Item=item)
+    with pytest.raises(client.exceptions.ClientError, match="has exceeded the"):
+        client.put_item(TableName=table, Item=item | {second: {"S": "y" * (each + 1)}})
+    with pytest.raises(client.exceptions.ClientError, match="has exceeded the"):
+        client.update_item(
+            TableName=table,
+            Key={"pk": {"S": "1"}},
+            UpdateExpression="SET #a = :v",
+            ExpressionAttributeNames={"#a": second},
+            ExpressionAttributeValues={":v": {"S": "y" * (each + 1)}},
+        )

@@ -88,7 +88,7 @@ def _units(old: Entry | None, new: Entry | None) -> int:
 
 def check_index_keys(table: Table, item: Item, *, update: bool = False) -> None:
     """Refuse a value that an index key attribute cannot have, named by the alphabetically first such index."""
-    for index in sorted(table.indexes, key=lambda each: each.name):
+    for index in table.indexes_by_name:
         for attribute in index.hash:
             if attribute.name in item and attribute.name not in table.key_names:
                 _check_index_key(
@@ -97,6 +97,21 @@ def check_index_keys(table: Table, item: Item, *, update: bool = False) -> None:
         for attribute in index.range:
             if attribute.name in item and attribute.name not in table.key_names:
                 _check_index_key(index, attribute, item[attribute.name], SORT_KEY_BYTES_MAX, update=update)
+    if not update:
+        check_key_totals(table, item)
+
+
+def check_key_totals(table: Table, item: Item) -> None:
+    """Refuse an item where several attributes of one index key are longer together than the key may be."""
+    for index in table.composite_indexes:
+        _check_total(index.hash, item, PARTITION_KEY_BYTES_MAX)
+        _check_total(index.range, item, SORT_KEY_BYTES_MAX)
+
+
+def _check_total(attributes: tuple[KeyAttribute, ...], item: Item, bytes_max: int) -> None:
+    values = [item[attribute.name] for attribute in attributes if attribute.name in item]
+    if len(values) > 1 and sum(len(keys.scalar(value)) for value in values) > bytes_max:
+        raise Invalid(too_long_message(bytes_max))
 
 
 def _check_index_key(

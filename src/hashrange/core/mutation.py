@@ -99,6 +99,7 @@ def changed_item(table: Table, command: Change, stored: Item | None) -> tuple[Ap
         raise Invalid("Nesting Levels have exceeded supported limits")
     if table.indexes:
         indexes.check_index_keys(table, touched, update=True)
+        indexes.check_key_totals(table, applied.item)
     return applied, size
 
 

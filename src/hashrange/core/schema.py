@@ -147,6 +147,16 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {index.name: index for index in self.indexes}
 
     @cached_property
+    def indexes_by_name(self) -> tuple[Index, ...]:
+        """Indexes in the order of their names."""
+        return tuple(sorted(self.indexes, key=lambda index: index.name))
+
+    @cached_property
+    def composite_indexes(self) -> tuple[Index, ...]:
+        """Indexes with more than one partition key or sort key attribute."""
+        return tuple(index for index in self.indexes if len(index.hash) > 1 or len(index.range) > 1)
+
+    @cached_property
     def local_indexes(self) -> tuple[Index, ...]:
         """The local secondary indexes."""
         return tuple(index for index in self.indexes if index.local)

@@ -106,8 +106,11 @@ class Engine(Protocol):
     def shared(self) -> bool:
         """Whether other servers may have engines on the same rows."""
 
-    def read(self, step: Callable[[Reader], T]) -> T:
-        """Run `step` on one snapshot; any thread may call."""
+    def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
+        """Run `step` on one snapshot; any thread may call.
+
+        With `seconds` a scan that goes on for longer raises `TookTooLong` out of the step.
+        """
 
     def submit_read(
         self,

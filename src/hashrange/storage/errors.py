@@ -9,6 +9,10 @@ class Conflict(StorageError):
     """The step kept colliding with concurrent ones: nothing was written, trying again may help."""
 
 
+class TookTooLong(StorageError):
+    """A read that was given little time needs more: run it again where it holds nobody up."""
+
+
 class Unavailable(StorageError):
     """The engine cannot do it now (disk full, I/O error, connection lost, closed).
 

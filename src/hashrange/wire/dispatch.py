@@ -8,7 +8,8 @@ from hashrange import ids
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.plan import Plan, Read, Write
-from hashrange.storage.engine import Engine
+from hashrange.storage.engine import Engine, Reader
+from hashrange.storage.errors import TookTooLong
 from hashrange.wire import codec, errors, plain, sigv4
 from hashrange.wire.codec import Form
 from hashrange.wire.http import Exchange
@@ -19,6 +20,9 @@ _CALLERS_MAX = 4096  # after so many different credential scopes the cache start
 _TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
 _FORMS = {kind: Form(kind) for kind in _TYPES}
 _FORMS_CORS = {kind: Form(kind, cors=True) for kind in _TYPES}
+_READ_SECONDS = (
+    0.003  # a scan that goes on longer gets a thread, so that the other clients do not wait for it
+)
 _DEFAULT_FORM = _FORMS[codec.JSON_1_0]
 
 
@@ -43,6 +47,10 @@ class Dispatcher:
     ) -> None:
         self._operations = {_TARGET_PREFIX + name.encode(): found for name, found in operations.items()}
         self._engine = engine
+        # An engine that waits for a network is never asked on this thread.
+        self._read: Callable[[Callable[[Reader], bytes]], bytes] = (
+            _refuse_to_wait if engine.blocking else partial(engine.read, seconds=_READ_SECONDS)
+        )
         self._context_for = context_for
         self._region = region
         self._body_bytes_max = body_bytes_max
@@ -72,7 +80,14 @@ class Dispatcher:
                 done = partial(self._done, exchange, form, request_id, plan.after)
                 self._engine.submit(plan.step, done)
                 return
-            answer = self._engine.read(plan.step) if isinstance(plan, Read) else plan.body
+            if isinstance(plan, Read):
+                try:
+                    answer = self._read(plan.step)
+                except TookTooLong:
+                    self._engine.submit_read(plan.step, partial(self._done, exchange, form, request_id, None))
+                    return
+            else:
+                answer = plan.body
         except Exception as error:  # noqa: BLE001 - the one place where errors become answers
             exchange.send(*errors.render(error, form, request_id))
         else:
@@ -138,6 +153,10 @@ class Dispatcher:
             self._contexts.clear()
         context = self._contexts[identity] = self._context_for(identity)
         return context
+
+
+def _refuse_to_wait(_step: Callable[[Reader], bytes]) -> bytes:
+    raise TookTooLong
 
 
 def _unusual_form(headers: Mapping[bytes, bytes]) -> Form | None:

@@ -16,12 +16,13 @@ from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
 from hashrange.storage.sqlite.committer import Committer, run_inline
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.lock import DirectoryLock
+from hashrange.storage.sqlite.patience import PatientReaders
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.tide import LocalTide, Tide
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.turn import Turn
 from hashrange.storage.sqlite.vacuum import give_back
-from hashrange.storage.sqlite.waiting import Waiter, call_with_outcome
+from hashrange.storage.sqlite.waiting import Waiter
 
 T = TypeVar("T")
 
@@ -56,6 +57,7 @@ class SqliteEngine:
         checkpoints.set_busy_timeout(0)
         self._tide = tide
         self._idle_readers: list[SnapshotReader] = []
+        self._patient = PatientReaders(deliver)
         self._checkpointer = Checkpointer(checkpoints, self._writer, tide, self._unpin)
         turn = claim if isinstance(claim, Turn) else nullcontext()
         self._committer = Committer(WriteTransaction(self._writer), deliver, turn)
@@ -104,7 +106,7 @@ class SqliteEngine:
         """Name the engine and its file."""
         return self.describe(self._path.parent)
 
-    def read(self, step: Callable[[Reader], T]) -> T:
+    def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` on one snapshot, on a reader nobody else uses meanwhile."""
         tide = self._tide.seen()
         try:
@@ -113,7 +115,7 @@ class SqliteEngine:
         except IndexError:
             reader = self._new_reader()
         try:
-            reader.renew(tide)
+            reader.renew(tide, seconds)
             return step(reader)
         except apsw.Error as error:
             raise translate(error) from error
@@ -128,8 +130,8 @@ class SqliteEngine:
         reads: Sequence[bytes] = (),
         eventual: bool = False,
     ) -> None:
-        """Run `step` and call `done`, both before returning."""
-        call_with_outcome(done, lambda: self.read(step))
+        """Run `step` on a thread where it may take its time."""
+        self._patient.submit(lambda: self.read(step), done)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step` for the next commit."""
@@ -153,6 +155,7 @@ class SqliteEngine:
         with self._closing:
             if self._closed:
                 return
+            self._patient.close()
             self._committer.close()
             self._closed = True
             self._checkpointer.stop()

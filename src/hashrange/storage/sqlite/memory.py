@@ -1,24 +1,28 @@
 """The in-memory engine: the same transaction code on one `:memory:` connection, without threads."""
 
+import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import apsw
 
-from hashrange.storage.engine import Done, Reader, Transaction
+from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
 from hashrange.storage.sqlite.committer import fail_all, run_inline, run_step
 from hashrange.storage.sqlite.faults import translate
+from hashrange.storage.sqlite.patience import PatientReaders
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import give_back
-from hashrange.storage.sqlite.waiting import Waiter, call_with_outcome
+from hashrange.storage.sqlite.waiting import Waiter
 
 T = TypeVar("T")
 
 CACHE_KIB = 2048
+CHUNK_ROWS = 200  # of a long read between two looks at who else waits
+POLITE_TRIES = 3
 
 
 class _StillReader(SnapshotReader):
@@ -30,14 +34,56 @@ class _StillReader(SnapshotReader):
         """Begin nothing, so that a read may be nested in another on the one connection."""
 
 
+class _Disturbed(Exception):
+    """Something was written while a long read let others in between."""
+
+
+class _PoliteReader:
+    """Takes the engine's lock for a bit at a time, and gives up when that has let a write in between."""
+
+    def __init__(self, engine: "MemoryEngine") -> None:
+        self._engine = engine
+        self._commits = engine.commits
+
+    def get(self, key: bytes) -> bytes | None:
+        return self._look(lambda reader: reader.get(key))
+
+    def counter(self, key: bytes) -> int:
+        return self._look(lambda reader: reader.counter(key))
+
+    def scan(
+        self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        left = limit
+        while left is None or left > 0:
+            count = CHUNK_ROWS if left is None else min(left, CHUNK_ROWS)
+            rows = self._chunk(start, end, reverse=reverse, count=count)
+            yield from rows
+            if len(rows) < count:
+                return
+            start, end = (start, rows[-1][0]) if reverse else (rows[-1][0] + b"\x00", end)
+            left = None if left is None else left - count
+
+    def _chunk(self, start: bytes, end: bytes, *, reverse: bool, count: int) -> list[tuple[bytes, bytes]]:
+        return self._look(lambda reader: list(reader.scan(start, end, reverse=reverse, limit=count)))
+
+    def _look(self, step: Callable[[Reader], T]) -> T:
+        result = self._engine.read_still(step)
+        if self._engine.commits != self._commits:
+            raise _Disturbed
+        return result
+
+
 class MemoryEngine:
     """An `Engine` that forgets everything when closed; a step runs and is done within `submit`."""
 
     blocking = False
     shared = False
 
-    def __init__(self) -> None:
-        """Create an empty database."""
+    def __init__(self, *, deliver: Deliver | None = None) -> None:
+        """Create an empty database; `deliver` is for long reads, everything else is done at once."""
+        self.commits = 0
+        self._patient = PatientReaders(deliver or run_inline)
         self._connection = schema.connect(":memory:", cache_kib=CACHE_KIB)
         schema.prepare(self._connection, ":memory:")
         self._transaction = WriteTransaction(self._connection)
@@ -50,12 +96,17 @@ class MemoryEngine:
         """Name the engine."""
         return "SQLite (in memory)"
 
-    def read(self, step: Callable[[Reader], T]) -> T:
+    def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` while nothing else runs."""
+        return self.read_still(step, seconds)
+
+    def read_still(self, step: Callable[[Reader], T], seconds: float | None = None) -> T:
+        """Run `step` with the lock held from beginning to end."""
         with self._lock:
             self._check_open()
             idle = self._idle_readers
             reader = idle.pop() if idle else _StillReader(self._connection)
+            reader.seconds = seconds
             try:
                 return step(reader)
             except apsw.Error as error:
@@ -72,8 +123,14 @@ class MemoryEngine:
         reads: Sequence[bytes] = (),
         eventual: bool = False,
     ) -> None:
-        """Run `step` and call `done`, both before returning."""
-        call_with_outcome(done, lambda: self.read(step))
+        """Run `step` on a thread, letting others in between; if they write too often, without."""
+        self._patient.submit(lambda: self._read_politely(step), done)
+
+    def _read_politely(self, step: Callable[[Reader], T]) -> T:
+        for _ in range(POLITE_TRIES):
+            with contextlib.suppress(_Disturbed):
+                return step(_PoliteReader(self))
+        return self.read_still(step)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Run `step` and call `done`, both before returning."""
@@ -95,6 +152,7 @@ class MemoryEngine:
 
     def close(self) -> None:
         """Forget everything."""
+        self._patient.close()
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -109,6 +167,7 @@ class MemoryEngine:
             self._transaction.begin()
             callback = run_step(self._transaction, step, done)
             self._transaction.commit()
+            self.commits += 1
         except Exception as error:  # noqa: BLE001 - whatever it is, the step gets its answer
             return fail_all(self._transaction, [done], translate(error))
         return [callback]

@@ -1,9 +1,12 @@
 """A snapshot for reading: one connection, lent to one step at a time."""
 
+import time
 from collections.abc import Iterator
 from typing import cast
 
 import apsw
+
+from hashrange.storage.errors import TookTooLong
 
 GET = "SELECT v FROM rows WHERE k = ?"
 # A scalar subquery always gives a row, found or not, and until its statement is stepped past that row
@@ -21,7 +24,7 @@ class SnapshotReader:
     the locks that beginning and ending one costs. The second step that finds the tide unchanged makes it so.
     """
 
-    __slots__ = ("_begun", "_connection", "_held", "_holder", "_point", "_scans", "_tide", "idle")
+    __slots__ = ("_begun", "_connection", "_held", "_holder", "_point", "_scans", "_tide", "idle", "seconds")
 
     def __init__(self, connection: apsw.Connection) -> None:
         """Read through a connection that nobody else reads through meanwhile."""
@@ -33,10 +36,12 @@ class SnapshotReader:
         self._begun = False
         self._tide: object = None
         self.idle = False  # not used since this was last set
+        self.seconds: float | None = None  # how long a scan may take
 
-    def renew(self, tide: object) -> None:
-        """Get ready for a step that must see everything up to this tide."""
+    def renew(self, tide: object, seconds: float | None) -> None:
+        """Get ready for a step that must see everything up to this tide, and may take so long."""
         self.idle = False
+        self.seconds = seconds
         if tide != self._tide:
             self._tide = tide
             if self._begun:
@@ -61,7 +66,8 @@ class SnapshotReader:
         self._begin()
         cursor = open_scan(self._connection, start, end, reverse=reverse, limit=limit)
         self._scans.append(cursor)
-        return cast("Iterator[tuple[bytes, bytes]]", cursor)
+        rows = cast("Iterator[tuple[bytes, bytes]]", cursor)
+        return rows if self.seconds is None else hurried(rows, self.seconds)
 
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""
@@ -100,6 +106,15 @@ def open_scan(
     """Give a cursor over a range; APSW's cursors are iterators already."""
     sql = SCAN_REVERSE if reverse else SCAN
     return connection.execute(sql, (start, end, -1 if limit is None else max(limit, 0)))
+
+
+def hurried(rows: Iterator[tuple[bytes, bytes]], seconds: float) -> Iterator[tuple[bytes, bytes]]:
+    """Give rows until the time is up, looking at the clock every so many of them."""
+    deadline = time.monotonic() + seconds
+    for number, row in enumerate(rows):
+        yield row
+        if number & 31 == 31 and time.monotonic() > deadline:
+            raise TookTooLong
 
 
 def close_scans(scans: list[apsw.Cursor]) -> None:

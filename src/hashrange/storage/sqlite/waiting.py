@@ -6,20 +6,9 @@ from typing import Generic, TypeVar, cast
 
 import apsw
 
-from hashrange.storage.engine import Done
 from hashrange.storage.sqlite.faults import translate
 
 T = TypeVar("T")
-
-
-def call_with_outcome(done: Done[T], work: Callable[[], T]) -> None:
-    """Call `done` with whatever `work` does."""
-    try:
-        result = work()
-    except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
-        done(None, error)
-    else:
-        done(result, None)
 
 
 class Waiter(Generic[T]):
