@@ -13,6 +13,7 @@ ENVIRONMENT_PREFIX = "HASHRANGE_"
 _REGION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _YES = frozenset({"1", "true", "yes", "on"})
 _DATA_DIR = Path("hashrange-data")
+_POSTGRES_URLS = ("postgresql://", "postgres://")
 _NO = frozenset({"", "0", "false", "no", "off"})
 
 
@@ -60,6 +61,20 @@ def _path(text: str) -> Path:
     return Path(_not_empty(text))
 
 
+def _engine(text: str) -> str:
+    if text != "sqlite" and not text.startswith(_POSTGRES_URLS):
+        raise ValueError("must be sqlite or a URL that begins with postgresql://")
+    return text
+
+
+def _urls(text: str) -> tuple[str, ...]:
+    # A URL may have commas of its own, between its hosts.
+    found = tuple(re.split(r",(?=postgres(?:ql)?://)", text)) if text else ()
+    if not all(url.startswith(_POSTGRES_URLS) for url in found):
+        raise ValueError("must be URLs that begin with postgresql://")
+    return found
+
+
 def _setting(default: Any, parse: Callable[[str], Any], description: str) -> Any:
     return field(default=default, metadata={"parse": parse, "description": description})
 
@@ -72,7 +87,16 @@ class Settings:
     port: int = _setting(8000, _whole_number(0, 65535), "port to listen on; 0 picks a free one")
     data_dir: Path = _setting(_DATA_DIR, _path, "where the data lives")
     in_memory: bool = _setting(False, _switch, "keep everything in memory and forget it at the end")
-    region: str = _setting("us-east-1", _region, "the region this server calls its own")
+    engine: str = _setting(
+        "sqlite", _engine, "what keeps the data: sqlite, or the postgresql:// URL of a database to share"
+    )
+    replica: tuple[str, ...] = _setting(
+        (), _urls, "postgresql:// URLs, by commas, of replicas that answer eventually consistent reads"
+    )
+    replica_staleness_ms: int = _setting(
+        1000, _whole_number(100, 3_600_000), "a replica that is further behind is not asked, in milliseconds"
+    )
+    region: str = _setting("us-east-1", _region, "the region of callers that name none")
     log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")
     log_format: str = _setting("text", _one_of(*logs.FORMATS), "text for people, json for machines")
     transition_ms: int = _setting(
@@ -131,5 +155,9 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(
             "several workers need a data file to share: --workers does not go with --in-memory"
+        )
+    if settings.in_memory and settings.engine != "sqlite":
+        raise SettingInvalid(
+            "data that is kept elsewhere is not forgotten: --engine does not go with --in-memory"
         )
     return settings

@@ -22,10 +22,14 @@ from hashrange.clock import Clock, SystemClock
 from hashrange.config import Settings
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.storage import layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Deliver, Engine
+from hashrange.storage.errors import OpenError
+from hashrange.storage.follower import Follower
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire.dispatch import Dispatcher
+from hashrange.wire.journal import Journal
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.sigv4 import Identity
@@ -36,6 +40,7 @@ ACCOUNT_ID = "000000000000"
 _GC_THRESHOLD = 50_000
 
 _SWITCH_SECONDS = 0.001
+_FOLLOW_SECONDS = 0.2  # how soon the background work sees a change that another server has made
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -60,7 +65,9 @@ class Server:
         load_operations()
         settings = self._settings
         engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._place)
-        catalogue = Catalogue(engine, None if self._place is None else self._place.changes)
+        own_changes = self._place is not None and not engine.shared
+        catalogue = Catalogue(engine, self._place.changes if self._place and own_changes else None)
+        follower = self._follow(engine, catalogue) if engine.shared else None
         if self._place is None or self._place.leads:
             self._supervisor = supervise(engine, catalogue, self._clock)
             self._supervisor.start()
@@ -70,8 +77,10 @@ class Server:
             context_for=self._contexts(catalogue),
             region=settings.region,
             body_bytes_max=settings.max_body_bytes,
+            follower=follower,
         )
-        self._listener = Listener(dispatcher, Limits(body_bytes_max=settings.max_body_bytes))
+        handler = Journal(dispatcher) if settings.log_level == "debug" else dispatcher
+        self._listener = Listener(handler, Limits(body_bytes_max=settings.max_body_bytes))
         if self._place is None:
             port = await self._listener.start(settings.host, settings.port)
         else:
@@ -79,6 +88,18 @@ class Server:
             self._join(self._place, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    def _follow(self, engine: Engine, catalogue: Catalogue) -> Follower:
+        """Look now and then for changes that other servers make; requests look for themselves."""
+        loop = asyncio.get_running_loop()
+        follower = Follower(engine, catalogue)
+
+        def look() -> None:
+            follower.look()
+            loop.call_later(_FOLLOW_SECONDS, look)
+
+        loop.call_later(_FOLLOW_SECONDS, look)
+        return follower
 
     def _join(self, place: Place, listener: Listener, catalogue: Catalogue) -> None:
         """Take connections from the parent; the leader also looks for changes that the others make."""
@@ -185,11 +206,23 @@ async def _serve(settings: Settings, started: Started, place: Place | None = Non
 
 
 def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> Engine:
+    if settings.engine != "sqlite":
+        return _open_postgres(settings, deliver)
     if place is not None:
         return SqliteEngine.join(settings.data_dir, deliver=deliver, tide=place.commits)
     if settings.in_memory:
         return MemoryEngine(deliver=deliver)
     return SqliteEngine.open(settings.data_dir, deliver=deliver)
+
+
+def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
+    try:
+        from hashrange.storage.postgres import PostgresEngine  # noqa: PLC0415 - its driver is an extra
+    except ImportError as error:
+        raise OpenError(
+            "the PostgreSQL engine needs its driver: pip install 'hashrange[postgres]'"
+        ) from error
+    return PostgresEngine.open(settings.engine, deliver=deliver, seldom=layout.SELDOM_WRITTEN)
 
 
 def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:

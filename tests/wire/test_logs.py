@@ -9,6 +9,7 @@ import pytest
 
 from hashrange import ids, logs
 from hashrange.clock import ManualClock, SystemClock
+from serving import serving
 
 
 @pytest.fixture
@@ -50,3 +51,14 @@ def test_clocks() -> None:
     clock.advance(2.5)
     assert clock.now() == 102.5
     assert SystemClock().now() > 1_700_000_000
+
+
+def test_every_request_is_logged_where_that_is_asked_for() -> None:
+    with serving("--in-memory", "--log-level", "debug") as running:
+        running.post("ListTables", {})
+        running.post("DescribeTable", {"TableName": "missing"})
+        running.post("NoSuchThing", {})
+        log = running.log_text()
+    assert "request.answered operation=ListTables status=200" in log
+    assert "operation=DescribeTable status=400 error=ResourceNotFoundException" in log
+    assert "operation=NoSuchThing status=400 error=UnknownOperationException" in log

@@ -8,11 +8,13 @@ from hashrange import ids
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.plan import Plan, Read, Write
-from hashrange.storage.engine import Engine, Reader
+from hashrange.storage.engine import Engine
 from hashrange.storage.errors import TookTooLong
+from hashrange.storage.follower import Follower
 from hashrange.wire import codec, errors, plain, sigv4
 from hashrange.wire.codec import Form
 from hashrange.wire.http import Exchange
+from hashrange.wire.remote import Remote, Request
 
 _TARGET_PREFIX = b"DynamoDB_20120810."
 _SIGNATURE = b"Signature="
@@ -20,9 +22,8 @@ _CALLERS_MAX = 4096  # after so many different credential scopes the cache start
 _TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
 _FORMS = {kind: Form(kind) for kind in _TYPES}
 _FORMS_CORS = {kind: Form(kind, cors=True) for kind in _TYPES}
-_READ_SECONDS = (
-    0.003  # a scan that goes on longer gets a thread, so that the other clients do not wait for it
-)
+# A scan that goes on longer than this gets a thread, so that the other clients do not wait for it.
+_READ_SECONDS = 0.003
 _DEFAULT_FORM = _FORMS[codec.JSON_1_0]
 
 
@@ -44,13 +45,13 @@ class Dispatcher:
         context_for: Callable[[sigv4.Identity], Context],
         region: str,
         body_bytes_max: int,
+        follower: Follower | None = None,
     ) -> None:
         self._operations = {_TARGET_PREFIX + name.encode(): found for name, found in operations.items()}
         self._engine = engine
+        self._read = partial(engine.read, seconds=_READ_SECONDS)
         # An engine that waits for a network is never asked on this thread.
-        self._read: Callable[[Callable[[Reader], bytes]], bytes] = (
-            _refuse_to_wait if engine.blocking else partial(engine.read, seconds=_READ_SECONDS)
-        )
+        self._remote = None if follower is None else Remote(engine, follower)
         self._context_for = context_for
         self._region = region
         self._body_bytes_max = body_bytes_max
@@ -75,6 +76,10 @@ class Dispatcher:
             operation = self._operations.get(headers.get(b"X-Amz-Target", b""))
             if operation is None:
                 raise ApiError("UnknownOperationException", None)  # noqa: TRY301 - all errors leave below
+            if self._remote is not None:
+                caller = self._caller(exchange)
+                self._remote.begin(Request(exchange, form, request_id, operation, caller, bytes(body)))
+                return
             plan = operation.plan(self._caller(exchange), members)
             if isinstance(plan, Write):
                 done = partial(self._done, exchange, form, request_id, plan.after)
@@ -153,10 +158,6 @@ class Dispatcher:
             self._contexts.clear()
         context = self._contexts[identity] = self._context_for(identity)
         return context
-
-
-def _refuse_to_wait(_step: Callable[[Reader], bytes]) -> bytes:
-    raise TookTooLong
 
 
 def _unusual_form(headers: Mapping[bytes, bytes]) -> Form | None:
