@@ -18,10 +18,22 @@ def postgres() -> Iterator[PostgresServer]:
         yield running
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--engine", choices=("memory", "postgres"), default="memory", help="what keeps the data")
+
+
 @pytest.fixture(scope="session")
-def server() -> Iterator[Serving]:
-    """One server in memory for all tests of a worker; whatever it fails at unexpectedly fails the run."""
-    with serving("--in-memory", "--log-level", "warning") as running:
+def engine_flags(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """The flags of the server that most tests share; `pytest --engine postgres` puts it on PostgreSQL."""
+    if request.config.getoption("--engine") == "memory":
+        return ("--in-memory",)
+    return ("--engine", request.getfixturevalue("postgres").url())
+
+
+@pytest.fixture(scope="session")
+def server(engine_flags: tuple[str, ...]) -> Iterator[Serving]:
+    """One server for all tests of a worker; whatever it fails at unexpectedly fails the run."""
+    with serving(*engine_flags, "--log-level", "warning") as running:
         yield running
         log = running.log_text()
     assert "Traceback" not in log, log

@@ -168,15 +168,18 @@ def run(settings: Settings, started: Started) -> int:
 def _run_workers(settings: Settings, started: Started) -> int:
     """Be the parent of several workers; what they all need is loaded before they part."""
     load_operations()
-    claim = SqliteEngine.claim(settings.data_dir)
+    is_local = settings.engine == "sqlite"
+    claim = SqliteEngine.claim(settings.data_dir) if is_local else None
     try:
         sockets = workers.listen(settings.host, settings.port)
         port = int(sockets[0].getsockname()[1])
         parent = workers.Parent(replace(settings, port=port), sockets, _work)
-        description = f"{SqliteEngine.describe(settings.data_dir)}, {settings.workers} workers"
+        engine = SqliteEngine.describe(settings.data_dir) if is_local else "PostgreSQL"
+        description = f"{engine}, {settings.workers} workers"
         return parent.run(lambda: started(description, port))
     finally:
-        claim.release()
+        if claim is not None:
+            claim.release()
 
 
 def _work(settings: Settings, place: Place) -> int:

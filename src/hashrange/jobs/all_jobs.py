@@ -1,5 +1,6 @@
 """Every job of the server."""
 
+from hashrange import ids
 from hashrange.clock import Clock
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.deletions import FinishDeletions
@@ -8,10 +9,15 @@ from hashrange.jobs.supervisor import Supervisor
 from hashrange.jobs.tokens import ExpireTokens
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
+from hashrange.storage.leases import FencedEngine, Lease
 
 
 def supervise(engine: Engine, tables: Catalogue, clock: Clock) -> Supervisor:
     """A supervisor over all jobs, woken by every change of a table; it is yet to be started."""
+    lease = None
+    if engine.shared:
+        lease = Lease(engine, "jobs", ids.unique_id())
+        engine = FencedEngine(engine, lease)
     supervisor = Supervisor(
         [
             FinishDeletions(engine, tables),
@@ -20,6 +26,7 @@ def supervise(engine: Engine, tables: Catalogue, clock: Clock) -> Supervisor:
             ExpireTokens(engine),
         ],
         clock,
+        lease,
     )
     tables.on_change = supervisor.wake
     return supervisor

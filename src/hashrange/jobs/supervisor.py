@@ -1,5 +1,6 @@
 """The supervisor: one thread that runs every job's steps when they are due."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Sequence
@@ -7,7 +8,8 @@ from collections.abc import Sequence
 from hashrange import logs
 from hashrange.clock import Clock
 from hashrange.jobs.job import Job
-from hashrange.storage.errors import Closed
+from hashrange.storage.errors import Closed, StorageError
+from hashrange.storage.leases import Lease
 
 log = logs.Log("jobs")
 _RETRY_SECONDS_FIRST = 0.1
@@ -15,11 +17,16 @@ _RETRY_SECONDS_MOST = 30.0
 
 
 class Supervisor:
-    """Runs jobs in turn on a thread of its own. Jobs take their time from the clock, pauses are real."""
+    """Runs jobs in turn on a thread of its own. Jobs take their time from the clock, pauses are real.
 
-    def __init__(self, jobs: Sequence[Job], clock: Clock) -> None:
+    With a lease it works only while the lease is held: of several servers on one database one does the work.
+    """
+
+    def __init__(self, jobs: Sequence[Job], clock: Clock, lease: Lease | None = None) -> None:
         self._runs = [_Run(job) for job in jobs]
         self._clock = clock
+        self._lease = lease
+        self._leads = lease is None
         self._woken = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="hashrange-jobs", daemon=True)
@@ -40,7 +47,19 @@ class Supervisor:
             self._thread.join()
 
     def _run(self) -> None:
+        try:
+            self._work()
+        except Closed:
+            return
+        if self._lease is not None:
+            with contextlib.suppress(StorageError):
+                self._lease.give_back()
+
+    def _work(self) -> None:
         while not self._stopping.is_set():
+            if self._lease is not None and not self._may_work(self._lease):
+                self._stopping.wait(self._lease.pause_seconds)
+                continue
             if self._woken.is_set():
                 self._woken.clear()
                 for run in self._runs:
@@ -48,7 +67,24 @@ class Supervisor:
             for run in self._runs:
                 if self._stopping.is_set() or (run.due_in() <= 0 and not run.step(self._clock.now())):
                     return
-            self._woken.wait(max(0.0, min(run.due_in() for run in self._runs)))
+            pause = min(run.due_in() for run in self._runs)
+            if self._lease is not None:
+                pause = min(pause, self._lease.pause_seconds)
+            self._woken.wait(max(0.0, pause))
+
+    def _may_work(self, lease: Lease) -> bool:
+        try:
+            leads = lease.held()
+        except Closed:
+            raise
+        except StorageError as error:
+            log.warning("lease.unknown", error=error)
+            leads = False
+        if leads and not self._leads:
+            log.info("lease.taken")
+            self.wake()  # whoever had it may have left work undone
+        self._leads = leads
+        return leads
 
 
 class _Run:

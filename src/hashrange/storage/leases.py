@@ -129,9 +129,9 @@ class FencedEngine:
         """Name the engine behind."""
         return self._engine.description
 
-    def read(self, step: Callable[[Reader], T]) -> T:
+    def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Read as the engine does."""
-        return self._engine.read(step)
+        return self._engine.read(step, seconds=seconds)
 
     def submit_read(
         self,

@@ -78,7 +78,9 @@ class Dispatcher:
                 raise ApiError("UnknownOperationException", None)  # noqa: TRY301 - all errors leave below
             if self._remote is not None:
                 caller = self._caller(exchange)
-                self._remote.begin(Request(exchange, form, request_id, operation, caller, bytes(body)))
+                self._remote.begin(
+                    Request(exchange, form, request_id, operation, caller, bytes(body)), members
+                )
                 return
             plan = operation.plan(self._caller(exchange), members)
             if isinstance(plan, Write):

@@ -61,12 +61,12 @@ class Remote:
         self._engine = engine
         self._follower = followed
 
-    def begin(self, request: Request) -> None:
+    def begin(self, request: Request, members: dict[str, Any]) -> None:
         """Plan a request and hand it to the engine."""
         request.plans += 1
         epoch = request.context.catalogue.epoch
         try:
-            plan = request.operation.plan(request.context, codec.decode(request.body))
+            plan = request.operation.plan(request.context, members)
         except Exception as error:  # noqa: BLE001 - the answer, unless it came from an outdated record
             step = partial(_raise, error=error, epoch=epoch)
             self._engine.submit_read(step, partial(self._failed, request, error), reads=follower.READS)
@@ -99,7 +99,8 @@ class Remote:
 
     def _again(self, request: Request, error: BaseException | None) -> None:
         if error is None:
-            self.begin(request)
+            # Planning may have changed the members in place, so they are read anew.
+            self.begin(request, codec.decode(request.body))
         else:
             request.fail(error)
 

@@ -12,7 +12,6 @@ from hashrange.storage.errors import Closed
 from hashrange.storage.postgres import schema
 from hashrange.storage.postgres.address import Address, address
 from hashrange.storage.postgres.committer import Committer, Job, run_callbacks, run_inline
-from hashrange.storage.postgres.faults import translate
 from hashrange.storage.postgres.grouped import GroupReader, ReadJob
 from hashrange.storage.postgres.links import Links
 from hashrange.storage.postgres.reader import SnapshotReader
@@ -69,11 +68,11 @@ class PostgresEngine:
         """Name the engine and its place."""
         return f"{self._place.flavour.value} ({self._place.description})"
 
-    def read(self, step: Callable[[Reader], T]) -> T:
+    def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` on one snapshot, on a link nobody else uses meanwhile."""
         if self._closed:
             raise Closed("the engine is closed")
-        return self._read_on(self._links, step)
+        return _read_on(SnapshotReader(self._links, seconds=seconds), step)
 
     def submit_read(
         self,
@@ -133,19 +132,16 @@ class PostgresEngine:
 
     def _run_snapshot(self, job: ReadJob) -> None:
         try:
-            outcome = partial(job.done, self._read_on(self._links, job.step, job.reads), None)
+            outcome = partial(job.done, _read_on(SnapshotReader(self._links), job.step, job.reads), None)
         except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
             outcome = partial(job.done, None, error)
         run_callbacks(self._deliver, [outcome])
 
-    def _read_on(self, links: Links, step: Callable[[Reader], T], reads: Sequence[bytes] = ()) -> T:
-        reader = SnapshotReader(links)
-        try:
-            if reads:
-                reader.fetch(reads)
-            return step(reader)
-        finally:
-            reader.release()
 
-
-__all__ = ["PostgresEngine", "translate"]
+def _read_on(reader: SnapshotReader, step: Callable[[Reader], T], reads: Sequence[bytes] = ()) -> T:
+    try:
+        if reads:
+            reader.fetch(reads)
+        return step(reader)
+    finally:
+        reader.release()

@@ -25,10 +25,11 @@ class SnapshotReader:
     since nobody waits for it.
     """
 
-    __slots__ = ("_known", "_link", "_links", "_over")
+    __slots__ = ("_known", "_link", "_links", "_over", "_seconds")
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, *, seconds: float | None = None) -> None:
         self._links = links
+        self._seconds = seconds  # how long a scan may take
         self._link: Link | None = None
         self._known: dict[bytes, bytes | None] = {}
         self._over = False
@@ -57,7 +58,7 @@ class SnapshotReader:
         if limit is not None and limit <= 0:
             return iter(())
         rows = read_range(self._run, start, end, reverse=reverse, hint=limit)
-        return Scan(islice(rows, limit), lambda: not self._over)
+        return Scan(islice(rows, limit), lambda: not self._over, seconds=self._seconds)
 
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""

@@ -1,8 +1,9 @@
 """A scan as the caller holds it."""
 
+import time
 from collections.abc import Callable, Iterator
 
-from hashrange.storage.errors import StorageError
+from hashrange.storage.errors import StorageError, TookTooLong
 
 Row = tuple[bytes, bytes]
 
@@ -10,11 +11,14 @@ Row = tuple[bytes, bytes]
 class Scan:
     """An iterator that ends with its step, however often it is asked afterwards."""
 
-    __slots__ = ("_alive", "_rows")
+    __slots__ = ("_alive", "_deadline", "_rows")
 
-    def __init__(self, rows: Iterator[Row], alive: Callable[[], bool]) -> None:
+    def __init__(
+        self, rows: Iterator[Row], alive: Callable[[], bool], *, seconds: float | None = None
+    ) -> None:
         self._rows = rows
         self._alive = alive
+        self._deadline = None if seconds is None else time.monotonic() + seconds
 
     def __iter__(self) -> Iterator[Row]:
         """Itself."""
@@ -24,4 +28,6 @@ class Scan:
         """Give the next row."""
         if not self._alive():
             raise StorageError("a scan does not outlive its step")
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise TookTooLong
         return next(self._rows)
