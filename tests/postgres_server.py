@@ -187,4 +187,5 @@ def free_port() -> int:
 
 
 def _die_with_parent() -> None:
+    """Ask for a signal when the thread that started the server ends; so it should be the main one."""
     ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGQUIT)

@@ -225,7 +225,13 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
         raise OpenError(
             "the PostgreSQL engine needs its driver: pip install 'hashrange[postgres]'"
         ) from error
-    return PostgresEngine.open(settings.engine, deliver=deliver, seldom=layout.SELDOM_WRITTEN)
+    return PostgresEngine.open(
+        settings.engine,
+        deliver=deliver,
+        seldom=layout.SELDOM_WRITTEN,
+        replicas=settings.replica,
+        staleness_seconds=settings.replica_staleness_ms / 1000,
+    )
 
 
 def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:

@@ -39,7 +39,7 @@ class Address:
         hosts = str(self.options.get("host") or self.options.get("hostaddr") or "localhost").split(",")
         ports = str(self.options.get("port") or "5432").split(",")
         ports = ports if len(ports) == len(hosts) else ports[:1] * len(hosts)
-        places = ",".join(f"{host}:{port}" for host, port in zip(hosts, ports, strict=True))
+        places = ",".join(f"{host}:{port or 5432}" for host, port in zip(hosts, ports, strict=True))
         return f"{places}/{self.options.get('dbname') or self.options.get('user') or ''}"
 
     def connect(self) -> psycopg.Connection:

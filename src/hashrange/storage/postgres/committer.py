@@ -26,6 +26,7 @@ STEPS_BYTES_MAX = 8 * 1024 * 1024
 
 BATCH_ATTEMPTS = 2  # then every step goes by itself
 STEP_ATTEMPTS = 12
+STEP_SECONDS = 5.0  # no more attempts after this time
 BACKOFF_SECONDS = 0.002
 BACKOFF_SECONDS_MOST = 0.25
 
@@ -105,11 +106,14 @@ class Committer:
 
     def _commit_alone(self, job: Job) -> Callbacks:
         keys = set(job.reads)
+        deadline = time.monotonic() + STEP_SECONDS
         for attempt in range(STEP_ATTEMPTS):
             try:
                 return self._attempt([job], keys)[0]
             except Conflict as error:
                 conflict = error
+                if time.monotonic() > deadline:
+                    break
                 back_off(attempt)
             except Exception as error:  # noqa: BLE001 - the steps behind it still have their turn
                 return fail_all([job], translate(error))

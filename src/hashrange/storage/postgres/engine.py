@@ -4,17 +4,18 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TypeVar
 
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.postgres import schema
 from hashrange.storage.postgres.address import Address, address
-from hashrange.storage.postgres.committer import Committer, Job, run_callbacks, run_inline
-from hashrange.storage.postgres.grouped import GroupReader, ReadJob
+from hashrange.storage.postgres.committer import Committer, Job, run_inline
+from hashrange.storage.postgres.grouped import ReadJob
 from hashrange.storage.postgres.links import Links
 from hashrange.storage.postgres.reader import SnapshotReader
+from hashrange.storage.postgres.reading import Readers, read_on
+from hashrange.storage.postgres.replicas import Replicas
 from hashrange.storage.postgres.vacuum import give_back
 from hashrange.storage.postgres.waiting import Waiter
 
@@ -35,17 +36,21 @@ class PostgresEngine:
     blocking = True
     shared = True
 
-    def __init__(self, place: Address, deliver: Deliver, seldom: tuple[bytes, ...]) -> None:
+    def __init__(
+        self, place: Address, deliver: Deliver, seldom: tuple[bytes, ...], replicas: Replicas[Readers] | None
+    ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
         self._place = place
-        self._deliver = deliver
+        self._seldom = seldom
         self._links = Links(place, patience_seconds=PATIENCE_SECONDS)
         # Steps that say what they read go to one of several by their key; all others keep their order.
         self._odd = Committer(self._links, seldom, deliver)
         self._committers = [Committer(self._links, seldom, deliver) for _ in range(WRITERS)]
-        self._snapshots = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
-        self._group = GroupReader(self._links, deliver, self._read_snapshot)
-        self._seldom = seldom
+        self._threads = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
+        self._readers = Readers(self._links, deliver, self._threads)
+        self._replicas = replicas
+        if replicas is not None:
+            replicas.start(self._links, lambda each: Readers(each, deliver, self._threads, self._readers))
         self._closed = False
         self._closing = threading.Lock()
 
@@ -56,12 +61,15 @@ class PostgresEngine:
         *,
         deliver: Deliver | None = None,
         seldom: tuple[bytes, ...] = (),
+        replicas: Sequence[str] = (),
+        staleness_seconds: float = 1.0,
         schema_name: str = SCHEMA,
     ) -> "PostgresEngine":
         """Connect to the database and create or check its tables."""
         place = address(url, schema=schema_name, seconds_max=ANSWER_SECONDS_MAX, leader=True)
+        others = Replicas[Readers](replicas, schema_name, staleness_seconds) if replicas else None
         schema.prepare(place)
-        return cls(place, deliver or run_inline, seldom)
+        return cls(place, deliver or run_inline, seldom, others)
 
     @property
     def description(self) -> str:
@@ -72,7 +80,7 @@ class PostgresEngine:
         """Run `step` on one snapshot, on a link nobody else uses meanwhile."""
         if self._closed:
             raise Closed("the engine is closed")
-        return _read_on(SnapshotReader(self._links, seconds=seconds), step)
+        return read_on(SnapshotReader(self._links, seconds=seconds), step)
 
     def submit_read(
         self,
@@ -83,11 +91,8 @@ class PostgresEngine:
         eventual: bool = False,
     ) -> None:
         """Queue `step` for the next grouped read if it says what it reads, else for a snapshot of its own."""
-        job = ReadJob(step, done, reads)
-        if reads:
-            self._group.submit(job)
-        else:
-            self._read_snapshot(job)
+        readers = self._replicas.next() if eventual and self._replicas is not None else None
+        (readers or self._readers).submit(ReadJob(step, done, reads))
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step` for the next commit of the writer that has its keys."""
@@ -113,8 +118,10 @@ class PostgresEngine:
                 return
             for committer in (self._odd, *self._committers):
                 committer.close()
-            self._group.close()
-            self._snapshots.shutdown()
+            if self._replicas is not None:
+                self._replicas.close()
+            self._readers.close()
+            self._threads.shutdown()
             self._closed = True
             self._links.close()
 
@@ -123,25 +130,3 @@ class PostgresEngine:
             if not key.startswith(self._seldom):
                 return self._committers[hash(key) % len(self._committers)]
         return self._odd
-
-    def _read_snapshot(self, job: ReadJob) -> None:
-        try:
-            self._snapshots.submit(self._run_snapshot, job)
-        except RuntimeError:
-            job.done(None, Closed("the engine is closed"))
-
-    def _run_snapshot(self, job: ReadJob) -> None:
-        try:
-            outcome = partial(job.done, _read_on(SnapshotReader(self._links), job.step, job.reads), None)
-        except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
-            outcome = partial(job.done, None, error)
-        run_callbacks(self._deliver, [outcome])
-
-
-def _read_on(reader: SnapshotReader, step: Callable[[Reader], T], reads: Sequence[bytes] = ()) -> T:
-    try:
-        if reads:
-            reader.fetch(reads)
-        return step(reader)
-    finally:
-        reader.release()

@@ -11,7 +11,7 @@ class Flavour(Enum):
     YUGABYTEDB = "YugabyteDB"
 
 
-_COMMON = ("SET lock_timeout = '5s'", "SET idle_in_transaction_session_timeout = '10s'")
+_COMMON = ("SET lock_timeout = '2s'", "SET idle_in_transaction_session_timeout = '10s'")
 # A plan made while a table was small must not stay when it has grown: there is one right plan, by the key.
 _PLANS = (
     "SET plan_cache_mode = force_generic_plan",

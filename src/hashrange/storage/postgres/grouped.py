@@ -8,14 +8,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from hashrange.storage.engine import Deliver, Done, Reader
-from hashrange.storage.errors import Closed, StorageError
+from hashrange.storage.errors import Closed
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array
 from hashrange.storage.postgres.committer import run_callbacks
 from hashrange.storage.postgres.faults import translate
 from hashrange.storage.postgres.link import Call
-from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.links import Source
 from hashrange.storage.postgres.reader import rows_of
+from hashrange.storage.postgres.replicas import Stale
 
 log = logging.getLogger(__name__)
 
@@ -61,13 +62,20 @@ class DeclaredReader:
 
 
 class GroupReader:
-    """A thread that reads for many steps at once. Steps that turn out to need more are passed on."""
+    """A thread that reads for many steps at once."""
 
-    def __init__(self, links: Links, deliver: Deliver, pass_on: Callable[[ReadJob], None]) -> None:
-        """Start the thread."""
-        self._links = links
+    def __init__(
+        self,
+        source: Source,
+        deliver: Deliver,
+        read_alone: Callable[[ReadJob], None],
+        read_elsewhere: Callable[[ReadJob], None],
+    ) -> None:
+        """Start the thread; steps that need more go their own way, and all do when the source is stale."""
+        self._source = source
         self._deliver = deliver
-        self._pass_on = pass_on
+        self._read_alone = read_alone
+        self._read_elsewhere = read_elsewhere
         self._jobs: deque[ReadJob] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -109,6 +117,10 @@ class GroupReader:
         keys = {key for job in batch for key in job.reads if not long_keys.is_long(key)}
         try:
             reader = DeclaredReader(self._fetch(list(keys)))
+        except Stale:
+            for job in batch:
+                self._read_elsewhere(job)
+            return []
         except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
             problem = translate(error)
             return [partial(job.done, None, type(problem)(*problem.args)) for job in batch]
@@ -116,19 +128,17 @@ class GroupReader:
         return [callback for callback in outcomes if callback is not None]
 
     def _fetch(self, keys: list[bytes]) -> dict[bytes, bytes | None]:
-        link, results = self._links.first([Call(statements.GET, (bytea_array(keys),))])
+        link, results = self._source.first([Call(statements.GET, (bytea_array(keys),))])
         rows: dict[bytes, bytes | None] = dict.fromkeys(keys)
         rows.update(rows_of(results[0]))
-        self._links.give_back(link)
+        self._source.give_back(link)
         return rows
 
     def _run_step(self, reader: DeclaredReader, job: ReadJob) -> Callable[[], None] | None:
         try:
             return partial(job.done, job.step(reader), None)
         except Undeclared:
-            self._pass_on(job)
+            self._read_alone(job)
             return None
-        except StorageError as error:
-            return partial(job.done, None, error)
         except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
             return partial(job.done, None, error)

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from typing import Protocol
 
 from psycopg.pq.abc import PGresult
 
@@ -14,6 +15,16 @@ from hashrange.storage.postgres.link import Call, Link
 IDLE_LINKS_MAX = 16
 PAUSE_SECONDS_FIRST = 0.02
 PAUSE_SECONDS_MOST = 0.5
+
+
+class Source(Protocol):
+    """Where reads begin: the leader, or a replica."""
+
+    def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
+        """Run the first statements of a transaction on whichever link works."""
+
+    def give_back(self, link: Link) -> None:
+        """Keep a link that is between transactions for the next."""
 
 
 class Links:

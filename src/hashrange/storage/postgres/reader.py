@@ -10,7 +10,7 @@ from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array, read_int8
 from hashrange.storage.postgres.faults import translate
 from hashrange.storage.postgres.link import Call, Link
-from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.links import Source
 from hashrange.storage.postgres.paging import read_range
 from hashrange.storage.postgres.scanning import Scan
 
@@ -25,10 +25,10 @@ class SnapshotReader:
     since nobody waits for it.
     """
 
-    __slots__ = ("_known", "_link", "_links", "_over", "_seconds")
+    __slots__ = ("_known", "_link", "_over", "_seconds", "_source")
 
-    def __init__(self, links: Links, *, seconds: float | None = None) -> None:
-        self._links = links
+    def __init__(self, source: Source, *, seconds: float | None = None) -> None:
+        self._source = source
         self._seconds = seconds  # how long a scan may take
         self._link: Link | None = None
         self._known: dict[bytes, bytes | None] = {}
@@ -71,14 +71,14 @@ class SnapshotReader:
         if link is not None:
             if not link.broken:
                 link.leave([_COMMIT])
-            self._links.give_back(link)
+            self._source.give_back(link)
 
     def _run(self, call: Call) -> PGresult:
         if self._over:
             raise StorageError("a snapshot does not outlive its step")
         try:
             if self._link is None:
-                self._link, results = self._links.first([_SNAPSHOT, call])
+                self._link, results = self._source.first([_SNAPSHOT, call])
                 return results[1]
             return self._link.run([call])[0]
         except Exception as error:

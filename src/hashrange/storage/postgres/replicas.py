@@ -1,0 +1,163 @@
+"""Replicas: eventually consistent reads that are never older than they may be.
+
+How far a replica is behind cannot be asked of it: one that has lost its leader believes that it is up to date. So each
+server with replicas writes a number to the leader every now and then, its beat, and remembers when. A read from a
+replica reads the beat along: it saw everything that was acknowledged before that beat was sent. No clocks are
+compared, and nothing but rows is needed of the database.
+"""
+
+import logging
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Generic, Protocol, TypeVar
+
+from psycopg.pq.abc import PGresult
+
+from hashrange.storage.errors import StorageError
+from hashrange.storage.postgres import statements
+from hashrange.storage.postgres.address import address
+from hashrange.storage.postgres.arrays import int4, int8, read_int8
+from hashrange.storage.postgres.faults import translate
+from hashrange.storage.postgres.link import Call, Link
+from hashrange.storage.postgres.links import Links
+
+log = logging.getLogger(__name__)
+
+_SLOTS = 1024  # enough for the servers of a cluster to have one each, and few enough to leave behind
+_BEATS_KEPT = 64
+_ANSWER_SECONDS_MAX = 1.0  # the leader can answer as well
+_REST_SECONDS = 2.0  # a replica that failed is left alone for this long
+
+
+class Stale(StorageError):
+    """The replica is too far behind, or does not answer."""
+
+
+class Heart:
+    """A thread that writes beats to the leader."""
+
+    def __init__(self, leader: Links, *, interval_seconds: float, now: Callable[[], float]) -> None:
+        """Start to beat."""
+        self._leader = leader
+        self._interval_seconds = interval_seconds
+        self._now = now
+        self._slot = int4(random.randrange(_SLOTS))  # noqa: S311 - any will do
+        self._nonce = secrets.token_bytes(8)
+        self._sent: dict[int, float] = {}
+        self._stopping = threading.Event()
+        self.question = Call(statements.BEAT_READ, (self._slot, self._nonce))
+        self._thread = threading.Thread(target=self._run, name="hashrange-beat", daemon=True)
+        self._thread.start()
+
+    def age_seconds(self, answer: PGresult) -> float:
+        """How old what a replica shows is at most."""
+        number = read_int8(answer.get_value(0, 0)) if answer.ntuples else 0
+        sent = self._sent.get(number)
+        return float("inf") if sent is None else self._now() - sent
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        number = 0
+        while not self._stopping.wait(self._interval_seconds if number else 0):
+            number += 1
+            self._sent[number] = self._now()
+            self._sent.pop(number - _BEATS_KEPT, None)
+            try:
+                link, _ = self._leader.first([Call(statements.BEAT, (self._slot, self._nonce, int8(number)))])
+                self._leader.give_back(link)
+            except Exception as error:  # noqa: BLE001 - replicas grow stale, and the leader is asked instead
+                log.warning("no beat: %s", error)
+
+
+class Replica:
+    """The links to one replica, for reading only; like `Links`, but it gives nothing that is too old."""
+
+    def __init__(self, links: Links, heart: Heart, *, staleness_seconds: float) -> None:
+        self._links = links
+        self._heart = heart
+        self._staleness_seconds = staleness_seconds
+        self._rests_until = 0.0
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether it has failed just now."""
+        return time.monotonic() < self._rests_until
+
+    def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
+        """Run the first statements of a transaction, and see how old the answer may be."""
+        at = 1 if calls[0].name == statements.SNAPSHOT else 0
+        asked = [*calls[:at], self._heart.question, *calls[at:]]
+        try:
+            link, results = self._links.first(asked)
+        except Exception as error:
+            self._rests_until = time.monotonic() + _REST_SECONDS
+            raise Stale(str(translate(error))) from error
+        if self._heart.age_seconds(results.pop(at)) > self._staleness_seconds:
+            self._rests_until = time.monotonic() + self._staleness_seconds / 4
+            self._links.abandon(link)
+            raise Stale("the replica is behind")
+        return link, results
+
+    def give_back(self, link: Link) -> None:
+        """Keep a link for the next."""
+        self._links.give_back(link)
+
+    def close(self) -> None:
+        """Close every link."""
+        self._links.close()
+
+
+class Answering(Protocol):
+    """What answers reads from one replica."""
+
+    def close(self) -> None:
+        """Finish what is queued."""
+
+
+R = TypeVar("R", bound=Answering)
+
+
+class Replicas(Generic[R]):
+    """All replicas of a server, asked in turn."""
+
+    def __init__(self, urls: Sequence[str], schema_name: str, staleness_seconds: float) -> None:
+        """Read the URLs; nobody is asked yet."""
+        self._places = [
+            address(url, schema=schema_name, seconds_max=_ANSWER_SECONDS_MAX, leader=False) for url in urls
+        ]
+        self._staleness_seconds = staleness_seconds
+        self._turns = count()
+        self._heart: Heart | None = None
+        self._all: list[tuple[Replica, R]] = []
+
+    def start(self, leader: Links, answering: Callable[[Replica], R]) -> None:
+        """Start to beat on the leader; `answering` makes what answers reads from a replica."""
+        self._heart = Heart(leader, interval_seconds=self._staleness_seconds / 4, now=time.monotonic)
+        for place in self._places:
+            links = Links(place, patience_seconds=0)
+            replica = Replica(links, self._heart, staleness_seconds=self._staleness_seconds)
+            self._all.append((replica, answering(replica)))
+
+    def next(self) -> R | None:
+        """Whose turn it is; nobody's if all have failed just now."""
+        for _ in self._all:
+            replica, readers = self._all[next(self._turns) % len(self._all)]
+            if not replica.is_resting:
+                return readers
+        return None
+
+    def close(self) -> None:
+        """Finish what is queued and let go of every connection."""
+        if self._heart is not None:
+            self._heart.stop()
+        for replica, readers in self._all:
+            readers.close()
+            replica.close()

@@ -1,0 +1,234 @@
+"""Faults between server and database: passing ones pass unnoticed, and no outcome is reported that is not known."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from hashrange.storage.engine import Transaction
+from hashrange.storage.errors import Conflict, Unavailable
+from hashrange.storage.postgres import PostgresEngine, committer
+from hashrange.storage.postgres import engine as engine_module
+from postgres_server import PostgresServer, postgres_server
+from tcp_proxy import Proxy
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """A server that these tests may stop, kill and reconfigure."""
+    with postgres_server() as running:
+        yield running
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for answers for a second and not for ten."""
+    monkeypatch.setattr(engine_module, "ANSWER_SECONDS_MAX", 1.0)
+    monkeypatch.setattr(engine_module, "PATIENCE_SECONDS", 1.0)
+
+
+@pytest.fixture
+def engine(server: PostgresServer, hasty: None) -> Iterator[PostgresEngine]:
+    with closing(PostgresEngine.open(server.url())) as opened:
+        opened.write(lambda tx: (tx.clear(b"", b"\xff", limit=1000), tx.add(b"n", -tx.counter(b"n"))))
+        yield opened
+
+
+@pytest.fixture
+def proxy(server: PostgresServer) -> Iterator[Proxy]:
+    with closing(Proxy(server.port)) as running:
+        yield running
+
+
+def url_of(proxy: Proxy) -> str:
+    return f"postgresql://postgres@127.0.0.1:{proxy.port}/postgres"
+
+
+def end_sessions(server: PostgresServer) -> None:
+    server.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hashrange'"
+    )
+
+
+def increment(tx: Transaction) -> int:
+    count = int(tx.get(b"n") or b"0") + 1
+    tx.put(b"n", b"%d" % count)
+    return count
+
+
+def test_sessions_that_were_ended_are_replaced_without_a_word(
+    engine: PostgresEngine, server: PostgresServer
+) -> None:
+    for number in range(1, 4):
+        assert engine.write(increment) == number
+        end_sessions(server)
+        assert engine.read(lambda reader: reader.get(b"n")) == b"%d" % number
+        end_sessions(server)
+
+
+def test_a_restart_of_the_database_is_waited_for(engine: PostgresEngine, server: PostgresServer) -> None:
+    assert engine.write(increment) == 1
+    server.stop()
+    seen: list[int] = []
+    writer = threading.Thread(target=lambda: seen.append(engine.write(increment)))
+    writer.start()
+    time.sleep(0.3)
+    server.start()
+    writer.join(10)
+    assert seen == [2]
+
+
+def test_a_crash_of_the_database_loses_nothing_acknowledged(
+    engine: PostgresEngine, server: PostgresServer
+) -> None:
+    acknowledged: list[int] = []
+    unknown = 0
+    stop = threading.Event()
+
+    def work() -> None:
+        nonlocal unknown
+        while not stop.is_set():
+            try:
+                acknowledged.append(engine.write(increment))
+            except Unavailable:
+                unknown += 1
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    for _ in range(3):
+        time.sleep(0.15)
+        server.stop(signal.SIGKILL)
+        time.sleep(0.05)
+        server.start()
+    time.sleep(0.3)
+    stop.set()
+    thread.join(20)
+    assert len(acknowledged) == len(set(acknowledged)) > 3
+    stored = int(engine.read(lambda reader: reader.get(b"n")) or b"0")
+    assert max(acknowledged) <= stored <= len(acknowledged) + unknown
+
+
+def test_a_commit_whose_answer_is_lost_is_neither_repeated_nor_reported_as_failed(
+    server: PostgresServer, proxy: Proxy, hasty: None
+) -> None:
+    """The commit goes through, its answer does not: whoever repeats it counts twice."""
+    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+        engine.write(lambda tx: tx.put(b"n", b"0"))
+
+        def cut_after(tx: Transaction) -> None:
+            increment(tx)
+            proxy.answers.clear()
+            threading.Timer(0.2, lambda: (proxy.cut(), proxy.answers.set())).start()
+
+        with pytest.raises(Unavailable, match="unknown"):
+            engine.write(cut_after)
+        assert engine.read(lambda reader: reader.get(b"n")) == b"1"
+
+
+def test_a_transaction_that_is_cut_before_its_commit_is_done_again(
+    server: PostgresServer, proxy: Proxy, hasty: None
+) -> None:
+    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+        engine.write(lambda tx: tx.put(b"n", b"0"))
+        runs = []
+
+        def cut_within(tx: Transaction) -> int:
+            tx.get(b"n")
+            runs.append(1)
+            if len(runs) == 1:
+                proxy.cut()
+            tx.get(b"other")
+            return increment(tx)
+
+        assert engine.write(cut_within) == 1
+        assert len(runs) == 2
+
+
+def test_a_paused_database_costs_a_second_and_not_the_server(
+    engine: PostgresEngine, server: PostgresServer
+) -> None:
+    assert engine.write(increment) == 1
+    assert server.process is not None
+    backends = [
+        pid for (pid,) in server.execute("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+    ]
+    stopped = [server.process.pid, *backends]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        with pytest.raises(Unavailable):
+            engine.read(lambda reader: reader.get(b"n"))
+        with pytest.raises(Unavailable):
+            engine.write(increment)
+        assert time.monotonic() - began < 15
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    assert engine.read(lambda reader: reader.get(b"n")) == b"1"
+    assert engine.write(increment) == 2
+
+
+def test_nobody_listening_is_unavailable_and_passes(
+    server: PostgresServer, proxy: Proxy, hasty: None
+) -> None:
+    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+        engine.write(lambda tx: tx.put(b"n", b"0"))
+        proxy.open = False
+        proxy.cut()
+        errors: list[BaseException | None] = []
+        engine.submit_read(
+            lambda reader: reader.get(b"n"), lambda _result, error: errors.append(error), reads=(b"n",)
+        )
+        with pytest.raises(Unavailable):
+            engine.read(lambda reader: reader.get(b"n"))
+        with pytest.raises(Unavailable):
+            engine.write(increment)
+        assert isinstance(errors[0], Unavailable)
+        proxy.open = True
+        assert engine.write(increment) == 1
+
+
+def test_a_row_that_someone_else_has_locked_is_a_conflict_in_the_end(
+    server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(committer, "STEP_SECONDS", 0.5)
+    with closing(PostgresEngine.open(server.url())) as engine, psycopg.connect(server.url()) as other:
+        engine.write(lambda tx: tx.put(b"n", b"0"))
+        other.execute("SELECT 1 FROM hashrange.rows WHERE k = 'n' FOR UPDATE")
+        with pytest.raises(Conflict):
+            engine.write(increment)
+        engine.write(lambda tx: tx.put(b"m", b"0"))
+        other.rollback()
+        assert engine.write(increment) == 1
+
+
+def test_a_commit_that_may_not_be_on_the_replicas_is_not_acknowledged(
+    engine: PostgresEngine, server: PostgresServer
+) -> None:
+    """Whoever cancels a commit that waits for its replicas makes PostgreSQL answer that it is committed."""
+    engine.write(lambda tx: tx.put(b"n", b"0"))
+    server.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+    server.execute("SELECT pg_reload_conf()")
+    try:
+        time.sleep(0.2)
+        canceller = threading.Timer(
+            0.5,
+            lambda: server.execute(
+                "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+            ),
+        )
+        canceller.start()
+        with pytest.raises(Unavailable, match="replicas"):
+            engine.write(increment)
+        canceller.join()
+    finally:
+        server.execute("ALTER SYSTEM RESET synchronous_standby_names")
+        server.execute("SELECT pg_reload_conf()")
+        time.sleep(0.2)
+    assert engine.write(increment) == 2
