@@ -39,6 +39,8 @@ def main(source: str, target: str) -> None:
             titles[result["name"]] = result["title"]
             rates[system["name"], result["name"]] = result["per_second"]
     names = [name for name in PANELS if name in titles]
+    if not names:
+        return
     columns = min(3, len(names))
     rows = -(-len(names) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(5.2 * columns, 2.5 * rows + 0.8), squeeze=False)

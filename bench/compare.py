@@ -22,6 +22,7 @@ from systems import System
 
 from hashrange.bench import command, workloads
 from hashrange.bench.load import Generator, best_generator
+from hashrange.bench.result import Report
 from hashrange.bench.run import Options, Requests, Run
 from hashrange.bench.workloads import Answer
 
@@ -54,40 +55,59 @@ class Comparing:
         del chosen["folder"]
         return {**chosen, "load generator": self.generator.name, "pinned to cores": bool(self.prefix)}
 
-    def measure(self, system: System) -> Measured:
+    def measure(self, system: System) -> None:
         """Install a system, start it, give it the work, stop it."""
         found = Measured(system.name, system.title)
+        self.comparison.systems.append(found)
         try:
             found.version = system.install(TOOLS)
             times = 1 if self.chosen.quick else _STARTS
             if not self.chosen.workload:
                 found.start_seconds, found.idle_memory_bytes = cold_start(system, TOOLS, self.port, times)
                 say(f"  starts in {found.start_seconds:.2f} s")
-            with running(system, TOOLS, self.port, self.prefix) as server:
-                self._work(system, server, found)
+            self._work(system, found)
         except NotInstallable as problem:
             found.skipped = f"not installable here: {problem}"
         except NotStarted as problem:
             found.skipped = f"did not start: {problem}"
         if found.skipped:
             say(f"  left out, {found.skipped}")
-        return found
 
-    def _work(self, system: System, server: Running, found: Measured) -> None:
-        if system is systems.CEILING:
-            ceiling = CeilingRun(
-                server.endpoint,
-                self.options,
-                generator=self.generator,
-                meter=server.meter,
-                say=indented,
-                requests=self.requests,
-            )
-            found.report.results = ceiling.workloads(self.workloads, self.answers)
-            return
-        run = self._run(server, options=self._options_for(system), durable=system is systems.DURABLE)
-        found.report = run.report
-        run.everything(self.workloads, growth=self.growth)
+    def _work(self, system: System, found: Measured) -> None:
+        """Give a system the work; the large table gets a fresh server, so that its memory is its own."""
+        with running(system, TOOLS, self.port, self.prefix) as server:
+            if system is systems.CEILING:
+                found.report.results = self._ceiling(server).workloads(self.workloads, self.answers)
+                return
+            self._run(system, server, found.report).small(self.workloads)
+        with running(system, TOOLS, self.port, self.prefix) as server:
+            self._run(system, server, found.report).grown(self.workloads, growth=self.growth)
+
+    def _ceiling(self, server: Running) -> CeilingRun:
+        return CeilingRun(
+            server.endpoint,
+            self.options,
+            generator=self.generator,
+            meter=server.meter,
+            say=indented,
+            requests=self.requests,
+        )
+
+    def _run(self, system: System, server: Running, report: Report, options: Options | None = None) -> Run:
+        def learn(name: str, answer: Answer) -> None:
+            if system is systems.DURABLE:
+                self.answers[name] = answer
+
+        return Run(
+            server.endpoint,
+            options or self._options_for(system),
+            generator=self.generator,
+            meter=server.meter,
+            say=indented,
+            requests=self.requests,
+            learn=learn,
+            report=report,
+        )
 
     def _options_for(self, system: System) -> Options:
         """Our own servers get all the items they were to have; beyond a million the durable one only."""
@@ -97,21 +117,6 @@ class Comparing:
         if system is not systems.DURABLE:
             given["growth_to"] = min(given["growth_to"], 6)
         return Options(**given)
-
-    def _run(self, server: Running, *, options: Options, durable: bool) -> Run:
-        def learn(name: str, answer: Answer) -> None:
-            if durable:
-                self.answers[name] = answer
-
-        return Run(
-            server.endpoint,
-            options,
-            generator=self.generator,
-            meter=server.meter,
-            say=indented,
-            requests=self.requests,
-            learn=learn,
-        )
 
     def workers(self) -> None:
         """Compare the mixed load with one process and with two."""
@@ -123,14 +128,14 @@ class Comparing:
         )
         for count in _WORKERS:
             say(f"mixed load, {count} worker{'s' if count > 1 else ''}")
+            system, report = systems.with_workers(count), Report()
             try:
-                with running(systems.with_workers(count), TOOLS, self.port) as server:
-                    run = self._run(server, options=options, durable=False)
-                    run.workloads(workloads.chosen(["mixed"]))
+                with running(system, TOOLS, self.port) as server:
+                    self._run(system, server, report, options).workloads(workloads.chosen(["mixed"]))
             except NotStarted as problem:
                 say(f"  left out, did not start: {problem}")
                 return
-            if (rate := run.report.results[0].per_second) is not None:
+            if (rate := report.results[0].per_second) is not None:
                 self.comparison.workers[count] = rate
 
 
@@ -162,7 +167,7 @@ def compare(comparing: Comparing, chosen: argparse.Namespace) -> None:
     wanted = [system for system in systems.SYSTEMS if not chosen.system or system.name in chosen.system]
     for number, system in enumerate(wanted, 1):
         say(f"[{number}/{len(wanted)}] {system.title} ({time.monotonic() - started:.0f} s so far)")
-        comparing.comparison.systems.append(comparing.measure(system))
+        comparing.measure(system)
         publishing.write_json(comparing.comparison, chosen.out)
     if not chosen.system and (not chosen.workload or "mixed" in chosen.workload):
         comparing.workers()

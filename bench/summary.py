@@ -50,7 +50,10 @@ def _measured(comparison: Comparison) -> list[Measured]:
 
 
 def _machine(comparison: Comparison) -> str:
-    lines = [f"- {name}: {value}" for name, value in {**comparison.machine, **comparison.settings}.items()]
+    lines = [
+        f"- {name.replace('_', ' ')}: {value}"
+        for name, value in {**comparison.machine, **comparison.settings}.items()
+    ]
     versions = ", ".join(
         f"{system.title} {system.version}" for system in comparison.systems if system.version
     )
@@ -160,9 +163,19 @@ def _notes(comparison: Comparison) -> str:
     ]
     loads = []
     for system in _measured(comparison):
-        results = system.report.results
-        lines += [f"- {system.title}, {result.title}: {result.note}" for result in results if result.note]
-        loads += [result.generator_load for result in results if result.generator_load is not None]
+        lines += _reasons(system)
+        loads += [
+            result.generator_load for result in system.report.results if result.generator_load is not None
+        ]
     if loads:
         lines.append(f"- The load generator used at most {max(loads):.0%} of one core.")
     return "\n".join(("### Notes", "", *lines))
+
+
+def _reasons(system: Measured) -> list[str]:
+    """Tell each reason once, with the workloads it stands for."""
+    titles: dict[str, list[str]] = {}
+    for result in system.report.results:
+        if result.note:
+            titles.setdefault(result.note, []).append(result.title)
+    return [f"- {system.title}: {note} ({'; '.join(names)})" for note, names in titles.items()]

@@ -71,13 +71,13 @@ def add_shared_flags(found: argparse.ArgumentParser) -> None:
         "--load-seconds",
         type=_positive,
         metavar="N",
-        help="stop loading large items after this (default: 90)",
+        help="stop loading large items after this (default: 60)",
     )
     found.add_argument(
         "--growth-to", type=_count, metavar="POWER", help="let the table grow to 10^POWER items (default: 6)"
     )
     found.add_argument(
-        "--run-seconds", type=_positive, metavar="N", help="let a slow server off after this (default: 420)"
+        "--run-seconds", type=_positive, metavar="N", help="let a slow server off after this (default: 240)"
     )
     found.add_argument("--quick", action="store_true", help="a second each, few items: does everything run?")
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hashrange.bench import report, request_file, sample
+from hashrange.bench import request_file, sample
 from hashrange.bench.endpoint import CallFailed, Endpoint
 from hashrange.bench.load import Generator, LoadFailed, Order, Outcome
 from hashrange.bench.process import Meter
+from hashrange.bench.report import rate
 from hashrange.bench.result import Report, Result
 from hashrange.bench.sender import SendFailed
 from hashrange.bench.tables import Tables
@@ -40,9 +41,9 @@ class Options:
     warmup_seconds: float = 1
     connections: int = 16
     large_items: int = 1_000_000
-    load_seconds: float = 90  # after which a slow server has enough large items
+    load_seconds: float = 60  # after which a slow server has enough large items
     growth_to: int = 6  # powers of ten
-    run_seconds: float = 420  # after which a slow server is let off the rest
+    run_seconds: float = 240  # after which a slow server is let off the rest
 
 
 class Requests:
@@ -74,6 +75,7 @@ class Run:
         say: Say,
         requests: Requests | None = None,
         learn: Callable[[str, Answer], None] = lambda _name, _answer: None,
+        report: Report | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._options = options
@@ -85,15 +87,23 @@ class Run:
         self._deletable = 0
         self._deadline = time.monotonic() + options.run_seconds
         self._tables = Tables(endpoint, connections=options.connections)
-        self.report = Report()
+        self.report = report or Report()
 
     def close(self) -> None:
         """Leave the endpoint as it was found."""
         self._tables.drop()
 
     def everything(self, chosen: tuple[Workload, ...], *, growth: bool) -> None:
-        """Run the workloads; the large table is measured while it grows, so what needs it whole comes last."""
+        """Run what needs small tables, then what needs the large one."""
+        self.small(chosen)
+        self.grown(chosen, growth=growth)
+
+    def small(self, chosen: tuple[Workload, ...]) -> None:
+        """Run the workloads on small tables."""
         self.workloads(tuple(workload for workload in chosen if workload.table != sample.LARGE))
+
+    def grown(self, chosen: tuple[Workload, ...], *, growth: bool) -> None:
+        """Measure the large table while it grows, and run the workloads that need it whole."""
         if growth:
             self.growth(range(_FIRST_LEVEL, min(_LARGE_LEVEL, self._options.growth_to) + 1))
         self.workloads(tuple(workload for workload in chosen if workload.table == sample.LARGE))
@@ -255,4 +265,4 @@ def summary(result: Result) -> str:
     if result.per_second is None:
         return f"{result.name}: not run: {result.note}"
     note = f" ({result.note})" if result.note else ""
-    return f"{result.name}: {report.rate(result.per_second)}/s, p50 {result.p50_ms:.2f} ms{note}"
+    return f"{result.name}: {rate(result.per_second)}/s, p50 {result.p50_ms:.2f} ms{note}"

@@ -183,7 +183,7 @@ WORKLOADS = (
     Workload(
         "mixed",
         10,
-        "80% GetItem, 15% PutItem, 5% Query, Zipf keys",
+        "Mixed load, 80/15/5",
         LARGE,
         bodies.mixed,
         _any_answer,
