@@ -28,6 +28,7 @@ from hashrange.bench.workloads import Answer
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".cache" / "bench"
+OURS = (systems.DURABLE, systems.IN_MEMORY)
 _STARTS = 3
 _WORKERS = (1, 2)
 _WORKERS_ITEMS = 100_000
@@ -95,7 +96,7 @@ class Comparing:
 
     def _run(self, system: System, server: Running, report: Report, options: Options | None = None) -> Run:
         def learn(name: str, answer: Answer) -> None:
-            if system is systems.DURABLE:
+            if system in OURS:
                 self.answers[name] = answer
 
         return Run(
@@ -112,7 +113,7 @@ class Comparing:
     def _options_for(self, system: System) -> Options:
         """Our own servers get all the items they were to have; beyond a million the durable one only."""
         given = asdict(self.options)
-        if system is systems.DURABLE or system is systems.IN_MEMORY:
+        if system in OURS:
             given["load_seconds"] = float("inf")
         if system is not systems.DURABLE:
             given["growth_to"] = min(given["growth_to"], 6)
