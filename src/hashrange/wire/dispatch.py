@@ -23,7 +23,7 @@ _TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
 _FORMS = {kind: Form(kind) for kind in _TYPES}
 _FORMS_CORS = {kind: Form(kind, cors=True) for kind in _TYPES}
 # A scan that goes on longer than this gets a thread, so that the other clients do not wait for it.
-_READ_SECONDS = 0.003
+_READ_SECONDS = 0.005
 _DEFAULT_FORM = _FORMS[codec.JSON_1_0]
 
 
