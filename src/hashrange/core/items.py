@@ -13,7 +13,9 @@ def item_size(item: Item) -> int:
     """Names and values added up, as the service measures an item."""
     total = 0
     for name, value in item.items():
-        total += (len(name) if name.isascii() else len(name.encode("utf-8"))) + size(value)
+        text = value.get("S")
+        total += len(text) if text is not None and text.isascii() else size(value)
+        total += len(name) if name.isascii() else len(name.encode("utf-8"))
     return total
 
 

@@ -68,11 +68,13 @@ def canonical_item(raw: Any, *, older: bool = False) -> Item:
     """Check every attribute of a map as sent; the map itself is reused."""
     if type(raw) is not dict:
         raise Malformed
-    for name in raw:
-        if not 0 < len(name) <= _NAME_CHARS_SAFE:
+    if raw and ("" in raw or max(map(len, raw)) > _NAME_CHARS_SAFE):
+        for name in raw:
             check_name(name)
     for name, value in raw.items():
-        raw[name] = canonical(value, older=older)
+        # Most attributes are strings, and a string is canonical as it is.
+        if not (type(value) is dict and len(value) == 1 and type(value.get("S")) is str):
+            raw[name] = canonical(value, older=older)
     return raw
 
 
