@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `hashrange bench` and `hashrange --version`."""
+"""The command line: `hashrange serve`, `hashrange migrate`, `hashrange bench` and `hashrange --version`."""
 
 import argparse
 import errno
@@ -21,6 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["bench"]:
         return _bench(words[1:])
+    if words[:1] == ["migrate"]:
+        return _migrate(words[1:])
     parser = _parser()
     chosen = vars(parser.parse_args(words))
     if chosen.pop("command") is None:
@@ -41,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     serve = commands.add_parser("serve", help="start the server", description="Start the server.")
     config.add_flags(serve)
+    commands.add_parser("migrate", help="copy all data to another engine", add_help=False)
     commands.add_parser("bench", help="measure an endpoint that speaks DynamoDB", add_help=False)
     return parser
 
@@ -49,6 +52,12 @@ def _bench(arguments: Sequence[str]) -> int:
     from hashrange.bench import command  # noqa: PLC0415 - the server's start does not wait for it
 
     return command.main(arguments)
+
+
+def _migrate(arguments: Sequence[str]) -> int:
+    from hashrange import migrate  # noqa: PLC0415 - the server's start does not wait for it
+
+    return migrate.main(arguments)
 
 
 def _serve(settings: Settings) -> int:

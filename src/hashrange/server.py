@@ -24,6 +24,7 @@ from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.storage import layout
 from hashrange.storage.catalogue import Catalogue
+from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine
 from hashrange.storage.errors import OpenError
 from hashrange.storage.follower import Follower
@@ -65,6 +66,7 @@ class Server:
         load_operations()
         settings = self._settings
         engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._place)
+        refuse_unfinished(engine)
         own_changes = self._place is not None and not engine.shared
         catalogue = Catalogue(engine, self._place.changes if self._place and own_changes else None)
         follower = self._follow(engine, catalogue) if engine.shared else None

@@ -18,6 +18,7 @@ RANKS = {
     "wire": 5,
     "bench": 5,
     "workers": 5,
+    "migrate": 5,
     "server": 6,
     "cli": 7,
     "__main__": 8,

@@ -14,6 +14,7 @@ SIZE = b"\x09"  # counter: bytes of a table or index
 BACKFILL = b"\x0a"  # table number, slot -> where an index backfill stands
 CATALOGUE_EPOCH = b"\x0b"  # -> a number that rises with every change of any table record
 LEASE = b"\x0c"  # name -> who may do what only one may do
+MIGRATION = b"\x0d"  # -> how far a copy to here has come; gone when it is complete
 ROWS = b"\x10"  # table number, slot, key -> item or index entry
 
 # Read by every write and hardly ever written: an engine that locks what it reads may lock these together.

@@ -104,6 +104,11 @@ class PostgresEngine:
         self.submit(step, waiter.done)
         return waiter.wait()
 
+    def counters(self) -> list[tuple[bytes, int]]:
+        """Give all counters that are not zero, in key order, for copying them."""
+        reader = SnapshotReader(self._links)
+        return read_on(reader, lambda _: reader.counters())
+
     def maintain(self, budget_pages: int) -> int:
         """Drop what no longer counts; the database gives its own pages back."""
         if self._closed:

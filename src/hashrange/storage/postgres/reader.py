@@ -64,6 +64,10 @@ class SnapshotReader:
         """Give a counter's committed value."""
         return read_int8(self._run(Call(statements.COUNTER, (key,))).get_value(0, 0))
 
+    def counters(self) -> list[tuple[bytes, int]]:
+        """Give all counters that are not zero, in key order."""
+        return [(key, read_int8(value)) for key, value in rows_of(self._run(Call(statements.COUNTERS)))]
+
     def release(self) -> None:
         """End the snapshot, and with it every scan that was not read to its end."""
         self._over = True

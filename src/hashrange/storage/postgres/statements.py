@@ -25,6 +25,7 @@ INSERT = b"insert"
 PUT = b"put"
 DELETE = b"delete"
 COUNTER = b"counter"
+COUNTERS = b"counters"
 COUNTER_FILL = b"counter_fill"
 COUNTER_LOCK = b"counter_lock"
 COUNTER_ZEROS = b"counter_zeros"
@@ -67,6 +68,7 @@ _COMMON = {
     ),
     DELETE: "DELETE FROM rows WHERE k = ANY($1::bytea[])",
     COUNTER: "SELECT CAST(sum(n) AS bigint) FROM counters WHERE k = $1::bytea",
+    COUNTERS: "SELECT k, CAST(sum(n) AS bigint) FROM counters GROUP BY k HAVING sum(n) <> 0 ORDER BY k",
     COUNTER_FILL: (
         "INSERT INTO counters (k, shard, n) SELECT $1::bytea, shard, 0 "
         "FROM generate_series(0, 15) AS shards (shard) ON CONFLICT (k, shard) DO NOTHING"

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import apsw
 
@@ -142,6 +142,10 @@ class SqliteEngine:
         waiter: Waiter[T] = Waiter()
         self._committer.submit(step, waiter.done)
         return waiter.wait()
+
+    def counters(self) -> list[tuple[bytes, int]]:
+        """Give all counters that are not zero, in key order, for copying them."""
+        return self.read(lambda reader: cast("SnapshotReader", reader).counters())
 
     def maintain(self, budget_pages: int) -> int:
         """Give free pages at the end of the file back, between two commits."""

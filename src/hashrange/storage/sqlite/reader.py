@@ -15,6 +15,7 @@ GET_AND_HOLD = "SELECT (SELECT v FROM rows WHERE k = ?)"
 SCAN = "SELECT k, v FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT ?"
 SCAN_REVERSE = "SELECT k, v FROM rows WHERE k >= ? AND k < ? ORDER BY k DESC LIMIT ?"
 COUNTER = "SELECT n FROM counters WHERE k = ?"
+COUNTERS = "SELECT k, n FROM counters WHERE n <> 0 ORDER BY k"
 
 
 class SnapshotReader:
@@ -73,6 +74,11 @@ class SnapshotReader:
         """Give a counter's committed value."""
         self._begin()
         return self._point.execute(COUNTER, (key,)).get or 0
+
+    def counters(self) -> list[tuple[bytes, int]]:
+        """Give all counters that are not zero, in key order."""
+        self._begin()
+        return cast("list[tuple[bytes, int]]", self._point.execute(COUNTERS).fetchall())
 
     def _begin(self) -> None:
         if not (self._held or self._begun):

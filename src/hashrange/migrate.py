@@ -1,0 +1,87 @@
+"""`hashrange migrate`: copy all data from a data directory to a PostgreSQL database, or back."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from hashrange import ids
+from hashrange.storage.copying import Copyable, copy
+from hashrange.storage.errors import OpenError, StorageError
+from hashrange.storage.leases import TERM_SECONDS, Lease
+from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.sqlite.schema import data_file
+
+_REPORT_SECONDS = 1.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; give the exit status."""
+    chosen = parser().parse_args(arguments)
+    try:
+        with ExitStack() as stack:
+            source = stack.enter_context(closing(_open(chosen.source, is_source=True)))
+            target = stack.enter_context(closing(_open(chosen.target, is_source=False)))
+            for engine in (source, target):
+                if engine.shared:
+                    stack.callback(_claim(engine).give_back)
+            found = copy(source, target, Reporter().report)
+    except StorageError as problem:
+        print(f"hashrange: {problem}", file=sys.stderr)
+        return 1
+    print(f"{found.rows} rows copied from {source.description} to {target.description} and checked")
+    print(f"sha256 of both {found.digest}")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Give the command's flags."""
+    found = argparse.ArgumentParser(
+        prog="hashrange migrate",
+        description="Copy all data to an empty place and check the copy. No server may run on either side. "
+        "If it is interrupted, run it again: it goes on where it stopped.",
+    )
+    place = "a data directory or a postgresql:// URL"
+    found.add_argument("--from", dest="source", required=True, metavar="PLACE", help=f"{place} to copy from")
+    found.add_argument("--to", dest="target", required=True, metavar="PLACE", help=f"{place} to copy to")
+    return found
+
+
+def _open(place: str, *, is_source: bool) -> Copyable:
+    if place.startswith(("postgresql://", "postgres://")):
+        try:
+            from hashrange.storage.postgres import PostgresEngine  # noqa: PLC0415 - its driver is an extra
+        except ImportError as error:
+            raise OpenError("this needs PostgreSQL's driver: pip install 'hashrange[postgres]'") from error
+        return PostgresEngine.open(place)
+    if is_source and not data_file(Path(place)).exists():
+        raise OpenError(f"there is no data in {place}")
+    return SqliteEngine.open(Path(place))
+
+
+def _claim(engine: Copyable) -> Lease:
+    """See that no server does background work there, which one that is running would."""
+    lease = Lease(engine, "jobs", ids.unique_id())
+    deadline = time.monotonic() + 2 * TERM_SECONDS
+    while not lease.held():
+        if time.monotonic() > deadline:
+            raise OpenError(f"a server is running on {engine.description}: stop it first")
+        time.sleep(lease.pause_seconds)
+    return lease
+
+
+class Reporter:
+    """Says now and then how far it is."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._next = 0.0
+
+    def report(self, what: str, rows: int) -> None:
+        """Tell the person at the terminal, but not too often."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _REPORT_SECONDS
+            print(f"{what} {rows} rows, {now - self._began:.0f} s", file=sys.stderr, flush=True)
