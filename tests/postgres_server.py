@@ -129,11 +129,12 @@ def directory() -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def run(name: str, *arguments: str, **options: Any) -> None:
+def run(name: str, *arguments: str) -> None:
     """Run one of PostgreSQL's programs to its end."""
-    subprocess.run(
-        [program(name), *arguments], check=True, stdout=subprocess.DEVNULL, cwd="/", **as_user(), **options
-    )
+    command = [program(name), *arguments]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, cwd="/", **as_user())
+    if ended.returncode:
+        raise RuntimeError(f"{name} failed:\n{ended.stdout}{ended.stderr}")
 
 
 @cache

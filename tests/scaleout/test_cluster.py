@@ -1,0 +1,58 @@
+"""A cluster under load and under fault after fault: no acknowledged write is lost and no transaction is half done.
+
+Three PostgreSQL nodes with quorum commit, two Hashrange servers before them, eight clients.
+`pytest tests/scaleout/test_cluster.py --seed N` repeats a run's faults and requests, though not their timing.
+"""
+
+import random
+import time
+from contextlib import ExitStack, closing
+
+import pytest
+from cluster import cluster
+from load import Load, create_tables
+from servers import Client, Servers
+from verdict import check
+
+from faults import Faults
+
+FAULTS = 24
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_twenty_faults_in_a_row(seed: int) -> None:
+    chance = random.Random(seed)
+    with ExitStack() as stack:
+        nodes = stack.enter_context(cluster())
+        flags = ("--engine", nodes.url(), "--replica", nodes.replica_urls(), "--transition-ms", "0")
+        servers = stack.enter_context(closing(Servers(2, *flags)))
+        with closing(Client(servers, chance)) as client:
+            create_tables(client)
+        load = Load(servers, seed=seed, clients=8)
+        load.start()
+        try:
+            for number, fault in enumerate(Faults(nodes, servers, chance).sequence(FAULTS)):
+                began, before = time.monotonic(), len(load.operations)
+                fault()
+                nodes.wait_for_replicas(2)
+                wait_for_progress(load)
+                done = len(load.operations) - before
+                print(f"{number:2} {fault.__name__:14} {time.monotonic() - began:5.1f} s {done:5} operations")
+        finally:
+            load.stop()
+        with closing(Client(servers, chance)) as client:
+            check(load, client)
+    known = [each for each in load.operations if each.outcome != "unknown"]
+    print(f"{len(known)} of {len(load.operations)} outcomes known, {len(load.transactions)} transactions")
+    assert len(known) > 500
+
+
+def wait_for_progress(load: Load, operations: int = 40, seconds: float = 30) -> None:
+    """Service is back when operations succeed again."""
+    deadline = time.monotonic() + seconds
+    start = len(load.operations)
+    while sum(each.outcome == "done" for each in load.operations[start:]) < operations:
+        assert time.monotonic() < deadline, "service does not come back"
+        assert not load.errors, load.errors
+        time.sleep(0.02)

@@ -1,0 +1,41 @@
+"""Two servers, eight clients, one PostgreSQL: single items are linearizable, transactions strictly serializable.
+
+pytest tests/scaleout/test_consistency.py --seed 12345        # the run that failed, once more
+"""
+
+import random
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from load import Load, create_tables
+from servers import Client, Servers
+from verdict import check
+
+from postgres_server import PostgresServer
+
+SECONDS = 6
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> Iterator[str]:
+    postgres.execute("CREATE DATABASE consistency")
+    yield postgres.url("consistency")
+    postgres.execute("DROP DATABASE consistency WITH (FORCE)")
+
+
+def test_what_clients_see_can_be_explained(database: str, seed: int) -> None:
+    with closing(Servers(2, "--engine", database, "--transition-ms", "0")) as servers:
+        with closing(Client(servers, random.Random(seed))) as client:
+            create_tables(client)
+        load = Load(servers, seed=seed, clients=8)
+        load.start()
+        time.sleep(SECONDS)
+        load.stop()
+        with closing(Client(servers, random.Random(seed))) as client:
+            check(load, client)
+    assert len(load.operations) > 200
+    assert len(load.transactions) > 100
+    assert all(each.outcome != "unknown" for each in load.transactions)
+    assert not any("Traceback" in log for log in servers.logs), servers.logs
