@@ -85,9 +85,9 @@ class Server:
         return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def cpu_seconds(self) -> float:
-        """How much processor time it has used."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """How much processor time it has used, over all its threads."""
+        threads = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((each / "schedstat").read_text("ascii").split()[0]) for each in threads) / 1e9
 
 
 def load(folder: Path, count: int) -> None:
@@ -167,17 +167,17 @@ KINDS = {"point read": _point_read, "one-page query": _query}
 
 
 def measure(servers: dict[int, Server], rounds: int, requests: int) -> dict[str, dict[int, Series]]:
-    """Ask both servers in turns."""
+    """Ask both servers in short turns."""
     found = {kind: {count: Series() for count in servers} for kind in KINDS}
     random = Random(1)
-    for number in range(rounds + 1):
+    for number in range(rounds):
         for kind, make in KINDS.items():
             for count, server in servers.items():
                 asked = [make(random, count // PARTITION_ITEMS) for _ in range(requests)]
                 cpu, began = server.cpu_seconds(), time.perf_counter()
                 for operation, request in asked:
                     server.ask(operation, request)
-                if number:  # the first round warms up
+                if number > rounds // 10:  # the first rounds warm up
                     found[kind][count].wall.append((time.perf_counter() - began) / requests)
                     found[kind][count].cpu.append((server.cpu_seconds() - cpu) / requests)
     return found
@@ -202,8 +202,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--small", type=int, default=10_000)
     parser.add_argument("--large", type=int, default=10_000_000)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--requests", type=int, default=4_000, help="per round, kind and table")
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--requests", type=int, default=200, help="per round, kind and table")
     parser.add_argument("--folder", type=Path, default=None, help="where to put the data for the time being")
     options = parser.parse_args()
     root = Path(tempfile.mkdtemp(dir=options.folder))
