@@ -1,0 +1,200 @@
+"""Servers on one database: what one is told, all know at once; what one leaves undone, another does."""
+
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from typing import Any
+
+import pytest
+from servers import Client, Servers
+
+from postgres_server import PostgresServer
+from serving import Answer, Serving, serving
+
+_ROWS = "SELECT count(*) FROM hashrange.rows WHERE substr(k, 1, 1) IN ('\\x10', '\\x04')"
+_names = (f"servers_{number}" for number in itertools.count())
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> Iterator[str]:
+    name = next(_names)
+    postgres.execute(f"CREATE DATABASE {name}")
+    yield postgres.url(name)
+    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def pair(database: str) -> Iterator[list[Serving]]:
+    """Two servers whose tables are ready at once."""
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(
+                serving("--engine", database, "--transition-ms", "0", "--log-level", "warning")
+            )
+            for _ in range(2)
+        ]
+
+
+def table(name: str, key: str = "pk", **more: Any) -> dict[str, Any]:
+    return {
+        "TableName": name,
+        "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": key, "KeyType": "HASH"}],
+        "BillingMode": "PAY_PER_REQUEST",
+        **more,
+    }
+
+
+def good(answer: Answer) -> Any:
+    assert answer.status == 200, answer
+    return answer.body
+
+
+def eventually(truth: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not truth():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_change_of_a_table_is_known_everywhere_as_soon_as_it_is_acknowledged(pair: list[Serving]) -> None:
+    """Not within some time: at once, for data and for descriptions, however often it changes."""
+    one, two = pair
+    for turn in range(8):
+        key = f"k{turn}"
+        good(one.post("CreateTable", table("fast", key)))
+        assert good(two.post("ListTables", {}))["TableNames"] == ["fast"]
+        assert (
+            good(two.post("DescribeTable", {"TableName": "fast"}))["Table"]["KeySchema"][0]["AttributeName"]
+            == key
+        )
+        item = {key: {"S": "x"}, "turn": {"N": str(turn)}}
+        assert good(two.post("GetItem", {"TableName": "fast", "Key": {key: {"S": "x"}}})) == {}
+        good(two.post("PutItem", {"TableName": "fast", "Item": item}))
+        assert good(one.post("GetItem", {"TableName": "fast", "Key": {key: {"S": "x"}}}))["Item"] == item
+        assert two.post("PutItem", {"TableName": "fast", "Item": {"other": {"S": "x"}}}).status == 400
+        good(two.post("DeleteTable", {"TableName": "fast"}))
+        missing = one.post("GetItem", {"TableName": "fast", "Key": {key: {"S": "x"}}})
+        assert missing.error == "ResourceNotFoundException"
+        assert good(one.post("ListTables", {}))["TableNames"] == []
+        one, two = two, one
+
+
+def test_the_same_table_created_on_two_servers_at_once_is_created_once(pair: list[Serving]) -> None:
+    for turn in range(6):
+        with ThreadPoolExecutor(2) as threads:
+            answers = list(threads.map(lambda each: each.post("CreateTable", table("race")), pair))
+        assert sorted(each.status for each in answers) == [200, 400], turn
+        assert next(each.error for each in answers if each.status == 400) == "ResourceInUseException"
+        good(pair[0].post("DeleteTable", {"TableName": "race"}))
+
+
+def test_a_token_is_good_on_every_server(pair: list[Serving]) -> None:
+    one, two = pair
+    good(one.post("CreateTable", table("counts")))
+    update = {
+        "Update": {
+            "TableName": "counts",
+            "Key": {"pk": {"S": "n"}},
+            "UpdateExpression": "ADD n :one",
+            "ExpressionAttributeValues": {":one": {"N": "1"}},
+        }
+    }
+    for server in (one, two, one, two):
+        good(server.post("TransactWriteItems", {"TransactItems": [update], "ClientRequestToken": "once"}))
+    stored = good(
+        one.post("GetItem", {"TableName": "counts", "Key": {"pk": {"S": "n"}}, "ConsistentRead": True})
+    )
+    assert stored["Item"]["n"] == {"N": "1"}
+
+
+def test_an_index_is_filled_by_another_server_when_its_own_dies(database: str) -> None:
+    flags = ("--engine", database, "--transition-ms", "0")
+    with closing(Servers(2, *flags)) as servers, closing(Client(servers, random.Random(1))) as client:
+        good(client.post("CreateTable", table("big")))
+        for start in range(0, 3000, 25):
+            puts = [
+                {"PutRequest": {"Item": {"pk": {"S": f"{number}"}, "g": {"S": f"g{number % 7}"}}}}
+                for number in range(start, start + 25)
+            ]
+            good(client.post("BatchWriteItem", {"RequestItems": {"big": puts}}))
+        create = {
+            "IndexName": "by-g",
+            "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+        request = {
+            "TableName": "big",
+            "AttributeDefinitions": [{"AttributeName": "g", "AttributeType": "S"}],
+            "GlobalSecondaryIndexUpdates": [{"Create": create}],
+        }
+        good(client.post("UpdateTable", request))
+        # Whoever does the work dies in the middle of it, and so does whoever takes over first.
+        for number in (0, 1):
+            servers.kill(number)
+        client.close()
+        eventually(lambda: index_status(client) == "ACTIVE", 40)
+        query = {"TableName": "big", "IndexName": "by-g", "Select": "COUNT"}
+        found = [
+            good(
+                client.post(
+                    "Query",
+                    {
+                        **query,
+                        "KeyConditionExpression": "g = :g",
+                        "ExpressionAttributeValues": {":g": {"S": f"g{group}"}},
+                    },
+                )
+            )["Count"]
+            for group in range(7)
+        ]
+        assert sum(found) == 3000
+        described = good(client.post("DescribeTable", {"TableName": "big"}))["Table"]
+        assert described["GlobalSecondaryIndexes"][0]["ItemCount"] == 3000
+
+
+def index_status(client: Client) -> str:
+    described = good(client.post("DescribeTable", {"TableName": "big"}))["Table"]
+    return str(described["GlobalSecondaryIndexes"][0]["IndexStatus"])
+
+
+def test_rows_of_a_deleted_table_are_cleared_whoever_deleted_it(
+    pair: list[Serving], postgres: PostgresServer, database: str
+) -> None:
+    name = database.rpartition("/")[2]
+    for server in pair:
+        good(server.post("CreateTable", table("gone")))
+        for number in range(30):
+            good(server.post("PutItem", {"TableName": "gone", "Item": {"pk": {"S": str(number)}}}))
+        good(server.post("DeleteTable", {"TableName": "gone"}))
+        eventually(lambda: postgres.execute(_ROWS, name) == [(0,)])
+
+
+def test_workers_share_a_database_like_servers(database: str) -> None:
+    with serving("--engine", database, "--workers", "2", "--transition-ms", "0") as server:
+        good(server.post("CreateTable", table("shared")))
+        for number in range(20):
+            good(server.post("PutItem", {"TableName": "shared", "Item": {"pk": {"S": str(number)}}}))
+        for _ in range(10):
+            scanned = good(server.post("Scan", {"TableName": "shared", "ConsistentRead": True}))
+            assert scanned["Count"] == 20
+
+
+def test_a_database_that_is_away_is_an_error_of_the_server_and_passes(
+    postgres: PostgresServer, database: str
+) -> None:
+    name = database.rpartition("/")[2]
+    with serving("--engine", database, "--transition-ms", "0") as server:
+        good(server.post("CreateTable", table("there")))
+        postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+        key = {"TableName": "there", "Key": {"pk": {"S": "x"}}, "ConsistentRead": True}
+        answer = server.post("GetItem", key)
+        assert (answer.status, answer.error) == (500, "InternalServerError")
+        invalid = server.post("GetItem", {"TableName": "there"})
+        assert (invalid.status, invalid.error) == (400, "ValidationException")
+        postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        assert good(server.post("GetItem", key)) == {}
