@@ -10,11 +10,10 @@ from contextlib import ExitStack, closing
 
 import pytest
 from cluster import cluster
+from cluster_faults import Faults
 from load import Load, create_tables
 from servers import Client, Servers
 from verdict import check
-
-from faults import Faults
 
 FAULTS = 24
 
