@@ -24,8 +24,8 @@ to share its commit are not affected.
 **Done.** `done(result, error)` is called exactly once per submitted step, whatever happens, and after
 the commit is on disk: what was acknowledged survives kill -9 and power loss. That holds for failed
 steps too: what a step saw before it raised is on disk when its `done` is called. Callbacks of steps
-submitted by one thread come in commit order, which is the order of submission, unless the steps declare
-different reads: then an engine may commit them side by side. Callbacks run on a thread of the engine's choice
+submitted by one thread come in commit order, which is the order of submission, unless only some of the steps
+declare what they read: then an engine may commit them side by side. Callbacks run on a thread of the engine's choice
 unless it was given a way to deliver them; they must be short and must not raise.
 
 **Hints.** A step may declare the keys it is going to read. An engine across a network then fetches them
@@ -118,10 +118,12 @@ class Engine(Protocol):
         done: Done[T],
         *,
         reads: Sequence[bytes] = (),
+        more: bool = False,
         eventual: bool = False,
     ) -> None:
         """Run `step` on one snapshot, perhaps later, perhaps twice; `done` is called with its outcome.
 
+        `reads` are taken for all it is going to look at, unless there is `more`.
         An eventual read may see a snapshot that is a little old; how old at most is the engine's setting.
         """
 

@@ -139,10 +139,11 @@ class FencedEngine:
         done: Done[T],
         *,
         reads: Sequence[bytes] = (),
+        more: bool = False,
         eventual: bool = False,
     ) -> None:
         """Read as the engine does."""
-        self._engine.submit_read(step, done, reads=reads, eventual=eventual)
+        self._engine.submit_read(step, done, reads=reads, more=more, eventual=eventual)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step`, to run if the lease is still held by then."""

@@ -76,9 +76,13 @@ class Remote:
                 self._engine.submit(plan.step, partial(self._written, request, plan), reads=plan.reads)
             case Read():
                 checked = partial(_checked, step=plan.step, epoch=epoch)
-                reads = (*follower.READS, *plan.reads) if plan.reads else ()
-                done = partial(self._done, request)
-                self._engine.submit_read(checked, done, reads=reads, eventual=plan.eventual)
+                self._engine.submit_read(
+                    checked,
+                    partial(self._done, request),
+                    reads=(*follower.READS, *plan.reads),
+                    more=not plan.reads,
+                    eventual=plan.eventual,
+                )
             case Answer():
                 checked = partial(_checked, step=lambda _: plan.body, epoch=epoch)
                 self._engine.submit_read(checked, partial(self._done, request), reads=follower.READS)
@@ -120,8 +124,10 @@ class Remote:
 
 
 def _checked(reader: Reader, *, step: Callable[[Reader], bytes], epoch: int) -> bytes:
+    # The step first: an engine that finds out by trying what is read learns more from it.
+    answer = step(reader)
     follower.check(reader, epoch)
-    return step(reader)
+    return answer
 
 
 def _raise(reader: Reader, *, error: Exception, epoch: int) -> NoReturn:

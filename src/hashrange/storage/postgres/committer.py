@@ -30,6 +30,8 @@ STEP_SECONDS = 5.0  # no more attempts after this time
 BACKOFF_SECONDS = 0.002
 BACKOFF_SECONDS_MOST = 0.25
 
+_ONE_ROW = 2  # a row of its own, and one that all share
+
 Callbacks = list[Callable[[], None]]
 
 
@@ -127,7 +129,7 @@ class Committer:
         tx = WriteTransaction(self._links, self._seldom)
         outcomes: Callbacks = []
         try:
-            tx.begin(keys)
+            tx.begin(keys, together=any(len(job.reads) > _ONE_ROW for job in batch))
             for job in batch:
                 outcomes.append(run_step(tx, job))
                 if tx.overlay.pending_bytes >= STEPS_BYTES_MAX:

@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 SCHEMA = "hashrange"
 ANSWER_SECONDS_MAX = 10.0
 PATIENCE_SECONDS = 5.0  # how long requests wait for a database that is being replaced
-WRITERS = 2
 SNAPSHOTS_AT_ONCE_MAX = 8
 
 
@@ -41,11 +40,11 @@ class PostgresEngine:
     ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
         self._place = place
-        self._seldom = seldom
         self._links = Links(place, patience_seconds=PATIENCE_SECONDS)
-        # Steps that say what they read go to one of several by their key; all others keep their order.
+        # Requests say what they read. What does not, such as jobs and changes of tables, may take its time, and
+        # does so elsewhere. More than one writer for requests carries less: the batches get smaller.
+        self._committer = Committer(self._links, seldom, deliver)
         self._odd = Committer(self._links, seldom, deliver)
-        self._committers = [Committer(self._links, seldom, deliver) for _ in range(WRITERS)]
         self._threads = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
         self._readers = Readers(self._links, deliver, self._threads)
         self._replicas = replicas
@@ -88,15 +87,16 @@ class PostgresEngine:
         done: Done[T],
         *,
         reads: Sequence[bytes] = (),
+        more: bool = False,
         eventual: bool = False,
     ) -> None:
-        """Queue `step` for the next grouped read if it says what it reads, else for a snapshot of its own."""
+        """Queue `step` for the next grouped read."""
         readers = self._replicas.next() if eventual and self._replicas is not None else None
-        (readers or self._readers).submit(ReadJob(step, done, reads))
+        (readers or self._readers).submit(ReadJob(step, done, reads, more or not reads))
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
-        """Queue `step` for the next commit of the writer that has its keys."""
-        self._writer(reads).submit(Job(step, done, reads))
+        """Queue `step` for the next commit."""
+        (self._committer if reads else self._odd).submit(Job(step, done, reads))
 
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Submit `step` and wait until it is committed."""
@@ -121,17 +121,11 @@ class PostgresEngine:
         with self._closing:
             if self._closed:
                 return
-            for committer in (self._odd, *self._committers):
-                committer.close()
+            self._committer.close()
+            self._odd.close()
             if self._replicas is not None:
                 self._replicas.close()
             self._readers.close()
             self._threads.shutdown()
             self._closed = True
             self._links.close()
-
-    def _writer(self, reads: Sequence[bytes]) -> Committer:
-        for key in reads:
-            if not key.startswith(self._seldom):
-                return self._committers[hash(key) % len(self._committers)]
-        return self._odd

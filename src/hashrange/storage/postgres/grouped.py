@@ -1,30 +1,32 @@
 """Grouped reads: requests that wait while a read is on its way share the next one."""
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
+from psycopg.pq.abc import PGresult
+
 from hashrange.storage.engine import Deliver, Done, Reader
-from hashrange.storage.errors import Closed
+from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.postgres import long_keys, statements
-from hashrange.storage.postgres.arrays import bytea_array
+from hashrange.storage.postgres.arrays import bytea_array, int8, read_int8
 from hashrange.storage.postgres.committer import run_callbacks
 from hashrange.storage.postgres.faults import translate
-from hashrange.storage.postgres.link import Call
+from hashrange.storage.postgres.link import Call, Link
 from hashrange.storage.postgres.links import Source
 from hashrange.storage.postgres.reader import rows_of
 from hashrange.storage.postgres.replicas import Stale
 
-log = logging.getLogger(__name__)
-
 KEYS_MAX = 256  # a row may have 400 KB
+STEPS_MAX = 16  # of those that read ranges
+RANGE_ROWS_MAX = 25
+ROUNDS_MAX = 3
 
-
-class Undeclared(BaseException):
-    """The step wants more than it declared. No step's own handlers are meant to catch this."""
+Callbacks = list[Callable[[], None]]
 
 
 class ReadJob(NamedTuple):
@@ -33,36 +35,86 @@ class ReadJob(NamedTuple):
     step: Callable[[Reader], Any]
     done: Done[Any]
     reads: Sequence[bytes]
+    more: bool  # it will look at more than that
 
 
-class DeclaredReader:
-    """The engine's `Reader` over rows that were read together, in one statement and so in one snapshot."""
+class Range(NamedTuple):
+    """The beginning of a range."""
 
-    __slots__ = ("_rows",)
+    start: bytes
+    end: bytes
+    reverse: bool
+    rows: int
 
-    def __init__(self, rows: dict[bytes, bytes | None]) -> None:
-        self._rows = rows
+    def call(self) -> Call:
+        """Read it; one row more than is wanted says whether there is more."""
+        name = statements.SCAN_REVERSE if self.reverse else statements.SCAN
+        return Call(name, (long_keys.first_head(self.start), self.end, int8(self.rows + 1)))
+
+
+class Counter(NamedTuple):
+    """A counter's key."""
+
+    key: bytes
+
+
+What = bytes | Range | Counter
+
+
+class Wanted(BaseException):
+    """The step wants something that was not read along. No step's own handlers are meant to catch this."""
+
+    def __init__(self, what: What | None) -> None:
+        super().__init__()
+        self.what = what  # a key, a range, a counter; None for what cannot be read in a group
+
+
+@dataclass(slots=True)
+class Known:
+    """The engine's `Reader` over what was read together, and so in one snapshot."""
+
+    rows: dict[bytes, bytes | None] = field(default_factory=dict)
+    ranges: dict[Range, PGresult] = field(default_factory=dict)
+    counters: dict[bytes, int] = field(default_factory=dict)
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
         try:
-            return self._rows[key]
+            return self.rows[key]
         except KeyError:
-            raise Undeclared from None
+            raise Wanted(None if long_keys.is_long(key) else key) from None
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Give up: ranges are not declared."""
-        raise Undeclared
+        """Give the rows with start <= key < end, as far as they were read."""
+        if start >= end or (limit is not None and limit <= 0):
+            return iter(())
+        wanted = Range(start, end, reverse, RANGE_ROWS_MAX if limit is None else min(limit, RANGE_ROWS_MAX))
+        if wanted not in self.ranges:
+            raise Wanted(wanted)
+        return islice(_rows_in(self.ranges[wanted], wanted.rows), limit)
 
     def counter(self, key: bytes) -> int:
-        """Give up: counters are not declared."""
-        raise Undeclared
+        """Give a counter's committed value."""
+        try:
+            return self.counters[key]
+        except KeyError:
+            raise Wanted(Counter(key)) from None
 
 
-class GroupReader:
-    """A thread that reads for many steps at once."""
+def _rows_in(page: PGresult, complete: int) -> Iterator[tuple[bytes, bytes]]:
+    for number in range(min(page.ntuples, complete)):
+        key = page.get_value(number, 0) or b""
+        if long_keys.is_long(key):
+            raise Wanted(None)
+        yield key, page.get_value(number, 1) or b""
+    if page.ntuples > complete:
+        raise Wanted(None)
+
+
+class Grouping:
+    """A thread that takes whatever steps wait and reads for all of them at once."""
 
     def __init__(
         self,
@@ -100,7 +152,16 @@ class GroupReader:
 
     def _run(self) -> None:
         while batch := self._next():
-            run_callbacks(self._deliver, self._read(batch))
+            try:
+                outcomes = self._read(batch)
+            except Stale:
+                outcomes = []
+                for job in batch:
+                    self._read_elsewhere(job)
+            except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
+                outcomes = _fail_all(batch, translate(error))
+            if outcomes:
+                run_callbacks(self._deliver, outcomes)
 
     def _next(self) -> list[ReadJob]:
         with self._changed:
@@ -108,37 +169,114 @@ class GroupReader:
                 self._changed.wait()
             batch: list[ReadJob] = []
             keys = 0
-            while self._jobs and keys < KEYS_MAX:
+            while self._jobs and not self._is_full(len(batch), keys):
                 batch.append(self._jobs.popleft())
                 keys += len(batch[-1].reads)
             return batch
 
-    def _read(self, batch: list[ReadJob]) -> list[Callable[[], None]]:
-        keys = {key for job in batch for key in job.reads if not long_keys.is_long(key)}
-        try:
-            reader = DeclaredReader(self._fetch(list(keys)))
-        except Stale:
-            for job in batch:
-                self._read_elsewhere(job)
-            return []
-        except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
-            problem = translate(error)
-            return [partial(job.done, None, type(problem)(*problem.args)) for job in batch]
-        outcomes = [self._run_step(reader, job) for job in batch]
-        return [callback for callback in outcomes if callback is not None]
+    def _is_full(self, steps: int, keys: int) -> bool:
+        raise NotImplementedError
 
-    def _fetch(self, keys: list[bytes]) -> dict[bytes, bytes | None]:
-        link, results = self._source.first([Call(statements.GET, (bytea_array(keys),))])
+    def _read(self, batch: list[ReadJob]) -> Callbacks:
+        raise NotImplementedError
+
+
+class RowReader(Grouping):
+    """Reads single rows for steps that say which: one statement, and no transaction around it."""
+
+    def _is_full(self, steps: int, keys: int) -> bool:
+        return keys >= KEYS_MAX
+
+    def _read(self, batch: list[ReadJob]) -> Callbacks:
+        keys = list({key for job in batch for key in job.reads if not long_keys.is_long(key)})
+        link, (found,) = self._source.first([Call(statements.GET, (bytea_array(keys),))])
         rows: dict[bytes, bytes | None] = dict.fromkeys(keys)
-        rows.update(rows_of(results[0]))
+        rows.update(rows_of(found))
         self._source.give_back(link)
-        return rows
+        known = Known(rows)
+        outcomes: Callbacks = []
+        for job in batch:
+            try:
+                outcomes.append(outcome(known, job))
+            except Wanted:
+                self._read_alone(job)
+        return outcomes
 
-    def _run_step(self, reader: DeclaredReader, job: ReadJob) -> Callable[[], None] | None:
+
+class RangeReader(Grouping):
+    """Finds out by trying what steps read: each round reads, for all of them, what they stopped at."""
+
+    def _is_full(self, steps: int, keys: int) -> bool:
+        return steps >= STEPS_MAX
+
+    def _read(self, batch: list[ReadJob]) -> Callbacks:
+        known = Known()
+        outcomes: Callbacks = []
+        left = batch
+        link: Link | None = None
         try:
-            return partial(job.done, job.step(reader), None)
-        except Undeclared:
+            for _ in range(ROUNDS_MAX):
+                left, wanted = self._try(known, left, outcomes)
+                if not left:
+                    break
+                link = self._fetch(link, known, wanted)
+            else:
+                left, _ = self._try(known, left, outcomes)
+        finally:
+            if link is not None:
+                if not link.broken:
+                    link.leave([Call(statements.COMMIT)])
+                self._source.give_back(link)
+        for job in left:
             self._read_alone(job)
-            return None
-        except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
-            return partial(job.done, None, error)
+        return outcomes
+
+    def _try(
+        self, known: Known, jobs: Sequence[ReadJob], outcomes: Callbacks
+    ) -> tuple[list[ReadJob], set[What]]:
+        """Run steps as far as they come; gives those who stopped, and what they stopped at."""
+        stopped: list[ReadJob] = []
+        wanted: set[What] = set()
+        for job in jobs:
+            try:
+                outcomes.append(outcome(known, job))
+            except Wanted as stop:
+                if stop.what is None:
+                    self._read_alone(job)
+                else:
+                    stopped.append(job)
+                    wanted.add(stop.what)
+                    wanted.update(key for key in job.reads if key not in known.rows)
+        return stopped, wanted
+
+    def _fetch(self, link: Link | None, known: Known, whats: set[What]) -> Link:
+        keys = [what for what in whats if isinstance(what, bytes)]
+        ranges = [what for what in whats if isinstance(what, Range)]
+        counters = [what for what in whats if isinstance(what, Counter)]
+        calls = [Call(statements.GET, (bytea_array(keys),))]
+        calls += [each.call() for each in ranges]
+        calls += [Call(statements.COUNTER, (each.key,)) for each in counters]
+        if link is None:
+            link, (_, *results) = self._source.first([Call(statements.SNAPSHOT), *calls])
+        else:
+            results = link.run(calls)
+        known.rows.update(dict.fromkeys(keys))
+        known.rows.update(rows_of(results[0]))
+        known.ranges.update(zip(ranges, results[1 : len(ranges) + 1], strict=True))
+        sums = (read_int8(result.get_value(0, 0)) for result in results[len(ranges) + 1 :])
+        known.counters.update(zip((each.key for each in counters), sums, strict=True))
+        return link
+
+
+def outcome(known: Known, job: ReadJob) -> Callable[[], None]:
+    """Run a step on what is known, and give its callback."""
+    try:
+        return partial(job.done, job.step(known), None)
+    except Wanted:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
+        return partial(job.done, None, error)
+
+
+def _fail_all(batch: Sequence[ReadJob], error: StorageError) -> Callbacks:
+    return [partial(job.done, None, type(error)(*error.args)) for job in batch]

@@ -1,4 +1,4 @@
-"""Reads that nobody waits for: in groups where steps say what they read, on snapshots of their own where not."""
+"""Reads that nobody waits for: in groups as far as possible, on snapshots of their own where they are large."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ from typing import TypeVar
 from hashrange.storage.engine import Deliver, Reader
 from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.postgres.committer import run_callbacks
-from hashrange.storage.postgres.grouped import GroupReader, ReadJob
+from hashrange.storage.postgres.grouped import RangeReader, ReadJob, RowReader
 from hashrange.storage.postgres.links import Source
 from hashrange.storage.postgres.reader import SnapshotReader
 from hashrange.storage.postgres.replicas import Stale
@@ -26,18 +26,17 @@ class Readers:
         self._deliver = deliver
         self._threads = threads
         self._other = other
-        self._group = GroupReader(source, deliver, self._read_alone, self._read_elsewhere)
+        self._rows = RowReader(source, deliver, self._read_alone, self._read_elsewhere)
+        self._ranges = RangeReader(source, deliver, self._read_alone, self._read_elsewhere)
 
     def submit(self, job: ReadJob) -> None:
-        """Queue a step for the next grouped read, or for a thread."""
-        if job.reads:
-            self._group.submit(job)
-        else:
-            self._read_alone(job)
+        """Queue a step for the next grouped read; one that reads much will end up on a thread of its own."""
+        (self._ranges if job.more else self._rows).submit(job)
 
     def close(self) -> None:
         """Finish everything queued for a grouped read."""
-        self._group.close()
+        self._rows.close()
+        self._ranges.close()
 
     def _read_alone(self, job: ReadJob) -> None:
         try:

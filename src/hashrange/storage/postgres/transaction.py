@@ -140,19 +140,24 @@ class WriteTransaction:
 
     # What the committer does between steps.
 
-    def begin(self, keys: Iterable[bytes]) -> None:
-        """Read and lock what the coming steps declared; the transaction begins with the first statement."""
+    def begin(self, keys: Iterable[bytes], *, together: bool) -> None:
+        """Read and lock what the coming steps declared; the transaction begins with the first statement.
+
+        Unless a step looks at several rows together, it does not matter when each was found missing.
+        """
         short = checked(long_keys.head_of(key) for key in keys)
         shared = [key for key in short if key.startswith(self.seldom)]
         own = [key for key in short if not key.startswith(self.seldom)]
-        calls = [*_fence_calls(shared), *_lock_calls(own)]
+        calls = [*_fence_calls(shared), *(_lock_calls(own) if together else _lock_calls(own)[:1])]
         if not calls:
             return
         results = self.run(calls)
         if shared:
             self._learn(shared, results[1])
-        if own:
+        if own and together:
             self._learn_locked(own, *results[-2:])
+        elif own:
+            self._learn(own, results[-1])
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""

@@ -128,6 +128,7 @@ class SqliteEngine:
         done: Done[T],
         *,
         reads: Sequence[bytes] = (),
+        more: bool = False,
         eventual: bool = False,
     ) -> None:
         """Run `step` on a thread where it may take its time."""

@@ -121,6 +121,7 @@ class MemoryEngine:
         done: Done[T],
         *,
         reads: Sequence[bytes] = (),
+        more: bool = False,
         eventual: bool = False,
     ) -> None:
         """Run `step` on a thread, letting others in between; if they write too often, without."""
