@@ -1,7 +1,7 @@
 """Requests on an engine that is across a network and shared with other servers: nothing here ever waits.
 
 Whatever is answered, be it an error, was true of the catalogue at the moment of the read: see storage/follower.py.
-Writes need no such check, because they look at their table's version inside their transaction.
+Writes look at their table's version inside their transaction, and need the check only when the table is gone.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from typing import Any, NoReturn, Protocol
 
 from hashrange import logs
 from hashrange.api.context import Context
+from hashrange.api.errors import ApiError
 from hashrange.api.plan import Answer, Plan, Read, Write
 from hashrange.storage import follower
 from hashrange.storage.engine import Engine, Reader
@@ -68,12 +69,11 @@ class Remote:
         try:
             plan = request.operation.plan(request.context, members)
         except Exception as error:  # noqa: BLE001 - the answer, unless it came from an outdated record
-            step = partial(_raise, error=error, epoch=epoch)
-            self._engine.submit_read(step, partial(self._failed, request, error), reads=follower.READS)
+            self._confirm(request, error, epoch)
             return
         match plan:
             case Write():
-                self._engine.submit(plan.step, partial(self._written, request, plan), reads=plan.reads)
+                self._engine.submit(plan.step, partial(self._written, request, plan, epoch), reads=plan.reads)
             case Read():
                 checked = partial(_checked, step=plan.step, epoch=epoch)
                 self._engine.submit_read(
@@ -86,6 +86,11 @@ class Remote:
             case Answer():
                 checked = partial(_checked, step=lambda _: plan.body, epoch=epoch)
                 self._engine.submit_read(checked, partial(self._done, request), reads=follower.READS)
+
+    def _confirm(self, request: Request, error: Exception, epoch: int) -> None:
+        """Send an error if the catalogue is still the one it came from."""
+        step = partial(_raise, error=error, epoch=epoch)
+        self._engine.submit_read(step, partial(self._failed, request, error), reads=follower.READS)
 
     def _done(self, request: Request, answer: bytes | None, error: BaseException | None) -> None:
         if error is None:
@@ -109,10 +114,13 @@ class Remote:
             request.fail(error)
 
     def _written(
-        self, request: Request, plan: Write, answer: bytes | None, error: BaseException | None
+        self, request: Request, plan: Write, epoch: int, answer: bytes | None, error: BaseException | None
     ) -> None:
         if isinstance(error, Conflict) and plan.conflict is not None:
             request.fail(plan.conflict())
+        elif isinstance(error, ApiError) and error.code == "ResourceNotFoundException":
+            # The table is gone; but another of its name may have come since.
+            self._confirm(request, error, epoch)
         elif error is not None:
             request.fail(error)
         elif plan.after is None:
