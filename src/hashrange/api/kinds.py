@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,18 +31,18 @@ def _scalar_name(raw: Any) -> str:
     return "NUMBER_VALUE" if isinstance(raw, int) else "DECIMAL_VALUE"
 
 
-class Kind:
+class Kind(ABC):
     """One type of member. `java` is the name the service's own errors give it."""
 
     java: str = ""
 
+    @abstractmethod
     def fits(self, raw: Any) -> bool:
         """Whether this is surely well-formed: the fast check, which may say no to what `read` then accepts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, raw: Any) -> Any:
         """The value of this JSON, nulls dropped; SerializationException where its type is wrong."""
-        raise NotImplementedError
 
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
         """The constraints that a value read breaks."""
