@@ -99,8 +99,7 @@ class Values:
             case "S":
                 return {"S": random.choice(_TEXTS)}
             case "N":
-                # DynamoDB Local leaves nested numbers as they were sent.
-                return {"N": self.number() if depth == 0 else random.choice(("0", "1", "-7", "2.5"))}
+                return {"N": self.number()}
             case "B":
                 return {"B": random.choice(_BLOBS)}
             case "BOOL":
@@ -259,8 +258,7 @@ class Expressions(Values):
             case 0:
                 return f"{self.path()} {self.random.choice('+-')} {self.placeholder({'N': self.number()})}"
             case 1:
-                # DynamoDB Local leaves the form of a number in here, too, as it was sent.
-                return f"if_not_exists({self.path()}, {self.placeholder(self.value(depth=1))})"
+                return f"if_not_exists({self.path()}, {self.placeholder()})"
             case 2:
                 return f"list_append({self.path()}, {self.placeholder({'L': [{'S': 'x'}]})})"
             case 3:

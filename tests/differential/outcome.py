@@ -4,6 +4,7 @@ import http.client
 import json
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from serving import AUTHORIZATION
@@ -67,7 +68,9 @@ def _template(message: str) -> str:
 class Peer:
     """One of the two servers."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *, numbers_as_sent: bool = False) -> None:
+        """DynamoDB Local leaves some numbers as they were sent; then their value is compared, not their form."""
+        self._plain = numbers_as_sent
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
     def ask(self, operation: str, request: dict[str, Any]) -> Outcome:
@@ -90,9 +93,8 @@ class Peer:
                 "ScannedCount": sum(page["ScannedCount"] for page in pages),
                 "Items": [item for page in pages for item in page.get("Items", [])],
             }
-        return Outcome(
-            200, "", "", _comparable(operation, merged, _SORTED_BY.get(request.get("IndexName", "")))
-        )
+        sorted_by = _SORTED_BY.get(request.get("IndexName", ""))
+        return Outcome(200, "", "", self._comparable(operation, merged, sorted_by))
 
     def _send(self, operation: str, request: dict[str, Any]) -> Outcome:
         headers = {
@@ -106,32 +108,39 @@ class Peer:
         body = json.loads(response.read())
         if response.status == 200:
             paged = operation in _PAGED
-            return Outcome(200, "", "", body if paged else _comparable(operation, body))
+            return Outcome(200, "", "", body if paged else self._comparable(operation, body))
         code = str(body.get("__type", "")).rpartition("#")[2]
         message = str(body.get("message") or body.get("Message") or "").removeprefix(_NEWER_LAYER)
-        return Outcome(response.status, code, message, _canonical(body.get("CancellationReasons", [])))
+        return Outcome(response.status, code, message, self._canonical(body.get("CancellationReasons", [])))
+
+    def _comparable(self, operation: str, body: dict[str, Any], sorted_by: str | None = None) -> Any:
+        found = self._canonical(body)
+        if isinstance(found.get("ConsumedCapacity"), list):
+            found["ConsumedCapacity"].sort(key=lambda part: part["TableName"])
+        if operation in _PAGED:
+            if operation == "Query":
+                found["Order"] = [item.get(sorted_by) for item in found.get("Items", [])]
+            # Scans have an order of the server's own, and so have index rows of equal keys.
+            found["Items"] = sorted(found.get("Items", []), key=repr)
+        if operation == "BatchGetItem":
+            found["Responses"] = {table: sorted(rows, key=repr) for table, rows in found["Responses"].items()}
+        return found
+
+    def _canonical(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self._canonical(each) for each in node]
+        if isinstance(node, dict):
+            return {name: self._member(name, value) for name, value in sorted(node.items())}
+        return node
+
+    def _member(self, name: str, value: Any) -> Any:
+        if name in _UNORDERED and isinstance(value, list):
+            return sorted(value)
+        if name == "N" and self._plain:
+            return _plain(value)
+        return self._canonical(value)
 
 
-def _comparable(operation: str, body: dict[str, Any], sorted_by: str | None = None) -> Any:
-    found = _canonical(body)
-    if isinstance(found.get("ConsumedCapacity"), list):
-        found["ConsumedCapacity"].sort(key=lambda part: part["TableName"])
-    if operation in _PAGED:
-        if operation == "Query":
-            found["Order"] = [item.get(sorted_by) for item in found.get("Items", [])]
-        # Scans have an order of the server's own, and so have index rows of equal keys.
-        found["Items"] = sorted(found.get("Items", []), key=repr)
-    if operation == "BatchGetItem":
-        found["Responses"] = {table: sorted(rows, key=repr) for table, rows in found["Responses"].items()}
-    return found
-
-
-def _canonical(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_canonical(each) for each in node]
-    if isinstance(node, dict):
-        return {
-            name: sorted(value) if name in _UNORDERED and isinstance(value, list) else _canonical(value)
-            for name, value in sorted(node.items())
-        }
-    return node
+def _plain(number: str) -> str:
+    text = format(Decimal(number), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -62,7 +62,9 @@ def main() -> int:
     options = _options()
     try:
         with local.running() as port, serving("--in-memory", "--transition-ms", "0") as server:
-            found = compare(Peer(server.port), Peer(port), options.seed, options.requests)
+            found = compare(
+                Peer(server.port), Peer(port, numbers_as_sent=True), options.seed, options.requests
+            )
     except local.NotAtHand as reason:
         print(f"skipped: {reason}")
         return 0
