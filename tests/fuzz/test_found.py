@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from serving import Answer
+from fuzz import hostile
+from serving import Answer, Serving
 
 Raw = Callable[..., Answer]
 
@@ -41,3 +42,8 @@ def test_values_are_an_unknown_member_where_no_expression_takes_any(raw: Raw, va
     get = {"TableName": "none", "Key": {"pk": {"S": "a"}}, "ProjectionExpression": "a"}
     answer = raw("GetItem", {**get, "ExpressionAttributeValues": values})
     assert (answer.status, answer.error) == (400, "ResourceNotFoundException")
+
+
+def test_rubbish_behind_a_request_that_offers_an_upgrade_is_the_clients_fault(server: Serving) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}"
+    assert hostile.exchange(server.port, head + b"zz\r\n\x00")[-1] == 400

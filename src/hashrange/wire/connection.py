@@ -371,7 +371,8 @@ def _status_of(error: HttpParserError) -> int:
     cause = error.__context__
     if isinstance(cause, _Refused):
         return cause.status
-    if cause is not None:
+    # What follows a declined upgrade is read while that is being handled, and may just be no HTTP.
+    if cause is not None and not isinstance(cause, HttpParserUpgrade):
         log.error("connection.failed", error=cause)
         return 500
     return 400
