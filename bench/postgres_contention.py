@@ -3,7 +3,7 @@
     python bench/postgres_contention.py
 
 Sixteen clients on one hot counter, sixteen on transfers among ten accounts, and two writers that insert new rows in
-batches, which is what servers with group commit do. The figures are in docs/design/005-postgres-engine.md.
+batches, which is what servers with group commit do. The figures are in docs/design/006-postgres-engine.md.
 """
 
 import multiprocessing

@@ -1,7 +1,7 @@
 """A connection that sends statements in pipelines: any number of them cost one round trip, under one deadline.
 
 This speaks to libpq through `psycopg.pq` and not through cursors: a cursor spends more time per statement
-than the database does (the figures are in docs/design/005-postgres-engine.md), and has no deadline of its
+than the database does (the figures are in docs/design/006-postgres-engine.md), and has no deadline of its
 own, which is what gets us away from a server that was paused.
 """
 

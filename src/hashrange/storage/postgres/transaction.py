@@ -12,7 +12,7 @@ transaction is READ COMMITTED instead and makes sure of what it read by itself:
   fence together, a writer holds it alone. Locks of tables are granted in turn, so a writer gets its turn.
 - Ranges are read without locks and read once more before the commit, when everything else is locked and
   written: if they look different, the batch starts again. Only one transaction that read a range is
-  at this stage at any time. Why this suffices is in docs/design/005-postgres-engine.md.
+  at this stage at any time. Why this suffices is in docs/design/006-postgres-engine.md.
 
 Each of these makes whoever comes later in the order of commits wait, or start again; so that order is a serial
 one. On CockroachDB and YugabyteDB the same statements run under SERIALIZABLE, which tracks rows there.
