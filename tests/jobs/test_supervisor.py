@@ -7,6 +7,8 @@ from collections.abc import Callable
 from hashrange.clock import ManualClock
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.storage.errors import Closed
+from hashrange.storage.leases import Lease
+from hashrange.storage.sqlite import MemoryEngine
 
 LONG = 3600.0
 
@@ -91,3 +93,21 @@ def test_a_closed_engine_ends_the_work() -> None:
     supervisor.stop()
     supervisor.stop()
     assert job.steps == 1
+
+
+def test_with_a_lease_only_its_holder_works_and_another_goes_on_when_it_stops() -> None:
+    engine = MemoryEngine()
+    jobs = [Recorded(lambda _: 0.01) for _ in range(2)]
+    supervisors = [
+        Supervisor([job], ManualClock(77.0), Lease(engine, "jobs", f"server {number}", term_seconds=0.4))
+        for number, job in enumerate(jobs)
+    ]
+    supervisors[0].start()
+    jobs[0].wait_for(3)
+    supervisors[1].start()
+    time.sleep(0.6)
+    assert jobs[1].steps == 0
+    supervisors[0].stop()
+    jobs[1].wait_for(3)
+    supervisors[1].stop()
+    engine.close()

@@ -1,14 +1,14 @@
 """Where the database is, and how a link to it is made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import psycopg
-from psycopg import conninfo, pq
+from psycopg import conninfo
 
 from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres.faults import Broken
-from hashrange.storage.postgres.flavour import Flavour, flavour_of, session_settings
+from hashrange.storage.postgres.flavour import Flavour, session_settings
 from hashrange.storage.postgres.link import Link
 from hashrange.storage.postgres.statements import statements
 
@@ -25,13 +25,12 @@ _DEFAULTS = {
 
 @dataclass(slots=True, kw_only=True)
 class Address:
-    """A database and the schema in it. What kind of server it is shows with the first connection."""
+    """A database and the schema in it."""
 
     options: Mapping[str, str]
     schema: str
     seconds_max: float  # for an answer
-    flavour: Flavour = Flavour.POSTGRESQL
-    statements: dict[bytes, bytes] = field(default_factory=dict)
+    flavour: Flavour = Flavour.POSTGRESQL  # as `schema.prepare` finds it
 
     @property
     def description(self) -> str:
@@ -43,33 +42,16 @@ class Address:
         return f"{places}/{self.options.get('dbname') or self.options.get('user') or ''}"
 
     def connect(self) -> psycopg.Connection:
-        """Open a connection with the session's settings."""
+        """Open a connection as it comes."""
         try:
-            connection = psycopg.Connection.connect(
-                conninfo.make_conninfo("", **self.options), autocommit=True
-            )
-            try:
-                self._set_up(connection)
-            except BaseException:
-                connection.close()
-                raise
+            return psycopg.Connection.connect(conninfo.make_conninfo("", **self.options), autocommit=True)
         except psycopg.Error as error:
             raise Broken(_one_line(error)) from error
-        return connection
 
     def link(self) -> Link:
-        """Open a connection and prepare every statement on it."""
-        return Link(self.connect(), self.statements, seconds_max=self.seconds_max)
-
-    def _set_up(self, connection: psycopg.Connection) -> None:
-        if not self.statements:
-            version = str(_scalar(connection, "SELECT version()"))
-            self.flavour = flavour_of(version)
-            self.statements = statements(self.flavour)
+        """Open a connection, set it up and prepare every statement on it."""
         settings = (*session_settings(self.flavour), f'SET search_path = "{self.schema}"')
-        result = connection.pgconn.exec_("; ".join(settings).encode())
-        if result.status != pq.ExecStatus.COMMAND_OK:
-            raise psycopg.OperationalError(result.get_error_message())
+        return Link(self.connect(), settings, statements(self.flavour), seconds_max=self.seconds_max)
 
 
 def address(url: str, *, schema: str, seconds_max: float, leader: bool) -> Address:
@@ -80,11 +62,6 @@ def address(url: str, *, schema: str, seconds_max: float, leader: bool) -> Addre
         raise OpenError(f"the engine's URL cannot be read: {_one_line(error)}") from error
     defaults = _DEFAULTS | ({"target_session_attrs": "read-write"} if leader else {})
     return Address(options=defaults | given, schema=schema, seconds_max=seconds_max)
-
-
-def _scalar(connection: psycopg.Connection, sql: str) -> object:
-    row = connection.execute(sql.encode()).fetchone()
-    return None if row is None else row[0]
 
 
 def _one_line(error: Exception) -> str:

@@ -49,7 +49,11 @@ class PostgresEngine:
         self._readers = Readers(self._links, deliver, self._threads)
         self._replicas = replicas
         if replicas is not None:
-            replicas.start(self._links, lambda each: Readers(each, deliver, self._threads, self._readers))
+            replicas.start(
+                self._links,
+                place.flavour,
+                lambda each: Readers(each, deliver, self._threads, self._readers),
+            )
         self._closed = False
         self._closing = threading.Lock()
 

@@ -36,9 +36,14 @@ class Link:
     __slots__ = ("_connection", "_owed", "_pg", "_poll", "_seconds_max", "warned")
 
     def __init__(
-        self, connection: psycopg.Connection, statements: Mapping[bytes, bytes], *, seconds_max: float
+        self,
+        connection: psycopg.Connection,
+        settings: Sequence[str],
+        statements: Mapping[bytes, bytes],
+        *,
+        seconds_max: float,
     ) -> None:
-        """Take over an open connection, and prepare the statements on it."""
+        """Take over an open connection, set it up and prepare the statements on it."""
         self._connection = connection
         self._pg: PGconn = connection.pgconn
         self._seconds_max = seconds_max
@@ -49,7 +54,7 @@ class Link:
         self._pg.nonblocking = 1
         self._pg.enter_pipeline_mode()
         self._poll.register(self._pg.socket, select.POLLIN)
-        self._prepare(statements)
+        self._set_up(settings, statements)
 
     def run(self, calls: Sequence[Call]) -> list[PGresult]:
         """Send all statements at once and give their results; a refusal by the server is raised as its fault."""
@@ -155,9 +160,20 @@ class Link:
     def _notice(self, _notice: object) -> None:
         self.warned = True
 
-    def _prepare(self, statements: Mapping[bytes, bytes]) -> None:
-        for name, sql in statements.items():
-            self._pg.send_prepare(name, sql)
-        self._pg.pipeline_sync()
-        self._flush(time.monotonic() + self._seconds_max)
-        self.receive(len(statements))
+    def _set_up(self, settings: Sequence[str], statements: Mapping[bytes, bytes]) -> None:
+        try:
+            for setting in settings:
+                self._pg.send_query_params(setting.encode(), None)
+            self._pg.pipeline_sync()  # from here on the settings hold
+            for name, sql in statements.items():
+                self._pg.send_prepare(name, sql)
+            self._pg.pipeline_sync()
+            self._flush(time.monotonic() + self._seconds_max)
+            self.receive(len(settings))
+            self.receive(len(statements))
+        except psycopg.OperationalError as error:
+            self.close()
+            raise Broken(str(error)) from error
+        except BaseException:
+            self.close()
+            raise

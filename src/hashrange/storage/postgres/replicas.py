@@ -22,6 +22,7 @@ from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.address import address
 from hashrange.storage.postgres.arrays import int4, int8, read_int8
 from hashrange.storage.postgres.faults import translate
+from hashrange.storage.postgres.flavour import Flavour
 from hashrange.storage.postgres.link import Call, Link
 from hashrange.storage.postgres.links import Links
 
@@ -138,10 +139,11 @@ class Replicas(Generic[R]):
         self._heart: Heart | None = None
         self._all: list[tuple[Replica, R]] = []
 
-    def start(self, leader: Links, answering: Callable[[Replica], R]) -> None:
+    def start(self, leader: Links, flavour: Flavour, answering: Callable[[Replica], R]) -> None:
         """Start to beat on the leader; `answering` makes what answers reads from a replica."""
         self._heart = Heart(leader, interval_seconds=self._staleness_seconds / 4, now=time.monotonic)
         for place in self._places:
+            place.flavour = flavour
             links = Links(place, patience_seconds=0)
             replica = Replica(links, self._heart, staleness_seconds=self._staleness_seconds)
             self._all.append((replica, answering(replica)))

@@ -8,7 +8,7 @@ import psycopg
 from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, OpenError
 from hashrange.storage.postgres.address import Address
 from hashrange.storage.postgres.faults import Broken
-from hashrange.storage.postgres.flavour import table_settings
+from hashrange.storage.postgres.flavour import Flavour, flavour_of, table_settings
 
 FORMAT_VERSION = 1
 _ATTEMPTS = 5
@@ -37,6 +37,8 @@ def prepare(place: Address) -> None:
     for attempt in range(_ATTEMPTS):
         try:
             with place.connect() as connection:
+                place.flavour = _flavour(connection)
+                connection.execute(f'SET search_path = "{place.schema}"'.encode())
                 _prepare(connection, place)
                 return
         except Broken as error:
@@ -56,6 +58,11 @@ def _prepare(connection: psycopg.Connection, place: Address) -> None:
         _create(connection, place)
         found = _format(connection, place)
     _check(found, place)
+
+
+def _flavour(connection: psycopg.Connection) -> Flavour:
+    row = connection.execute("SELECT version()").fetchone()
+    return flavour_of("" if row is None else str(row[0]))
 
 
 def _format(connection: psycopg.Connection, place: Address) -> str | None:

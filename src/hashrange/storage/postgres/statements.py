@@ -3,6 +3,8 @@
 Each is prepared once per connection. Parameters and results are binary.
 """
 
+from functools import cache
+
 from hashrange.storage.postgres.flavour import Flavour
 
 SNAPSHOT = b"snapshot"
@@ -110,6 +112,7 @@ _LOCKING = {
 _ISOLATED = {BEGIN: "BEGIN ISOLATION LEVEL SERIALIZABLE", FENCE: "SELECT 1", FENCE_ALONE: "SELECT 1"}
 
 
+@cache
 def statements(flavour: Flavour) -> dict[bytes, bytes]:
     """The statements as this kind of server takes them."""
     chosen = _COMMON | (_LOCKING if flavour is Flavour.POSTGRESQL else _ISOLATED)
