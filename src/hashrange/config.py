@@ -100,7 +100,7 @@ class Settings:
     log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")
     log_format: str = _setting("text", _one_of(*logs.FORMATS), "text for people, json for machines")
     transition_ms: int = _setting(
-        50, _whole_number(0, 3_600_000), "how long CREATING, UPDATING and DELETING last, in milliseconds"
+        1, _whole_number(0, 3_600_000), "how long CREATING, UPDATING and DELETING last, in milliseconds"
     )
     workers: int = _setting(
         1, _whole_number(1, 64), "processes that share the port and the data; one per core is a good number"

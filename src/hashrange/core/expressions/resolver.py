@@ -22,9 +22,9 @@ ConditionKind = Literal["ConditionExpression", "FilterExpression", "KeyCondition
 Names = tuple[tuple[str, str], ...]
 Ready = TypeVar("Ready")
 
-_CACHED_SHAPES = 1024
+_CACHED_SHAPES = 512
 # What is kept is bounded in bytes too: longer texts and names are worked out anew each time.
-_CACHED_CHARS_MAX = 1024
+_CACHED_CHARS_MAX = 512
 _NOTHING: Mapping[str, Value] = {}
 
 
