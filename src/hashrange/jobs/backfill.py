@@ -3,6 +3,7 @@
 from functools import partial
 
 from hashrange.core import indexes, items, keys
+from hashrange.core.indexes import Entry
 from hashrange.core.schema import Index, Table, changed
 from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.storage import catalogue, layout
@@ -64,14 +65,18 @@ def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
     base = layout.rows_prefix(table.number, layout.BASE_SLOT)
     progress = layout.backfill_key(table.number, index.slot)
     start = tx.get(progress) or base
+    entries: dict[bytes, Entry] = {}
     seen = seen_bytes = 0
     last = b""
     for last, stored in tx.scan(start, keys.after(base), limit=_CHUNK_ITEMS):
-        _fill_item(tx, table, index, last[len(base) :], stored)
+        entry = indexes.entry(table, index, items.decode(stored), last[len(base) :])
+        if entry is not None:
+            entries[layout.rows_prefix(table.number, index.slot) + entry.key] = entry
         seen += 1
         seen_bytes += len(stored)
         if seen_bytes >= _CHUNK_BYTES:
             break
+    _write_entries(tx, table, index, entries)
     if seen < _CHUNK_ITEMS and seen_bytes < _CHUNK_BYTES:
         tx.delete(progress)
         return False
@@ -79,13 +84,10 @@ def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
     return True
 
 
-def _fill_item(tx: Transaction, table: Table, index: Index, base_key: bytes, stored: bytes) -> None:
-    entry = indexes.entry(table, index, items.decode(stored), base_key)
-    if entry is None:
-        return
-    row = layout.rows_prefix(table.number, index.slot) + entry.key
-    if tx.get(row) is not None:
-        return
-    tx.put(row, items.encode(entry.item, entry.size))
-    tx.add(layout.count_key(table.number, index.slot), 1)
-    tx.add(layout.size_key(table.number, index.slot), entry.size)
+def _write_entries(tx: Transaction, table: Table, index: Index, entries: dict[bytes, Entry]) -> None:
+    tx.expect(list(entries))
+    for row, entry in entries.items():
+        if tx.get(row) is None:
+            tx.put(row, items.encode(entry.item, entry.size))
+            tx.add(layout.count_key(table.number, index.slot), 1)
+            tx.add(layout.size_key(table.number, index.slot), entry.size)

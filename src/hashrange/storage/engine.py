@@ -90,6 +90,9 @@ class Transaction(Reader, Protocol):
     def add(self, key: bytes, amount: int) -> None:
         """Add to a counter."""
 
+    def expect(self, keys: Sequence[bytes]) -> None:
+        """Say which keys will be read next: a hint, like those given with the step."""
+
 
 class Engine(Protocol):
     """A place where rows and counters live."""

@@ -1,7 +1,7 @@
 """Parameters in PostgreSQL's binary form."""
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 _BYTEA = 17
 _INT8 = 20
@@ -37,8 +37,3 @@ def int4(value: int) -> bytes:
 def read_int8(value: bytes | None) -> int:
     """The number of a 64-bit result; null counts as zero."""
     return 0 if value is None else int.from_bytes(value, "big", signed=True)
-
-
-def checked(keys: Iterable[bytes]) -> list[bytes]:
-    """Keys in order, each once."""
-    return sorted(set(keys))

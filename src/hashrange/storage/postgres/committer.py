@@ -30,8 +30,6 @@ STEP_SECONDS = 5.0  # no more attempts after this time
 BACKOFF_SECONDS = 0.002
 BACKOFF_SECONDS_MOST = 0.25
 
-_ONE_ROW = 2  # a row of its own, and one that all share
-
 Callbacks = list[Callable[[], None]]
 
 
@@ -129,7 +127,7 @@ class Committer:
         tx = WriteTransaction(self._links, self._seldom)
         outcomes: Callbacks = []
         try:
-            tx.begin(keys, together=any(len(job.reads) > _ONE_ROW for job in batch))
+            tx.begin(keys)
             for job in batch:
                 outcomes.append(run_step(tx, job))
                 if tx.overlay.pending_bytes >= STEPS_BYTES_MAX:
@@ -174,13 +172,15 @@ def commit(tx: WriteTransaction, todo: list[Call]) -> None:
     link = tx.begun_link()
     link.warned = False
     try:
-        link.run([*todo, writes.COMMIT_CALL])
+        ended = link.run([*todo, writes.COMMIT_CALL])[-1]
     except Refused as refusal:
-        if refusal.at < len(todo) or refusal.code.startswith("40"):
+        if refusal.at < len(todo) or refusal.is_conflict:
             raise
         raise Unavailable(f"the outcome of a commit is unknown: {refusal}") from refusal
     except Broken as error:
         raise Unavailable(f"the outcome of a commit is unknown: {error}") from error
+    if ended.command_status != b"COMMIT":
+        raise Refused("40001", "the transaction was rolled back")
     if link.warned:
         # PostgreSQL warns when it stops to wait for its replicas: committed here, perhaps not there.
         raise Unavailable("a commit may not have reached the replicas")

@@ -15,7 +15,6 @@ FENCE = b"fence"
 FENCE_ALONE = b"fence_alone"
 SCANNER = b"scanner"
 GET = b"get"
-KEYS = b"keys"
 LOCK = b"lock"
 LOCK_NOW = b"lock_now"
 SCAN = b"scan"
@@ -51,7 +50,6 @@ _COMMON = {
     ROLLBACK: "ROLLBACK",
     SCANNER: "SELECT value FROM meta WHERE name = 'scanner' FOR UPDATE",
     GET: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[])",
-    KEYS: "SELECT k FROM rows WHERE k = ANY($1::bytea[])",
     # In key order, so that two who want the same rows wait for each other and not both at once.
     LOCK: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
     LOCK_NOW: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE NOWAIT",

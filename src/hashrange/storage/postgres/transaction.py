@@ -26,7 +26,7 @@ from psycopg.pq.abc import PGresult
 
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import long_keys, statements
-from hashrange.storage.postgres.arrays import bytea_array, checked, int8, read_int8
+from hashrange.storage.postgres.arrays import bytea_array, int8, read_int8
 from hashrange.storage.postgres.link import Call, Link
 from hashrange.storage.postgres.links import Links
 from hashrange.storage.postgres.overlay import Overlay, Unwritten, merged
@@ -71,9 +71,8 @@ class WriteTransaction:
         self.stored: dict[bytes, bytes | None] = {}  # what the database has, held still until the commit
         self.guarded: set[bytes] = set()  # missing rows that must stay so until the commit
         self.scanned: list[Scanned] = []
-        self.read: set[bytes] = (
-            set()
-        )  # everything the steps asked for, to be fetched at once if they run again
+        # Everything the steps asked for, to be fetched at once if they run again.
+        self.read: set[bytes] = set()
 
     # What a step sees.
 
@@ -131,6 +130,10 @@ class WriteTransaction:
         self.overlay.own.update(dict.fromkeys(found))
         return len(found)
 
+    def expect(self, keys: Iterable[bytes]) -> None:
+        """Read and lock rows ahead of the calls that ask for them."""
+        self._fetch(keys)
+
     def add(self, key: bytes, amount: int) -> None:
         """Add to a counter."""
         total = self.overlay.adds.get(key, 0) + amount
@@ -140,24 +143,9 @@ class WriteTransaction:
 
     # What the committer does between steps.
 
-    def begin(self, keys: Iterable[bytes], *, together: bool) -> None:
-        """Read and lock what the coming steps declared; the transaction begins with the first statement.
-
-        Unless a step looks at several rows together, it does not matter when each was found missing.
-        """
-        short = checked(long_keys.head_of(key) for key in keys)
-        shared = [key for key in short if key.startswith(self.seldom)]
-        own = [key for key in short if not key.startswith(self.seldom)]
-        calls = [*_fence_calls(shared), *(_lock_calls(own) if together else _lock_calls(own)[:1])]
-        if not calls:
-            return
-        results = self.run(calls)
-        if shared:
-            self._learn(shared, results[1])
-        if own and together:
-            self._learn_locked(own, *results[-2:])
-        elif own:
-            self._learn(own, results[-1])
+    def begin(self, keys: Iterable[bytes]) -> None:
+        """Read and lock what the coming steps declared; the transaction begins with the first statement."""
+        self._fetch(keys)
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
@@ -217,28 +205,32 @@ class WriteTransaction:
     def _fetch_one(self, key: bytes) -> None:
         if type(key) is not bytes:
             raise TypeError("keys are bytes")
-        head = long_keys.head_of(key)
-        if head not in self.stored:
-            if head.startswith(self.seldom):
-                self._learn([head], self.run(_fence_calls([head]))[1])
-            else:
-                self._learn_locked([head], *self.run(_lock_calls([head], wait=not self.stored)))
+        self._fetch([key])
         if long_keys.is_long(key):
             rows = self.run([long_keys.get_call(key)])[0]
             self.stored[key] = rows.get_value(0, 0) if rows.ntuples else None
 
-    def _learn(self, keys: list[bytes], rows: PGresult) -> None:
-        self.stored.update(dict.fromkeys(keys))
-        self.stored.update(rows_of(rows))
+    def _fetch(self, keys: Iterable[bytes]) -> None:
+        """Read rows and hold them still.
 
-    def _learn_locked(self, keys: list[bytes], rows: PGresult, now: PGresult) -> None:
-        """Take over locked rows, unless one has come up while others were being waited for."""
-        found = dict(rows_of(rows))
-        while late := [key for key in keys_of(now) if key not in found]:
-            rows, now = self.run(_lock_calls(late, wait=False))
-            found.update(rows_of(rows))
-        self.stored.update(dict.fromkeys(keys))
-        self.stored.update(found)
+        Whoever has locks already and wants one more, out of order, must not wait for it: that is how deadlocks
+        come about. The batch starts again instead, and then knows from the beginning what it needs.
+
+        A row that comes up after the statement began counts as missing. Nobody is misled for long: to go by
+        that, the batch has to insert it.
+        """
+        wanted = {long_keys.head_of(key) for key in keys} - self.stored.keys()
+        shared = sorted(key for key in wanted if key.startswith(self.seldom))
+        own = sorted(key for key in wanted if not key.startswith(self.seldom))
+        lock = statements.LOCK_NOW if self.stored else statements.LOCK
+        calls = [_FENCE, Call(statements.GET, (bytea_array(shared),))] if shared else []
+        calls += [Call(lock, (bytea_array(own),))] if own else []
+        if not calls:
+            return
+        results = self.run(calls)
+        self.stored.update(dict.fromkeys(wanted))
+        for result in results[1 if shared else 0 :]:
+            self.stored.update(rows_of(result))
 
     # Reading ranges.
 
@@ -286,10 +278,8 @@ class WriteTransaction:
 
     def _run_scan(self, call: Call) -> PGresult:
         if call.name in (statements.LONG_SCAN, statements.LONG_SCAN_REVERSE):
-            head = call.parameters[0] or b""
-            if head not in self.stored:
-                # Its lock holds still all keys that begin with it.
-                self._learn_locked([head], *self.run(_lock_calls([head], wait=False)))
+            # The lock on the head holds still all keys that begin with it.
+            self._fetch([call.parameters[0] or b""])
         return self.run([call])[0]
 
 
@@ -297,20 +287,3 @@ def keys_of(result: PGresult) -> Iterator[bytes]:
     """The keys of a result."""
     for number in range(result.ntuples):
         yield result.get_value(number, 0) or b""
-
-
-def _fence_calls(keys: list[bytes]) -> list[Call]:
-    """Read rows that are hardly ever written, behind the fence."""
-    return [_FENCE, Call(statements.GET, (bytea_array(keys),))] if keys else []
-
-
-def _lock_calls(keys: list[bytes], *, wait: bool = True) -> list[Call]:
-    """Lock rows and read them; then see which are there now that all locks are held.
-
-    Whoever has locks already and wants one more, out of order, must not wait for it: that is how deadlocks
-    come about. The batch starts again instead, and then knows from the beginning what it needs.
-    """
-    if not keys:
-        return []
-    array = bytea_array(keys)
-    return [Call(statements.LOCK if wait else statements.LOCK_NOW, (array,)), Call(statements.KEYS, (array,))]

@@ -5,7 +5,7 @@ raises is undone by forgetting its writes, which costs nothing; only a step that
 writing needs a savepoint, because SQLite itself has to see those writes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import apsw
@@ -98,6 +98,9 @@ class WriteTransaction:
         if not -COUNTER_MAX <= total <= COUNTER_MAX:
             raise OverflowError("a counter has 64 bits")
         self._adds[key] = total
+
+    def expect(self, keys: Sequence[bytes]) -> None:
+        """Do nothing: the file is near."""
 
     # What the committer does between steps.
 
