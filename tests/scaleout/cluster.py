@@ -1,7 +1,6 @@
 """Three PostgreSQL nodes on loopback, a leader and two replicas; a commit counts when it is on two of three."""
 
 import contextlib
-import os
 import signal
 import time
 from collections.abc import Iterator
@@ -42,29 +41,11 @@ class Node:
     def is_up(self) -> bool:
         return self.server.process is not None and self.server.process.poll() is None
 
-    def pids(self) -> list[int]:
-        """The server's process and those it has started."""
-        if self.server.process is None:
-            return []
-        with contextlib.suppress(psutil.NoSuchProcess):
-            main = psutil.Process(self.server.process.pid)
-            return [main.pid, *(child.pid for child in main.children(recursive=True))]
-        return []
-
     def signal(self, number: int) -> None:
         """Send a signal to all of its processes."""
-        for pid in self.pids():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
-
-    def kill(self) -> None:
-        """End it at once, with everything it has started: nothing it does after this counts."""
-        pids = self.pids()
-        self.signal(signal.SIGKILL)
-        assert self.server.process is not None
-        self.server.process.wait(10)
-        psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=10)
-        (self.server.data / "postmaster.pid").unlink(missing_ok=True)
+        for process in self.server.processes():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
 
     def conninfo(self) -> str:
         return f"host=127.0.0.1 port={self.server.port} user=postgres"
@@ -108,7 +89,7 @@ class Cluster:
     def fail_over(self) -> None:
         """Kill the leader, promote the replica that has received most, and make the old leader follow it."""
         old = self.leader
-        old.kill()
+        old.server.kill()
         running = [node for node in self.replicas if node.is_up]
         new = max(running, key=received)
         new.server.execute("SELECT pg_promote(true, 30)")

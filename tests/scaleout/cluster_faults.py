@@ -43,7 +43,7 @@ class Faults:
 
     def kill_replica(self) -> None:
         node = self._chance.choice(self._cluster.replicas)
-        node.kill()
+        node.server.kill()
         time.sleep(self._chance.uniform(0.1, 0.5))
         self._cluster.restart(node)
 

@@ -102,7 +102,7 @@ def test_a_crash_of_the_database_loses_nothing_acknowledged(
     thread.start()
     for _ in range(3):
         time.sleep(0.15)
-        server.stop(signal.SIGKILL)
+        server.kill()
         time.sleep(0.05)
         server.start()
     time.sleep(0.3)
@@ -154,10 +154,7 @@ def test_a_paused_database_costs_a_second_and_not_the_server(
 ) -> None:
     assert engine.write(increment) == 1
     assert server.process is not None
-    backends = [
-        pid for (pid,) in server.execute("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-    ]
-    stopped = [server.process.pid, *backends]
+    stopped = [process.pid for process in server.processes()]
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     try:

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 _SLOTS = 1024  # enough for the servers of a cluster to have one each, and few enough to leave behind
 _BEATS_KEPT = 64
 _ANSWER_SECONDS_MAX = 1.0  # the leader can answer as well
-_REST_SECONDS = 2.0  # a replica that failed is left alone for this long
+_PROBE_SECONDS = 0.25  # how often those that failed are looked at
 
 
 class Stale(StorageError):
@@ -85,12 +85,16 @@ class Replica:
         self._links = links
         self._heart = heart
         self._staleness_seconds = staleness_seconds
-        self._rests_until = 0.0
+        self.is_good = False  # known to answer, and with nothing too old
 
-    @property
-    def is_resting(self) -> bool:
-        """Whether it has failed just now."""
-        return time.monotonic() < self._rests_until
+    def probe(self) -> None:
+        """See whether it can be asked again."""
+        try:
+            link, _ = self.first([Call(statements.SNAPSHOT), Call(statements.COMMIT)])
+        except Stale:
+            return
+        self._links.give_back(link)
+        self.is_good = True
 
     def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
         """Run the first statements of a transaction, and see how old the answer may be."""
@@ -99,10 +103,10 @@ class Replica:
         try:
             link, results = self._links.first(asked)
         except Exception as error:
-            self._rests_until = time.monotonic() + _REST_SECONDS
+            self.is_good = False
             raise Stale(str(translate(error))) from error
         if self._heart.age_seconds(results.pop(at)) > self._staleness_seconds:
-            self._rests_until = time.monotonic() + self._staleness_seconds / 4
+            self.is_good = False
             self._links.abandon(link)
             raise Stale("the replica is behind")
         return link, results
@@ -127,7 +131,7 @@ R = TypeVar("R", bound=Answering)
 
 
 class Replicas(Generic[R]):
-    """All replicas of a server, asked in turn."""
+    """All replicas of a server, asked in turn. Whether one that failed is back is not tried out on requests."""
 
     def __init__(self, urls: Sequence[str], schema_name: str, staleness_seconds: float) -> None:
         """Read the URLs; nobody is asked yet."""
@@ -138,6 +142,8 @@ class Replicas(Generic[R]):
         self._turns = count()
         self._heart: Heart | None = None
         self._all: list[tuple[Replica, R]] = []
+        self._stopping = threading.Event()
+        self._prober = threading.Thread(target=self._probe, name="hashrange-probe", daemon=True)
 
     def start(self, leader: Links, flavour: Flavour, answering: Callable[[Replica], R]) -> None:
         """Start to beat on the leader; `answering` makes what answers reads from a replica."""
@@ -147,19 +153,28 @@ class Replicas(Generic[R]):
             links = Links(place, patience_seconds=0)
             replica = Replica(links, self._heart, staleness_seconds=self._staleness_seconds)
             self._all.append((replica, answering(replica)))
+        self._prober.start()
 
     def next(self) -> R | None:
-        """Whose turn it is; nobody's if all have failed just now."""
+        """Whose turn it is; nobody's if none is good."""
         for _ in self._all:
             replica, readers = self._all[next(self._turns) % len(self._all)]
-            if not replica.is_resting:
+            if replica.is_good:
                 return readers
         return None
 
     def close(self) -> None:
         """Finish what is queued and let go of every connection."""
+        self._stopping.set()
         if self._heart is not None:
+            self._prober.join()
             self._heart.stop()
         for replica, readers in self._all:
             readers.close()
             replica.close()
+
+    def _probe(self) -> None:
+        while not self._stopping.wait(_PROBE_SECONDS):
+            for replica, _ in self._all:
+                if not replica.is_good and not self._stopping.is_set():
+                    replica.probe()
