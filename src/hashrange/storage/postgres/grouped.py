@@ -21,7 +21,7 @@ from hashrange.storage.postgres.links import Source
 from hashrange.storage.postgres.reader import rows_of
 from hashrange.storage.postgres.replicas import Stale
 
-KEYS_MAX = 256  # a row may have 400 KB
+KEYS_MAX = 128  # a row may have 400 KB
 STEPS_MAX = 16  # of those that read ranges
 RANGE_ROWS_MAX = 25
 ROUNDS_MAX = 3
