@@ -88,8 +88,12 @@ class Commits:
         self.board.note = log_pages
         self.board.raise_number(self.worker)
 
+    def moved(self) -> None:
+        """Note that the whole log is in the file."""
+        self.board.note = 0
+
     def log_pages(self) -> int:
-        """The length of the log as of the last commit of any worker."""
+        """The pages of the log that are not in the file, as of the last commit of any worker."""
         return self.board.note
 
 

@@ -40,6 +40,8 @@ loop uses `submit_read`, not `read`.
 It lives no longer than its step. Inside a transaction it sees the writes made before the call; whether
 it sees those made in its range while it is being consumed is not defined.
 
+**Joined rows.** A reader that can join values faster than its caller could offers `joined` as well; see `Joining`.
+
 **Errors.** Engines raise only `storage.errors` for their own trouble. An `Unavailable` write is all or
 nothing, but which of the two is not known. An engine outlives a passing fault: when the disk has room
 again, writes work again.
@@ -49,7 +51,7 @@ twice. Reading afterwards raises `Closed`; a step submitted afterwards is done w
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -73,6 +75,22 @@ class Reader(Protocol):
 
     def counter(self, key: bytes) -> int:
         """Give a counter's value, this transaction's own adds included."""
+
+
+class Joined(NamedTuple):
+    """Rows of a range in one piece."""
+
+    count: int
+    last: bytes  # the key of the last of them; empty if there is none
+    heads: bytes  # the first bytes of all values
+    rest: bytes  # what comes after these in each value, with commas between
+
+
+class Joining(Reader, Protocol):
+    """A reader that gives many rows in one piece; it may leave out `joined`, and is then a plain one."""
+
+    def joined(self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False) -> Joined:
+        """Give the first `limit` rows that `scan` would, each value cut behind its first `head` bytes."""
 
 
 class Transaction(Reader, Protocol):

@@ -1,7 +1,9 @@
 """Reading pages: one stretch of a table or index, up to a limit of items and of bytes."""
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import orjson
 
@@ -12,7 +14,12 @@ from hashrange.core.reads import Stretch
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import layout
-from hashrange.storage.engine import Reader
+from hashrange.storage.engine import Joined, Reader
+
+FIRST_ROWS = 32
+ROWS_MAX = 128  # in one piece; if each of these had 400 KB after many small ones, 50 MB would be joined in vain
+FEW_ROWS = 8  # not worth joining
+Join = Callable[..., Joined]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,12 +65,85 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     slot = layout.BASE_SLOT if request.index is None else request.index.slot
     prefix = layout.rows_prefix(request.table.number, slot)
     meter = _Meter(page, prefix, request.partitions)
+    rest = _Rest(*_range(prefix, request), request.limit or 0)
     pasted = (
         request.keep is None and request.projection is None and not (request.fetch or request.counted_only)
     )
-    paste, limit, header = page.rows.append, request.limit or 0, items.HEADER_BYTES
-    scanned = size = 0
-    for key, stored in _rows(reader, prefix, request):
+    joined: Join | None = getattr(reader, "joined", None)
+    few = 0 < rest.limit < FEW_ROWS or rest.end == rest.start + b"\x00"
+    if pasted and joined is not None and not few:
+        _paste(joined, request, page, meter, rest)
+    _read_rows(reader, request, page, meter, rest, pasted=pasted)
+    if rest.last is not None:
+        key, stored = rest.last
+        if stored is None:
+            stored = reader.get(key) or b""
+        page.last = reads.last_evaluated_key(request.table, request.index, items.decode(stored))
+    meter.finish()
+    if request.partitions > 1:
+        _visit(page, request, None if rest.last is None else rest.last[0][len(prefix) :])
+    return page
+
+
+@dataclass(slots=True)
+class _Rest:
+    """What is still to be read of a page."""
+
+    start: bytes
+    end: bytes
+    limit: int  # 0: none
+    size: int = 0  # of what was read so far
+    over: bool = False
+    last: tuple[bytes, bytes | None] | None = None  # the row that a limit was reached with
+
+
+def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest) -> None:
+    """Take rows in one piece, as long as they surely fit into the page."""
+    wanted = FIRST_ROWS
+    if not request.reverse and rest.start >= meter.bound:
+        meter.move(rest.start)
+    while wanted >= FEW_ROWS and not rest.over:
+        end = rest.end if request.reverse else min(rest.end, meter.bound)
+        if rest.limit:
+            wanted = min(wanted, rest.limit - page.scanned)
+        run = joined(rest.start, end, head=items.HEADER_BYTES, limit=wanted, reverse=request.reverse)
+        size = sum(_sizes(run.count)(run.heads))
+        if rest.size + size >= PAGE_BYTES_MAX:
+            return
+        if run.count:
+            page.rows.append(run.rest)
+            page.scanned += run.count
+            page.count = page.scanned
+            rest.size += size
+            meter.size += size
+            if request.reverse:
+                rest.end = run.last
+            else:
+                rest.start = run.last + b"\x00"
+        if rest.limit and page.scanned == rest.limit:
+            rest.over, rest.last = True, (run.last, None)
+        elif run.count < wanted:
+            rest.over = end == rest.end
+            rest.start = rest.start if rest.over else meter.next()
+        if page.scanned:
+            wanted = min(ROWS_MAX, (PAGE_BYTES_MAX - rest.size) * page.scanned // rest.size)
+
+
+@lru_cache(ROWS_MAX + 1)
+def _sizes(count: int) -> Callable[[bytes], tuple[int, ...]]:
+    """What reads the sizes from so many headers."""
+    return struct.Struct(">" + "xI" * count).unpack
+
+
+def _read_rows(
+    reader: Reader, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest, *, pasted: bool
+) -> None:
+    if rest.over:
+        return
+    paste, limit, header = page.rows.append, rest.limit, items.HEADER_BYTES
+    scanned, size = page.scanned, rest.size
+    left = limit - scanned if limit else None
+    for key, stored in reader.scan(rest.start, rest.end, reverse=request.reverse, limit=left):
         grown = int.from_bytes(stored[1:header], "big")
         size += grown
         scanned += 1
@@ -75,15 +155,11 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
         else:
             _keep(reader, request, page, stored)
         if scanned == limit or size >= PAGE_BYTES_MAX:
-            page.last = reads.last_evaluated_key(request.table, request.index, items.decode(stored))
+            rest.last = key, stored
             break
     page.scanned = scanned
     if pasted:
         page.count = scanned
-    meter.finish()
-    if request.partitions > 1:
-        _visit(page, request, key[len(prefix) :] if page.last is not None else None)
-    return page
 
 
 class _Meter:
@@ -98,6 +174,12 @@ class _Meter:
         self._partition = 0
         self.size = 0
         self.bound = self._end_of(0)
+
+    def next(self) -> bytes:
+        """Go on to the next partition; gives where it begins."""
+        start = self.bound
+        self.move(start)
+        return start
 
     def _end_of(self, partition: int) -> bytes:
         if partition == self._partitions - 1:
@@ -117,7 +199,7 @@ class _Meter:
             self._page.sizes[self._partition] = self.size
 
 
-def _rows(reader: Reader, prefix: bytes, request: PageRequest) -> Iterator[tuple[bytes, bytes]]:
+def _range(prefix: bytes, request: PageRequest) -> tuple[bytes, bytes]:
     start = prefix + request.stretch.start
     end = prefix + request.stretch.end if request.stretch.end else keys.after(prefix)
     if request.start_after is not None:
@@ -125,7 +207,7 @@ def _rows(reader: Reader, prefix: bytes, request: PageRequest) -> Iterator[tuple
             end = min(end, prefix + request.start_after)
         else:
             start = max(start, prefix + request.start_after + b"\x00")
-    return reader.scan(start, end, reverse=request.reverse, limit=request.limit)
+    return start, end
 
 
 def _keep(reader: Reader, request: PageRequest, page: Page, stored: bytes) -> None:

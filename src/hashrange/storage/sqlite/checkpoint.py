@@ -108,13 +108,16 @@ class Checkpointer:
             self._interject(self._finish)
 
     def _finish(self) -> None:
-        _checkpoint(self._writer, apsw.SQLITE_CHECKPOINT_PASSIVE)
+        if _checkpoint(self._writer, apsw.SQLITE_CHECKPOINT_PASSIVE):
+            self._tide.moved()
 
     def _empty(self) -> None:
         commits = self._commits
         if _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE):
             done = _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self._dirty = not done or commits != self._commits
+            if not self._dirty:
+                self._tide.moved()
 
 
 def _checkpoint(connection: apsw.Connection, mode: int) -> bool:

@@ -6,6 +6,7 @@ from typing import cast
 
 import apsw
 
+from hashrange.storage.engine import Joined
 from hashrange.storage.errors import TookTooLong
 
 GET = "SELECT v FROM rows WHERE k = ?"
@@ -14,6 +15,13 @@ GET = "SELECT v FROM rows WHERE k = ?"
 GET_AND_HOLD = "SELECT (SELECT v FROM rows WHERE k = ?)"
 SCAN = "SELECT k, v FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT ?"
 SCAN_REVERSE = "SELECT k, v FROM rows WHERE k >= ? AND k < ? ORDER BY k DESC LIMIT ?"
+# SQLite joins rows in a fraction of the time that it takes to make Python objects of each.
+_JOINED = """
+SELECT count(*), {last}(k), CAST(group_concat(substr(v, 1, ?3), '') AS BLOB), CAST(group_concat(substr(v, ?3 + 1), ',') AS BLOB)
+FROM (SELECT k, v FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4)
+"""
+JOINED = _JOINED.format(last="max", order="")
+JOINED_REVERSE = _JOINED.format(last="min", order="DESC")
 COUNTER = "SELECT n FROM counters WHERE k = ?"
 COUNTERS = "SELECT k, n FROM counters WHERE n <> 0 ORDER BY k"
 
@@ -25,7 +33,9 @@ class SnapshotReader:
     the locks that beginning and ending one costs. The second step that finds the tide unchanged makes it so.
     """
 
-    __slots__ = ("_begun", "_connection", "_held", "_holder", "_point", "_scans", "_tide", "idle", "seconds")
+    __slots__ = (
+        "_begun", "_connection", "_deadline", "_held", "_holder", "_point", "_scans", "_tide", "idle", "seconds",
+    )  # fmt: skip
 
     def __init__(self, connection: apsw.Connection) -> None:
         """Read through a connection that nobody else reads through meanwhile."""
@@ -36,6 +46,7 @@ class SnapshotReader:
         self._held = False
         self._begun = False
         self._tide: object = None
+        self._deadline = 0.0
         self.idle = False  # not used since this was last set
         self.seconds: float | None = None  # how long a scan may take
 
@@ -70,6 +81,15 @@ class SnapshotReader:
         rows = cast("Iterator[tuple[bytes, bytes]]", cursor)
         return rows if self.seconds is None else hurried(rows, self.seconds)
 
+    def joined(self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False) -> Joined:
+        """Give the first rows of a range in one piece."""
+        self._begin()
+        if self.seconds is not None:
+            self._hurry(self.seconds)
+        sql = JOINED_REVERSE if reverse else JOINED
+        count, last, heads, rest = self._point.execute(sql, (start, end, head, limit)).get
+        return Joined(count, last or b"", heads or b"", rest or b"")
+
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""
         self._begin()
@@ -85,8 +105,17 @@ class SnapshotReader:
             self._holder.execute("BEGIN")
             self._begun = True
 
+    def _hurry(self, seconds: float) -> None:
+        """Raise if the step has been joining rows for too long."""
+        now = time.monotonic()
+        if not self._deadline:
+            self._deadline = now + seconds
+        elif now > self._deadline:
+            raise TookTooLong
+
     def release(self, *, keep: bool = False) -> None:
         """End every scan that was not read to its end, and the snapshot unless it may be of use again."""
+        self._deadline = 0.0
         if self._scans:
             close_scans(self._scans)
         if self._held:

@@ -12,8 +12,11 @@ class Tide(Protocol):
     def commit(self, log_pages: int) -> None:
         """Note a commit, once it can be seen by readers, and how long the log is now."""
 
+    def moved(self) -> None:
+        """Note that the whole log is in the file: snapshots that begin now do not keep it from starting over."""
+
     def log_pages(self) -> int:
-        """The length of the log as of the last commit."""
+        """The pages of the log that a snapshot might need, as of the last commit."""
 
 
 class LocalTide:
@@ -35,6 +38,10 @@ class LocalTide:
         self._log_pages = log_pages
         self._commits += 1
 
+    def moved(self) -> None:
+        """Note that the log is in the file."""
+        self._log_pages = 0
+
     def log_pages(self) -> int:
-        """The length of the log."""
+        """The pages of the log."""
         return self._log_pages
