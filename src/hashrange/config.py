@@ -160,4 +160,6 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         raise SettingInvalid(
             "data that is kept elsewhere is not forgotten: --engine does not go with --in-memory"
         )
+    if settings.replica and settings.engine == "sqlite":
+        raise SettingInvalid("a data file has no replicas: --replica needs a postgresql:// URL as --engine")
     return settings

@@ -15,6 +15,8 @@ from hashrange.storage.sqlite import SqliteEngine
 from hashrange.storage.sqlite.schema import data_file
 
 _REPORT_SECONDS = 1.0
+_INTERRUPTED = 130  # as a shell has it
+_POSTGRES_URLS = ("postgresql://", "postgres://")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -24,6 +26,8 @@ def main(arguments: Sequence[str]) -> int:
         with ExitStack() as stack:
             source = stack.enter_context(closing(_open(chosen.source, is_source=True)))
             target = stack.enter_context(closing(_open(chosen.target, is_source=False)))
+            if source.description == target.description:
+                raise OpenError(f"source and target are the same: {source.description}")
             for engine in (source, target):
                 if engine.shared:
                     stack.callback(_claim(engine).give_back)
@@ -31,6 +35,9 @@ def main(arguments: Sequence[str]) -> int:
     except StorageError as problem:
         print(f"hashrange: {problem}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("hashrange: interrupted; run the same command again to go on from here", file=sys.stderr)
+        return _INTERRUPTED
     print(f"{found.rows} rows copied from {source.description} to {target.description} and checked")
     print(f"sha256 of both {found.digest}")
     return 0
@@ -50,12 +57,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _open(place: str, *, is_source: bool) -> Copyable:
-    if place.startswith(("postgresql://", "postgres://")):
+    if place.startswith(_POSTGRES_URLS):
         try:
             from hashrange.storage.postgres import PostgresEngine  # noqa: PLC0415 - its driver is an extra
         except ImportError as error:
             raise OpenError("this needs PostgreSQL's driver: pip install 'hashrange[postgres]'") from error
-        return PostgresEngine.open(place)
+        return PostgresEngine.open(place, create=not is_source)
+    if "://" in place:
+        raise OpenError(f"{place} is neither a directory nor a URL that begins with postgresql://")
     if is_source and not data_file(Path(place)).exists():
         raise OpenError(f"there is no data in {place}")
     return SqliteEngine.open(Path(place))

@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvloop
 
@@ -26,7 +26,7 @@ from hashrange.storage import layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine
-from hashrange.storage.errors import OpenError
+from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.follower import Follower
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire.dispatch import Dispatcher
@@ -35,6 +35,9 @@ from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import Place
+
+if TYPE_CHECKING:
+    from hashrange.storage.postgres import PostgresEngine
 
 ACCOUNT_ID = "000000000000"
 # Requests make garbage that reference counting frees; looking for cycles every 700 objects finds none.
@@ -171,12 +174,13 @@ def _run_workers(settings: Settings, started: Started) -> int:
     """Be the parent of several workers; what they all need is loaded before they part."""
     load_operations()
     is_local = settings.engine == "sqlite"
+    # What is wrong with the data is said once, here, and not by every worker.
+    engine = SqliteEngine.describe(settings.data_dir) if is_local else _postgres().check(settings.engine)
     claim = SqliteEngine.claim(settings.data_dir) if is_local else None
     try:
         sockets = workers.listen(settings.host, settings.port)
         port = int(sockets[0].getsockname()[1])
         parent = workers.Parent(replace(settings, port=port), sockets, _work)
-        engine = SqliteEngine.describe(settings.data_dir) if is_local else "PostgreSQL"
         description = f"{engine}, {settings.workers} workers"
         return parent.run(lambda: started(description, port))
     finally:
@@ -186,8 +190,12 @@ def _run_workers(settings: Settings, started: Started) -> int:
 
 def _work(settings: Settings, place: Place) -> int:
     """Be one of several workers."""
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, lambda _description, _port: place.ready(), place))
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(settings, lambda _description, _port: place.ready(), place))
+    except StorageError as problem:
+        log.error("worker.refused", worker=place.number, reason=str(problem))
+        return 1
     return 0
 
 
@@ -220,14 +228,18 @@ def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> E
     return SqliteEngine.open(settings.data_dir, deliver=deliver)
 
 
-def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
+def _postgres() -> "type[PostgresEngine]":
     try:
         from hashrange.storage.postgres import PostgresEngine  # noqa: PLC0415 - its driver is an extra
     except ImportError as error:
         raise OpenError(
             "the PostgreSQL engine needs its driver: pip install 'hashrange[postgres]'"
         ) from error
-    return PostgresEngine.open(
+    return PostgresEngine
+
+
+def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
+    return _postgres().open(
         settings.engine,
         deliver=deliver,
         seldom=layout.SELDOM_WRITTEN,

@@ -1,6 +1,8 @@
 """The files to start from say what the settings are called, and can be read."""
 
+import os
 import re
+import subprocess
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import yaml
 
 from hashrange.config import Settings
 from house import ROOT
+from postgres_server import FAST, PostgresServer, directory
 
 FILES = sorted((ROOT / "deploy").rglob("*.y*ml"))
 VARIABLES = {f"HASHRANGE_{name.upper()}" for name in Settings.__dataclass_fields__}
@@ -20,6 +23,26 @@ def documents() -> list[Any]:
 def test_they_are_yaml() -> None:
     assert len(FILES) == 2
     assert all(documents())
+
+
+def test_the_leader_of_the_compose_file_waits_for_replicas_only_when_there_can_be_some() -> None:
+    """Its image creates the database on a server that nobody can reach; waiting there would never end."""
+    compose = yaml.safe_load((ROOT / "deploy/docker-compose.yml").read_text())
+    leader = compose["services"]["db1"]
+    assert "synchronous" not in str(leader["command"])
+    (script,) = (volume.split(":")[0] for volume in leader["volumes"] if "initdb.d" in volume)
+    with directory() as path:
+        server = PostgresServer(path)
+        server.create(**FAST)
+        subprocess.run(
+            ["sh", ROOT / "deploy" / script], check=True, env={**os.environ, "PGDATA": str(server.data)}
+        )
+        server.start()
+        try:
+            assert server.execute("SHOW synchronous_standby_names") == [("ANY 1 (db1, db2, db3)",)]
+            assert server.execute("SELECT error FROM pg_hba_file_rules WHERE error IS NOT NULL") == []
+        finally:
+            server.stop()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

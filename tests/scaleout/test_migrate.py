@@ -127,6 +127,41 @@ def test_a_copy_that_differs_is_found_out(
     assert "differs" in capsys.readouterr().err
 
 
+def test_a_source_that_was_used_meanwhile_is_found_out_and_the_way_out_is_named(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(tmp_path / "data")
+    copy_chunk = copying._copy_chunk
+    chunks = itertools.count(1)
+
+    def interrupted(*arguments: Any) -> Any:
+        if next(chunks) == 3:
+            raise KeyboardInterrupt
+        return copy_chunk(*arguments)
+
+    monkeypatch.setattr(copying, "_copy_chunk", interrupted)
+    assert run(tmp_path / "data", database) == 130
+    assert "again to go on" in capsys.readouterr().err.splitlines()[-1]
+    with closing(SqliteEngine.open(tmp_path / "data")) as engine:
+        engine.write(lambda tx: tx.delete(ROWS + b"000001"))
+    assert run(tmp_path / "data", database) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "1309 rows in SQLite" in said
+    assert "empty the target and begin again" in said
+
+
+def test_places_that_are_none(tmp_path: Path, database: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(database, tmp_path / "new") == 1  # a database that is empty
+    assert "no data" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+    fill(tmp_path / "data")
+    assert run(tmp_path / "data", "mysql://host/db") == 1
+    assert "neither a directory nor a URL" in capsys.readouterr().err
+    assert run(tmp_path / "data", database) == 0
+    assert run(database, database) == 1
+    assert "the same" in capsys.readouterr().err
+
+
 def test_only_an_empty_place_is_copied_to(
     tmp_path: Path, database: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

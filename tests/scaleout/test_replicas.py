@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cluster import Cluster, cluster
 
+from postgres_server import free_port
 from serving import Serving, serving
 
 STALENESS_MS = 400
@@ -77,6 +78,21 @@ def test_replicas_answer_until_they_have_stood_still_for_too_long(server: Servin
     finally:
         for node in nodes.replicas:
             node.server.execute("SELECT pg_wal_replay_resume()")
+
+
+def test_the_log_names_a_replica_that_is_not_asked(nodes: Cluster) -> None:
+    good = nodes.replicas[0].server.url()
+    absent = f"postgresql://postgres@127.0.0.1:{free_port()}/postgres"
+    # It answers, but what it has is not what the leader has.
+    foreign = nodes.leader.server.url("template1")
+    flags = ("--replica", f"{good},{absent},{foreign}", "--replica-staleness-ms", "300")
+    with serving("--engine", nodes.leader.server.url(), *flags) as running:
+        time.sleep(2)
+        said = [line for line in running.log_text().splitlines() if "replica" in line]
+    assert len(said) == 2, said
+    assert "is not asked: " in said[0]
+    assert "is not asked: " in said[1]
+    assert not any(str(nodes.replicas[0].server.port) in line for line in said)
 
 
 def test_replicas_that_do_not_answer_are_replaced_by_the_leader(server: Serving, nodes: Cluster) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from servers import Client, Servers
 
+from hashrange.config import SettingInvalid, load
 from postgres_server import PostgresServer
 from serving import Answer, Serving, serving
 
@@ -211,6 +212,24 @@ def test_workers_share_a_database_like_servers(database: str) -> None:
         for _ in range(10):
             scanned = good(server.post("Scan", {"TableName": "shared", "ConsistentRead": True}))
             assert scanned["Count"] == 20
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_database_that_cannot_be_used_is_a_sentence_however_many_workers(
+    postgres: PostgresServer, workers: str
+) -> None:
+    flags = ("--engine", postgres.url("nowhere"), "--workers", workers)
+    with pytest.raises(RuntimeError) as refused, serving(*flags):
+        pass
+    said = str(refused.value).splitlines()[1:]
+    assert len(said) == 1
+    assert said[0].startswith("hashrange: cannot connect to")
+    assert said[0].endswith('database "nowhere" does not exist')
+
+
+def test_a_data_file_has_no_replicas() -> None:
+    with pytest.raises(SettingInvalid, match="--replica needs a postgresql:// URL as --engine"):
+        load({"replica": "postgresql://host/db"}, {})
 
 
 def test_a_database_that_is_away_is_an_error_of_the_server_and_passes(

@@ -10,10 +10,11 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from hashrange.storage.engine import Transaction
+from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.errors import Conflict, Unavailable
 from hashrange.storage.postgres import PostgresEngine, committer
 from hashrange.storage.postgres import engine as engine_module
+from hashrange.storage.postgres.waiting import Waiter
 from postgres_server import PostgresServer, postgres_server
 from tcp_proxy import Proxy
 
@@ -147,6 +148,91 @@ def test_a_transaction_that_is_cut_before_its_commit_is_done_again(
 
         assert engine.write(cut_within) == 1
         assert len(runs) == 2
+
+
+@pytest.mark.parametrize("cut_at", [1, 2, 3, 30])
+def test_a_read_that_loses_its_connection_begins_again(
+    server: PostgresServer, proxy: Proxy, hasty: None, cut_at: int
+) -> None:
+    """Whether it shares its reads with others or is so large by then that it has a snapshot of its own."""
+    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+        engine.write(lambda tx: [tx.put(b"cut%03d" % number, b"%d" % number) for number in range(100)])
+        calls = 0
+        waiter: Waiter[list[bytes]] = Waiter()
+
+        def step(reader: Reader) -> list[bytes]:
+            nonlocal calls
+            found = []
+            for number in range(0, 100, 10):
+                calls += 1
+                if calls == cut_at:
+                    proxy.cut()
+                found += [key for key, _ in reader.scan(b"cut%03d" % number, b"cut%03d" % (number + 10))]
+            return found
+
+        engine.submit_read(step, waiter.done)
+        assert waiter.wait() == [b"cut%03d" % number for number in range(100)]
+
+
+def test_what_was_read_counts_though_the_connection_is_lost_by_then(
+    server: PostgresServer, proxy: Proxy, hasty: None
+) -> None:
+    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+        engine.write(lambda tx: tx.put(b"n", b"0"))
+
+        def read_and_cut(reader: Reader) -> bytes | None:
+            found = reader.get(b"n")
+            proxy.cut()
+            time.sleep(0.1)
+            return found
+
+        assert [engine.read(read_and_cut) for _ in range(3)] == [b"0"] * 3
+
+
+def test_a_server_that_hangs_with_rows_locked_is_let_go_of(server: PostgresServer) -> None:
+    """The one that hung begins again when it wakes, and counts after the one that did not wait for it."""
+    awake = threading.Event()
+    counts: list[int] = []
+
+    def hang(tx: Transaction) -> int:
+        tx.get(b"n")
+        awake.wait(20)
+        return increment(tx)
+
+    with (
+        closing(PostgresEngine.open(server.url())) as engine,
+        closing(PostgresEngine.open(server.url())) as other,
+    ):
+        engine.write(lambda tx: tx.put(b"n", b"1"))
+        hanging = threading.Thread(target=lambda: counts.append(other.write(hang)))
+        hanging.start()
+        time.sleep(0.2)
+        began = time.monotonic()
+        assert engine.write(increment) == 2
+        assert time.monotonic() - began < 8
+        awake.set()
+        hanging.join(20)
+        assert counts == [3]
+
+
+def test_the_log_says_when_the_database_is_gone_and_when_it_is_back(
+    server: PostgresServer, proxy: Proxy, hasty: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+        engine.write(lambda tx: tx.put(b"n", b"0"))
+        proxy.cut()  # one connection that ends is no news
+        engine.write(increment)
+        assert "cannot be reached" not in caplog.text
+        proxy.open = False
+        proxy.cut()
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                engine.read(lambda reader: reader.get(b"n"))
+        proxy.open = True
+        engine.write(increment)
+    assert caplog.text.count("cannot be reached") == 1
+    assert caplog.text.count("answers again") == 1
 
 
 def test_a_paused_database_costs_a_second_and_not_the_server(

@@ -49,6 +49,8 @@ def test_nobody_there(postgres: PostgresServer) -> None:
 def test_a_url_that_is_none(postgres: PostgresServer) -> None:
     with pytest.raises(OpenError, match="cannot be read"):
         PostgresEngine.open("postgresql://host/db?what=ever")
+    with pytest.raises(OpenError, match="a replica's URL cannot be read"):
+        PostgresEngine.open(postgres.url(), replicas=["postgresql://host/db?what=ever"])
 
 
 def test_a_role_that_may_not_create_tables(postgres: PostgresServer, database: str) -> None:
@@ -76,6 +78,44 @@ def test_a_role_that_finds_the_tables_needs_no_more_than_to_use_them(
     finally:
         postgres.execute("DROP OWNED BY worker", "opening")
         postgres.execute("DROP ROLE worker")
+
+
+@pytest.mark.parametrize("missing", ["INSERT", "UPDATE", "DELETE"])
+def test_a_role_that_may_not_write_is_told_at_the_start(
+    postgres: PostgresServer, database: str, missing: str
+) -> None:
+    PostgresEngine.open(database).close()
+    postgres.execute("CREATE ROLE reader LOGIN")
+    try:
+        postgres.execute("GRANT USAGE ON SCHEMA hashrange TO reader", "opening")
+        postgres.execute("GRANT ALL ON ALL TABLES IN SCHEMA hashrange TO reader", "opening")
+        postgres.execute(f"REVOKE {missing} ON hashrange.counters FROM reader", "opening")
+        with pytest.raises(NotWritable, match="permission denied for table counters; the role needs SELECT"):
+            PostgresEngine.open(database.replace("postgres@", "reader@"))
+    finally:
+        postgres.execute("DROP OWNED BY reader", "opening")
+        postgres.execute("DROP ROLE reader")
+
+
+def test_a_server_that_takes_no_writes_is_no_leader(database: str) -> None:
+    only_reading = "?target_session_attrs=any&options=-cdefault_transaction_read_only%3Don"
+    for _ in range(2):  # without the tables, and with them
+        with pytest.raises(NotWritable, match="takes no writes"):
+            PostgresEngine.open(database + only_reading)
+        PostgresEngine.open(database).close()
+
+
+def test_tables_that_are_not_complete(postgres: PostgresServer, database: str) -> None:
+    PostgresEngine.open(database).close()
+    postgres.execute("DROP TABLE hashrange.beats", "opening")
+    with pytest.raises(Corrupt, match=r'not complete: relation "beats" does not exist$'):
+        PostgresEngine.open(database)
+
+
+def test_a_database_to_copy_from_is_not_made(postgres: PostgresServer, database: str) -> None:
+    with pytest.raises(OpenError, match="no data"):
+        PostgresEngine.open(database, create=False)
+    assert postgres.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'hashrange'", "opening") == []
 
 
 def test_the_description_names_the_place_and_keeps_the_password(postgres: PostgresServer) -> None:

@@ -65,7 +65,11 @@ def copy(source: Copyable, target: Copyable, report: Report) -> Sum:
     expected = summed(source, lambda rows: report("read again", rows))
     found = summed(target, lambda rows: report("checked", rows))
     if found != expected:
-        raise NotTheSame(f"the copy differs: {expected} in the source, {found} in the target")
+        message = (
+            f"the copy differs: {expected.rows} rows in {source.description}, {found.rows} in "
+            f"{target.description}. If the source was in use since the copy began, empty the target and begin again"
+        )
+        raise NotTheSame(message)
     target.write(lambda tx: tx.delete(layout.MIGRATION))
     return found
 

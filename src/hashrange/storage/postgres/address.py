@@ -46,7 +46,7 @@ class Address:
         try:
             return psycopg.Connection.connect(conninfo.make_conninfo("", **self.options), autocommit=True)
         except psycopg.Error as error:
-            raise Broken(_one_line(error)) from error
+            raise Broken(one_line(error)) from error
 
     def link(self) -> Link:
         """Open a connection, set it up and prepare every statement on it."""
@@ -59,10 +59,13 @@ def address(url: str, *, schema: str, seconds_max: float, leader: bool) -> Addre
     try:
         given = {name: str(value) for name, value in conninfo.conninfo_to_dict(url).items()}
     except psycopg.Error as error:
-        raise OpenError(f"the engine's URL cannot be read: {_one_line(error)}") from error
+        whose = "the engine's" if leader else "a replica's"
+        raise OpenError(f"{whose} URL cannot be read: {one_line(error)}") from error
     defaults = _DEFAULTS | ({"target_session_attrs": "read-write"} if leader else {})
     return Address(options=defaults | given, schema=schema, seconds_max=seconds_max)
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+def one_line(error: Exception) -> str:
+    """What an error says, for a message of one line; without the statement it is about."""
+    primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return " ".join((primary or str(error)).split())

@@ -170,6 +170,7 @@ def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
 def commit(tx: WriteTransaction, todo: list[Call]) -> None:
     """Send the last writes and the commit; once they are on the wire only an answer says what became of them."""
     link = tx.begun_link()
+    link.expect_open()  # what is known to be lost before the commit can be done again
     link.warned = False
     try:
         ended = link.run([*todo, writes.COMMIT_CALL])[-1]

@@ -67,17 +67,25 @@ class PostgresEngine:
         replicas: Sequence[str] = (),
         staleness_seconds: float = 1.0,
         schema_name: str = SCHEMA,
+        create: bool = True,
     ) -> "PostgresEngine":
         """Connect to the database and create or check its tables."""
         place = address(url, schema=schema_name, seconds_max=ANSWER_SECONDS_MAX, leader=True)
         others = Replicas[Readers](replicas, schema_name, staleness_seconds) if replicas else None
-        schema.prepare(place)
+        schema.prepare(place, create=create)
         return cls(place, deliver or run_inline, seldom, others)
+
+    @staticmethod
+    def check(url: str) -> str:
+        """Create or check the tables and hold on to nothing; gives the engine's description."""
+        place = address(url, schema=SCHEMA, seconds_max=ANSWER_SECONDS_MAX, leader=True)
+        schema.prepare(place)
+        return _describe(place)
 
     @property
     def description(self) -> str:
         """Name the engine and its place."""
-        return f"{self._place.flavour.value} ({self._place.description})"
+        return _describe(self._place)
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` on one snapshot, on a link nobody else uses meanwhile."""
@@ -133,3 +141,7 @@ class PostgresEngine:
             self._threads.shutdown()
             self._closed = True
             self._links.close()
+
+
+def _describe(place: Address) -> str:
+    return f"{place.flavour.value} ({place.description})"

@@ -15,7 +15,7 @@ from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array, int8, read_int8
 from hashrange.storage.postgres.committer import run_callbacks
-from hashrange.storage.postgres.faults import translate
+from hashrange.storage.postgres.faults import Broken, Refused, translate
 from hashrange.storage.postgres.link import Call, Link
 from hashrange.storage.postgres.links import Source
 from hashrange.storage.postgres.reader import rows_of
@@ -219,7 +219,12 @@ class RangeReader(Grouping):
                 left, wanted = self._try(known, left, outcomes)
                 if not left:
                     break
-                link = self._fetch(link, known, wanted)
+                try:
+                    link = self._fetch(link, known, wanted)
+                except (Broken, Refused):
+                    if link is None:
+                        raise
+                    break  # the snapshot is lost: those who stopped get one of their own
             else:
                 left, _ = self._try(known, left, outcomes)
         finally:

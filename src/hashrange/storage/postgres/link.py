@@ -8,6 +8,7 @@ own, which is what gets us away from a server that was paused.
 import select
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import psycopg
@@ -62,9 +63,13 @@ class Link:
         return self.receive(len(calls))
 
     def leave(self, calls: Sequence[Call]) -> None:
-        """Send statements whose results nobody needs; the next run takes them off the wire."""
-        self.send(calls)
-        self._owed += 1
+        """Send statements whose results nobody needs; the next run takes them off the wire.
+
+        A connection that is lost by now is closed, and that is all: nothing was at stake.
+        """
+        with suppress(Broken):
+            self.send(calls)
+            self._owed += 1
 
     def send(self, calls: Sequence[Call]) -> None:
         """Put statements on the wire without waiting for their results."""
@@ -97,6 +102,16 @@ class Link:
             self.close()
             raise Broken("the server answered out of turn")
         return results
+
+    def expect_open(self) -> None:
+        """See whether the server has ended the session while nobody listened; only what is here is looked at."""
+        self._poll.modify(self._pg.socket, select.POLLIN)
+        try:
+            while self._poll.poll(0):
+                self._pg.consume_input()
+        except psycopg.OperationalError as error:
+            self.close()
+            raise Broken(str(error)) from error
 
     @property
     def idle(self) -> bool:

@@ -1,5 +1,6 @@
 """The links to one database: a few are kept for the next who asks, and lost ones are replaced."""
 
+import logging
 import threading
 import time
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ from hashrange.storage.errors import Closed, Unavailable
 from hashrange.storage.postgres.address import Address
 from hashrange.storage.postgres.faults import Broken, Refused
 from hashrange.storage.postgres.link import Call, Link
+
+log = logging.getLogger(__name__)
 
 IDLE_LINKS_MAX = 16
 PAUSE_SECONDS_FIRST = 0.02
@@ -37,6 +40,7 @@ class Links:
         self._idle: list[Link] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._is_lost = False  # as far as it was logged
 
     def take(self) -> Link:
         """Give a link that nobody else uses, an idle one or a new one."""
@@ -65,12 +69,18 @@ class Links:
         pause = PAUSE_SECONDS_FIRST
         while True:
             try:
-                return self._attempt(calls)
+                begun = self._attempt(calls)
             except Broken as error:
+                # An idle link that has ended is no news, but the second one was new.
+                if pause > PAUSE_SECONDS_FIRST:
+                    self._say_lost(error)
                 if time.monotonic() + pause > deadline or self._closed.wait(pause):
                     raise Unavailable(f"{self._place.description}: {error}") from error
                 self._drop_idle()
                 pause = min(pause * 2, PAUSE_SECONDS_MOST)
+            else:
+                self._say_found()
+                return begun
 
     def close(self) -> None:
         """Close every link that is not in use; those in use are closed when given back."""
@@ -94,11 +104,18 @@ class Links:
     def abandon(self, link: Link) -> None:
         """Take back a link in the middle of a transaction that is not to be."""
         if not link.broken and not link.idle:
-            try:
-                link.leave([ROLLBACK_CALL])
-            except Broken:
-                return
+            link.leave([ROLLBACK_CALL])
         self.give_back(link)
+
+    def _say_lost(self, error: Broken) -> None:
+        if not self._is_lost:
+            self._is_lost = True
+            log.warning("%s cannot be reached: %s", self._place.description, error)
+
+    def _say_found(self) -> None:
+        if self._is_lost:
+            self._is_lost = False
+            log.info("%s answers again", self._place.description)
 
     def _drop_idle(self) -> None:
         with self._lock:

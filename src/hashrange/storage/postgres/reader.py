@@ -8,7 +8,7 @@ from psycopg.pq.abc import PGresult
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array, read_int8
-from hashrange.storage.postgres.faults import translate
+from hashrange.storage.postgres.faults import Broken, translate
 from hashrange.storage.postgres.link import Call, Link
 from hashrange.storage.postgres.links import Source
 from hashrange.storage.postgres.paging import read_range
@@ -25,7 +25,7 @@ class SnapshotReader:
     since nobody waits for it.
     """
 
-    __slots__ = ("_known", "_link", "_over", "_seconds", "_source")
+    __slots__ = ("_known", "_link", "_over", "_seconds", "_source", "lost")
 
     def __init__(self, source: Source, *, seconds: float | None = None) -> None:
         self._source = source
@@ -33,6 +33,7 @@ class SnapshotReader:
         self._link: Link | None = None
         self._known: dict[bytes, bytes | None] = {}
         self._over = False
+        self.lost = False  # its connection broke when it had begun
 
     def fetch(self, keys: Iterable[bytes]) -> None:
         """Read several rows at once, ahead of the calls that ask for them."""
@@ -86,6 +87,7 @@ class SnapshotReader:
                 return results[1]
             return self._link.run([call])[0]
         except Exception as error:
+            self.lost = self._link is not None and isinstance(error, Broken)
             raise translate(error) from error
 
 

@@ -50,12 +50,16 @@ class Readers:
         else:
             self._other.submit(job)
 
-    def _run(self, job: ReadJob) -> None:
+    def _run(self, job: ReadJob, *, again: bool = True) -> None:
+        reader = SnapshotReader(self._source)
         try:
-            outcome = partial(job.done, read_on(SnapshotReader(self._source), job.step, job.reads), None)
+            outcome = partial(job.done, read_on(reader, job.step, job.reads), None)
         except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
             if isinstance(error, StorageError) and self._other is not None:
                 self._other.submit(job)
+                return
+            if reader.lost and again:
+                self._run(job, again=False)
                 return
             outcome = partial(job.done, None, error)
         run_callbacks(self._deliver, [outcome])

@@ -32,6 +32,7 @@ _SLOTS = 1024  # enough for the servers of a cluster to have one each, and few e
 _BEATS_KEPT = 64
 _ANSWER_SECONDS_MAX = 1.0  # the leader can answer as well
 _PROBE_SECONDS = 0.25  # how often those that failed are looked at
+_BEHIND = "it is too far behind"
 
 
 class Stale(StorageError):
@@ -81,11 +82,14 @@ class Heart:
 class Replica:
     """The links to one replica, for reading only; like `Links`, but it gives nothing that is too old."""
 
-    def __init__(self, links: Links, heart: Heart, *, staleness_seconds: float) -> None:
+    def __init__(self, name: str, links: Links, heart: Heart, *, staleness_seconds: float) -> None:
+        self._name = name
         self._links = links
         self._heart = heart
         self._staleness_seconds = staleness_seconds
         self.is_good = False  # known to answer, and with nothing too old
+        self._began = time.monotonic()
+        self._trouble: str | None = None  # as it was logged last
 
     def probe(self) -> None:
         """See whether it can be asked again."""
@@ -94,6 +98,9 @@ class Replica:
         except Stale:
             return
         self._links.give_back(link)
+        if self._trouble is not None:
+            self._trouble = None
+            log.info("replica %s is asked again", self._name)
         self.is_good = True
 
     def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
@@ -103,12 +110,10 @@ class Replica:
         try:
             link, results = self._links.first(asked)
         except Exception as error:
-            self.is_good = False
-            raise Stale(str(translate(error))) from error
+            raise self._stale(str(translate(error))) from error
         if self._heart.age_seconds(results.pop(at)) > self._staleness_seconds:
-            self.is_good = False
             self._links.abandon(link)
-            raise Stale("the replica is behind")
+            raise self._stale(_BEHIND)
         return link, results
 
     def give_back(self, link: Link) -> None:
@@ -118,6 +123,15 @@ class Replica:
     def close(self) -> None:
         """Close every link."""
         self._links.close()
+
+    def _stale(self, why: str) -> Stale:
+        """Ask it no more, and say so unless that was said. At the start it is behind until the first beat."""
+        self.is_good = False
+        is_settled = time.monotonic() - self._began > self._staleness_seconds + _PROBE_SECONDS
+        if self._trouble is None and (is_settled or why != _BEHIND):
+            self._trouble = why
+            log.warning("replica %s is not asked: %s", self._name, why)
+        return Stale(why)
 
 
 class Answering(Protocol):
@@ -151,7 +165,9 @@ class Replicas(Generic[R]):
         for place in self._places:
             place.flavour = flavour
             links = Links(place, patience_seconds=0)
-            replica = Replica(links, self._heart, staleness_seconds=self._staleness_seconds)
+            replica = Replica(
+                place.description, links, self._heart, staleness_seconds=self._staleness_seconds
+            )
             self._all.append((replica, answering(replica)))
         self._prober.start()
 

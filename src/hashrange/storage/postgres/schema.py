@@ -6,7 +6,7 @@ import time
 import psycopg
 
 from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, OpenError
-from hashrange.storage.postgres.address import Address
+from hashrange.storage.postgres.address import Address, one_line
 from hashrange.storage.postgres.faults import Broken
 from hashrange.storage.postgres.flavour import Flavour, flavour_of, table_settings
 
@@ -32,32 +32,66 @@ _TABLES = (
 _RECORDS = f"INSERT INTO meta VALUES ('format', '{FORMAT_VERSION}'), ('scanner', '') ON CONFLICT DO NOTHING"  # noqa: S608
 
 
-def prepare(place: Address) -> None:
+# Each asks for a right without touching a row; the lock is what a change of a table needs.
+_TRIALS = (
+    *(
+        sql
+        for table, column in (("rows", "v"), ("long_rows", "v"), ("counters", "n"), ("beats", "n"))
+        for sql in (
+            f"INSERT INTO {table} SELECT * FROM {table} WHERE false",  # noqa: S608 - names of our own
+            f"UPDATE {table} SET {column} = {column} WHERE false",  # noqa: S608
+            f"DELETE FROM {table} WHERE false",  # noqa: S608
+        )
+    ),
+    "SELECT value FROM meta WHERE false FOR UPDATE",
+    "SELECT nothing FROM fence WHERE false FOR UPDATE",
+)
+
+
+def prepare(place: Address, *, create: bool = True) -> None:
     """Create the tables in a new database; in an old one check that they can be used."""
     for attempt in range(_ATTEMPTS):
         try:
             with place.connect() as connection:
                 place.flavour = _flavour(connection)
                 connection.execute(f'SET search_path = "{place.schema}"'.encode())
-                _prepare(connection, place)
+                _prepare(connection, place, create=create)
                 return
         except Broken as error:
             raise OpenError(f"cannot connect to {place.description}: {error}") from error
         except psycopg.errors.InsufficientPrivilege as error:
-            raise NotWritable(f"cannot create tables in {place.description}: {error}") from error
+            raise NotWritable(f"cannot create tables in {place.description}: {one_line(error)}") from error
+        except psycopg.errors.ReadOnlySqlTransaction as error:
+            raise NotWritable(f"{place.description} takes no writes: is it a replica?") from error
         except psycopg.Error as error:
             # Several servers may start at once, and creating what another one creates can fail.
             if attempt == _ATTEMPTS - 1:
-                raise OpenError(f"cannot use {place.description}: {error}") from error
+                raise OpenError(f"cannot use {place.description}: {one_line(error)}") from error
             time.sleep(random.uniform(0.05, 0.3))  # noqa: S311 - not a secret
 
 
-def _prepare(connection: psycopg.Connection, place: Address) -> None:
+def _prepare(connection: psycopg.Connection, place: Address, *, create: bool) -> None:
     found = _format(connection, place)
     if found is None:
+        if not create:
+            raise OpenError(f"there is no data in {place.description}")
         _create(connection, place)
         found = _format(connection, place)
     _check(found, place)
+    _try_out(connection, place)
+
+
+def _try_out(connection: psycopg.Connection, place: Address) -> None:
+    """See now, and not at the first request, that all tables are there and may be written."""
+    try:
+        connection.execute("; ".join(_TRIALS).encode())
+    except psycopg.errors.InsufficientPrivilege as error:
+        rights = f"SELECT, INSERT, UPDATE and DELETE on all tables of the schema {place.schema}"
+        message = f"cannot use {place.description}: {one_line(error)}; the role needs {rights}"
+        raise NotWritable(message) from error
+    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn) as error:
+        message = f"the tables in {place.description} are not Hashrange's or not complete: {one_line(error)}"
+        raise Corrupt(message) from error
 
 
 def _flavour(connection: psycopg.Connection) -> Flavour:
