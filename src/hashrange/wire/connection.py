@@ -48,6 +48,7 @@ class Connection(asyncio.Protocol):
         "_fed",
         "_fields",
         "_loop",
+        "_outgoing",
         "_parser",
         "_paused",
         "_phase",
@@ -102,6 +103,7 @@ class Connection(asyncio.Protocol):
         self._paused = False
         self._writable = True
         self._unsent = 0
+        self._outgoing = b""
         self._deadline = 0.0
 
     # What the loop calls.
@@ -136,6 +138,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Let a client that has stopped sending, but still listens, have the answers it waits for."""
         self._deaf = True
+        self.flush()
         return self._busy or bool(self._waiting)
 
     def pause_writing(self) -> None:
@@ -193,14 +196,24 @@ class Connection(asyncio.Protocol):
         last = shared.draining or (self._deaf and not self._waiting)
         tail = shared.tail_close if last else shared.tail_open
         self._deadline = shared.now + shared.limits.idle_seconds
-        if len(body) < _LARGE_BYTES:
-            transport.write(head + tail + body)
-        else:
+        if last or self._outgoing or len(body) >= _LARGE_BYTES:
+            self.flush()
             transport.writelines((head + tail, body))
+        else:
+            self._outgoing = head + tail + body
+            shared.outbox.append(self)
+            if len(shared.outbox) == 1:
+                self._loop.call_soon(shared.flush)
         if last:
             self._hang_up()
         elif self._waiting:
             self._schedule()
+
+    def flush(self) -> None:
+        """Write the answer that waits for those of other clients."""
+        answer, self._outgoing = self._outgoing, b""
+        if answer and self._transport is not None:
+            self._transport.write(answer)
 
     # What the listener calls.
 
@@ -253,6 +266,7 @@ class Connection(asyncio.Protocol):
                 self._refuse(417)
             elif self._transport is not None and not (self._busy or self._waiting):
                 # Behind an earlier request it would be taken for the beginning of that one's answer.
+                self.flush()
                 self._transport.write(_CONTINUE)
 
     def _measure(self, size: int) -> None:
@@ -349,6 +363,7 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return
+        self.flush()
         head, body = self._shared.handler.refuse(status)
         transport.write(head + self._shared.tail_close + body)
         # Closing with unread bytes on the way resets the connection, and the client might not see the answer.
@@ -361,6 +376,7 @@ class Connection(asyncio.Protocol):
     def _hang_up(self) -> None:
         transport = self._transport
         if transport is not None:
+            self.flush()
             self._closing = self._deaf = True
             self._unsent = transport.get_write_buffer_size()
             self._deadline = self._shared.now + self._shared.limits.unread_seconds
