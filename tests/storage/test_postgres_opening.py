@@ -105,6 +105,15 @@ def test_a_server_that_takes_no_writes_is_no_leader(database: str) -> None:
         PostgresEngine.open(database).close()
 
 
+def test_a_database_that_acknowledges_too_early_is_named_in_the_log(
+    database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    PostgresEngine.open(database).close()
+    assert caplog.text == ""
+    PostgresEngine.open(f"{database}?options=-csynchronous_commit%3Doff").close()
+    assert "a crash can lose acknowledged writes" in caplog.text
+
+
 def test_tables_that_are_not_complete(postgres: PostgresServer, database: str) -> None:
     PostgresEngine.open(database).close()
     postgres.execute("DROP TABLE hashrange.beats", "opening")

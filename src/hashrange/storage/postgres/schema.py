@@ -1,5 +1,6 @@
 """The database's tables, and the check that they are ours and not from the future."""
 
+import logging
 import random
 import time
 
@@ -9,6 +10,8 @@ from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, OpenErr
 from hashrange.storage.postgres.address import Address, one_line
 from hashrange.storage.postgres.faults import Broken
 from hashrange.storage.postgres.flavour import Flavour, flavour_of, table_settings
+
+log = logging.getLogger(__name__)
 
 FORMAT_VERSION = 1
 _ATTEMPTS = 5
@@ -79,6 +82,7 @@ def _prepare(connection: psycopg.Connection, place: Address, *, create: bool) ->
         found = _format(connection, place)
     _check(found, place)
     _try_out(connection, place)
+    _warn_of_loss(connection, place)
 
 
 def _try_out(connection: psycopg.Connection, place: Address) -> None:
@@ -92,6 +96,15 @@ def _try_out(connection: psycopg.Connection, place: Address) -> None:
     except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn) as error:
         message = f"the tables in {place.description} are not Hashrange's or not complete: {one_line(error)}"
         raise Corrupt(message) from error
+
+
+def _warn_of_loss(connection: psycopg.Connection, place: Address) -> None:
+    """Say it where a role or a database is set up to acknowledge what is not on disk."""
+    row = connection.execute("SHOW synchronous_commit").fetchone()
+    if place.flavour is Flavour.POSTGRESQL and row is not None and row[0] == "off":
+        log.warning(
+            "synchronous_commit is off in %s: a crash can lose acknowledged writes", place.description
+        )
 
 
 def _flavour(connection: psycopg.Connection) -> Flavour:
