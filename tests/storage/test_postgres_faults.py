@@ -257,6 +257,33 @@ def test_a_paused_database_costs_a_second_and_not_the_server(
     assert engine.write(increment) == 2
 
 
+def test_closing_does_not_wait_for_a_database_that_is_away(
+    server: PostgresServer, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "ANSWER_SECONDS_MAX", 1.0)
+    monkeypatch.setattr(engine_module, "PATIENCE_SECONDS", 1.0)
+    engine = PostgresEngine.open(url_of(proxy))
+    engine.write(lambda tx: tx.put(b"n", b"0"))
+    proxy.open = False
+    proxy.cut()
+    errors: list[BaseException | None] = []
+    first = threading.Event()
+
+    def done(_result: object, error: BaseException | None) -> None:
+        errors.append(error)
+        first.set()
+
+    for _ in range(3 * committer.STEPS_MAX):  # three commits
+        engine.submit(increment, done)
+    assert first.wait(10)
+    monkeypatch.setattr(engine._links, "_patience_seconds", 30.0)  # which nobody may make use of
+    began = time.monotonic()
+    engine.close()
+    assert time.monotonic() - began < 5
+    assert len(errors) == 3 * committer.STEPS_MAX
+    assert all(isinstance(error, Unavailable) for error in errors)
+
+
 def test_nobody_listening_is_unavailable_and_passes(
     server: PostgresServer, proxy: Proxy, hasty: None
 ) -> None:

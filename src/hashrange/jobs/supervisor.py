@@ -51,7 +51,8 @@ class Supervisor:
             self._work()
         except Closed:
             return
-        if self._lease is not None:
+        # A lease that could not be looked at runs out by itself; the end need not wait for the database again.
+        if self._lease is not None and self._leads:
             with contextlib.suppress(StorageError):
                 self._lease.give_back()
 

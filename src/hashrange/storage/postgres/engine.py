@@ -133,6 +133,7 @@ class PostgresEngine:
         with self._closing:
             if self._closed:
                 return
+            self._links.hurry()
             self._committer.close()
             self._odd.close()
             if self._replicas is not None:

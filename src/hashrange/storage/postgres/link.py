@@ -105,13 +105,18 @@ class Link:
 
     def expect_open(self) -> None:
         """See whether the server has ended the session while nobody listened; only what is here is looked at."""
+        self.warned = False
         self._poll.modify(self._pg.socket, select.POLLIN)
         try:
             while self._poll.poll(0):
                 self._pg.consume_input()
+                self._pg.is_busy()  # reads what has come
         except psycopg.OperationalError as error:
             self.close()
             raise Broken(str(error)) from error
+        if self.warned:  # what a server says without being asked is that it will hear no more
+            self.close()
+            raise Broken("the server has ended the session")
 
     @property
     def idle(self) -> bool:

@@ -41,6 +41,7 @@ class Links:
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._is_lost = False  # as far as it was logged
+        self._is_hurried = False
 
     def take(self) -> Link:
         """Give a link that nobody else uses, an idle one or a new one."""
@@ -65,22 +66,29 @@ class Links:
         Nothing has happened yet that could not happen again, so a lost link is replaced and a server that
         is being replaced is waited for.
         """
+        if self._is_hurried and self._is_lost:
+            raise Unavailable(f"{self._place.description} cannot be reached")
         deadline = time.monotonic() + self._patience_seconds
         pause = PAUSE_SECONDS_FIRST
         while True:
             try:
                 begun = self._attempt(calls)
             except Broken as error:
+                gives_up = time.monotonic() + pause > deadline or self._is_hurried or self._closed.wait(pause)
                 # An idle link that has ended is no news, but the second one was new.
-                if pause > PAUSE_SECONDS_FIRST:
+                if gives_up or pause > PAUSE_SECONDS_FIRST:
                     self._say_lost(error)
-                if time.monotonic() + pause > deadline or self._closed.wait(pause):
+                if gives_up:
                     raise Unavailable(f"{self._place.description}: {error}") from error
                 self._drop_idle()
                 pause = min(pause * 2, PAUSE_SECONDS_MOST)
             else:
                 self._say_found()
                 return begun
+
+    def hurry(self) -> None:
+        """Wait for nobody any more: the end is near, and what cannot be done at once is not done."""
+        self._is_hurried = True
 
     def close(self) -> None:
         """Close every link that is not in use; those in use are closed when given back."""
@@ -110,12 +118,16 @@ class Links:
     def _say_lost(self, error: Broken) -> None:
         if not self._is_lost:
             self._is_lost = True
-            log.warning("%s cannot be reached: %s", self._place.description, error)
+            level = (
+                logging.DEBUG if self._patience_seconds == 0 else logging.WARNING
+            )  # replicas have their own
+            log.log(level, "%s cannot be reached: %s", self._place.description, error)
 
     def _say_found(self) -> None:
         if self._is_lost:
             self._is_lost = False
-            log.info("%s answers again", self._place.description)
+            level = logging.DEBUG if self._patience_seconds == 0 else logging.INFO
+            log.log(level, "%s answers again", self._place.description)
 
     def _drop_idle(self) -> None:
         with self._lock:
