@@ -1,5 +1,6 @@
 """GetItem: read one item by its key."""
 
+from functools import partial
 from typing import Any
 
 import orjson
@@ -10,6 +11,7 @@ from hashrange.api.item_shapes import ATTRIBUTES, ATTRIBUTES_TO_GET, NAMES
 from hashrange.api.kinds import Flag, Member, Text
 from hashrange.api.parameters import attribute_map, name_resolver, refuse_idle_placeholders, refuse_mixing
 from hashrange.api.plan import Plan, Read
+from hashrange.api.quick_get import quick_get, whole_item
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
@@ -36,7 +38,7 @@ _LEGACY = ("AttributesToGet",)
 _EXPRESSIONS = ("ProjectionExpression",)
 
 
-@operation("GetItem", SHAPE)
+@operation("GetItem", SHAPE, quick_get)
 def get_item(context: Context, request: dict[str, Any]) -> Plan:
     check_projection_parameters(request)
     key_item = attribute_map(request["Key"])
@@ -44,15 +46,14 @@ def get_item(context: Context, request: dict[str, Any]) -> Plan:
     table = data_table(context, request["TableName"])
     row = layout.rows_prefix(table.number, layout.BASE_SLOT) + primary_key.of_key(table, key_item)
     key_paths.refuse_nested(table, (), projection)
-    reports = answers.wants_capacity(request)
+    eventual = not request.get("ConsistentRead", False)
+    if projection is None and not answers.wants_capacity(request):
+        return Read(partial(whole_item, row), (row,), eventual)
 
     def step(reader: Reader) -> bytes:
-        stored = reader.get(row)
-        if projection is None and not reports:
-            return b"{}" if stored is None else b'{"Item":' + stored[items.HEADER_BYTES :] + b"}"
-        return _answer(request, table, projection, stored)
+        return _answer(request, table, projection, reader.get(row))
 
-    return Read(step, (row,), eventual=not request.get("ConsistentRead", False))
+    return Read(step, (row,), eventual)
 
 
 def check_projection_parameters(request: dict[str, Any]) -> None:

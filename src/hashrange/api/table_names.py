@@ -47,12 +47,19 @@ def existing_table(context: Context, name: str) -> Table | None:
 
 def data_table(context: Context, name_or_arn: str) -> Table:
     """The table that items are read from or written to; one that is not ready counts as missing."""
-    name = table_name(context, name_or_arn)
+    table = ready_table(context, table_name(context, name_or_arn))
+    if table is None:
+        raise errors.not_found()
+    return table
+
+
+def ready_table(context: Context, name: str) -> Table | None:
+    """The table of this name, if its items can be read and written."""
     table = context.catalogue.find(context.account_id, context.region, name)
     if table is None or (
         table.status != "ACTIVE" and table.status_at(context.clock.now()) in ("CREATING", "DELETING")
     ):
-        raise errors.not_found()
+        return None
     return table
 
 

@@ -2,9 +2,11 @@
 
 from base64 import b64decode
 from hashlib import md5
+from typing import Any
 
 from hashrange.core import numbers
-from hashrange.core.values import Value
+from hashrange.core.errors import Invalid
+from hashrange.core.values import Malformed, Value, canonical_base64
 
 HASH_BYTES = 8
 # The service salts its MD5 with this word; using the same gives the same scan order (found by dynalite's authors).
@@ -19,6 +21,27 @@ def scalar(value: Value) -> bytes:
     if kind == "N":
         return numbers.encode(content)
     return b64decode(content)
+
+
+def plain_scalar(value: Any, kind: str, bytes_max: int) -> bytes | None:
+    """The bytes of a value as sent, if it surely is a key attribute of this type within its limits; else None."""
+    if type(value) is not dict or len(value) != 1:
+        return None
+    content = value.get(kind)
+    if type(content) is not str:
+        return None
+    if kind == "S":
+        raw = content.encode("utf-8")
+    else:
+        try:
+            raw = (
+                numbers.encode(numbers.canonical(content))
+                if kind == "N"
+                else b64decode(canonical_base64(content))
+            )
+        except (Invalid, Malformed):
+            return None
+    return raw if 0 < len(raw) <= bytes_max else None
 
 
 def terminated(value: Value) -> bytes:

@@ -1,5 +1,7 @@
 """Primary keys as requests send them: checked against the table, then made into key bytes."""
 
+from typing import Any
+
 from hashrange.core import keys
 from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.indexes import too_long_message
@@ -19,6 +21,21 @@ def of_key(table: Table, key: Item) -> bytes:
         if value is None or attribute.type not in value:
             raise Invalid(KEY_MISMATCH)
     return _key_bytes(table, key)
+
+
+def of_plain_key(table: Table, key: Any) -> bytes | None:
+    """The key bytes of a Key member as sent, if there is surely nothing wrong with it; else None."""
+    hash_key, range_key = table.hash, table.range
+    if type(key) is not dict or len(key) != (1 if range_key is None else 2):
+        return None
+    raw = keys.plain_scalar(key.get(hash_key.name), hash_key.type, PARTITION_KEY_BYTES_MAX)
+    if raw is None:
+        return None
+    prefix = keys.hashed(raw) + len(raw).to_bytes(2, "big") + raw
+    if range_key is None:
+        return prefix
+    sort = keys.plain_scalar(key.get(range_key.name), range_key.type, SORT_KEY_BYTES_MAX)
+    return None if sort is None else prefix + sort
 
 
 def of_item(table: Table, item: Item) -> bytes:
