@@ -74,9 +74,11 @@ class Links:
             try:
                 begun = self._attempt(calls)
             except Broken as error:
-                gives_up = time.monotonic() + pause > deadline or self._is_hurried or self._closed.wait(pause)
                 # An idle link that has ended is no news, but the second one was new.
-                if gives_up or pause > PAUSE_SECONDS_FIRST:
+                is_news = pause > PAUSE_SECONDS_FIRST
+                is_over = time.monotonic() + pause > deadline or (self._is_hurried and is_news)
+                gives_up = is_over or self._closed.wait(pause)
+                if gives_up or is_news:
                     self._say_lost(error)
                 if gives_up:
                     raise Unavailable(f"{self._place.description}: {error}") from error
