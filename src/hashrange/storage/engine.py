@@ -80,7 +80,7 @@ class Reader(Protocol):
 class Joined(NamedTuple):
     """Rows of a range in one piece."""
 
-    count: int
+    rows: int
     last: bytes  # the key of the last of them; empty if there is none
     heads: bytes  # the first bytes of all values
     rest: bytes  # what comes after these in each value, with commas between

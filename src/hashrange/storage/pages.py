@@ -17,7 +17,9 @@ from hashrange.storage import layout
 from hashrange.storage.engine import Joined, Reader
 
 FIRST_ROWS = 32
-ROWS_MAX = 128  # in one piece; if each of these had 400 KB after many small ones, 50 MB would be joined in vain
+ROWS_MAX = (
+    128  # in one piece; if each of these had 400 KB after many small ones, 50 MB would be joined in vain
+)
 FEW_ROWS = 8  # not worth joining
 Join = Callable[..., Joined]
 
@@ -107,12 +109,12 @@ def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest
         if rest.limit:
             wanted = min(wanted, rest.limit - page.scanned)
         run = joined(rest.start, end, head=items.HEADER_BYTES, limit=wanted, reverse=request.reverse)
-        size = sum(_sizes(run.count)(run.heads))
+        size = sum(_sizes(run.rows)(run.heads))
         if rest.size + size >= PAGE_BYTES_MAX:
             return
-        if run.count:
+        if run.rows:
             page.rows.append(run.rest)
-            page.scanned += run.count
+            page.scanned += run.rows
             page.count = page.scanned
             rest.size += size
             meter.size += size
@@ -122,8 +124,8 @@ def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest
                 rest.start = run.last + b"\x00"
         if rest.limit and page.scanned == rest.limit:
             rest.over, rest.last = True, (run.last, None)
-        elif run.count < wanted:
-            rest.over = end == rest.end
+        elif run.rows < wanted:
+            rest.over = request.reverse or end == rest.end
             rest.start = rest.start if rest.over else meter.next()
         if page.scanned:
             wanted = min(ROWS_MAX, (PAGE_BYTES_MAX - rest.size) * page.scanned // rest.size)
