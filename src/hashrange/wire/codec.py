@@ -4,6 +4,7 @@ import zlib
 from typing import Any
 
 import orjson
+from zlib_ng import zlib_ng
 
 from hashrange.api import errors
 
@@ -29,7 +30,7 @@ class Form:
         return b"%b%b\r\nx-amz-crc32: %d\r\nContent-Length: %d\r\n" % (
             self._ok,
             request_id,
-            zlib.crc32(body),
+            zlib_ng.crc32(body),
             len(body),
         )
 
@@ -39,7 +40,7 @@ class Form:
             status,
             self._head,
             request_id,
-            zlib.crc32(body),
+            zlib_ng.crc32(body),
             code,
             len(body),
         )
