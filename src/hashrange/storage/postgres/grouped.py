@@ -13,6 +13,7 @@ from psycopg.pq.abc import PGresult
 from hashrange.storage.engine import Deliver, Done, Reader
 from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.postgres import long_keys, statements
+from hashrange.storage.postgres.appetite import Appetite
 from hashrange.storage.postgres.arrays import bytea_array, int8, read_int8
 from hashrange.storage.postgres.committer import run_callbacks
 from hashrange.storage.postgres.faults import Broken, Refused, translate
@@ -23,7 +24,6 @@ from hashrange.storage.postgres.replicas import Stale
 
 KEYS_MAX = 128  # a row may have 400 KB
 STEPS_MAX = 16  # of those that read ranges
-RANGE_ROWS_MAX = 25
 ROUNDS_MAX = 3
 
 Callbacks = list[Callable[[], None]]
@@ -73,6 +73,7 @@ class Wanted(BaseException):
 class Known:
     """The engine's `Reader` over what was read together, and so in one snapshot."""
 
+    appetite: Appetite
     rows: dict[bytes, bytes | None] = field(default_factory=dict)
     ranges: dict[Range, PGresult] = field(default_factory=dict)
     counters: dict[bytes, int] = field(default_factory=dict)
@@ -90,7 +91,8 @@ class Known:
         """Give the rows with start <= key < end, as far as they were read."""
         if start >= end or (limit is not None and limit <= 0):
             return iter(())
-        wanted = Range(start, end, reverse, RANGE_ROWS_MAX if limit is None else min(limit, RANGE_ROWS_MAX))
+        rows = self.appetite.rows(start)
+        wanted = Range(start, end, reverse, rows if limit is None else min(limit, rows))
         if wanted not in self.ranges:
             raise Wanted(wanted)
         return islice(_rows_in(self.ranges[wanted], wanted.rows), limit)
@@ -128,6 +130,7 @@ class Grouping:
         self._deliver = deliver
         self._read_alone = read_alone
         self._read_elsewhere = read_elsewhere
+        self._appetite = Appetite()
         self._jobs: deque[ReadJob] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -193,7 +196,7 @@ class RowReader(Grouping):
         rows: dict[bytes, bytes | None] = dict.fromkeys(keys)
         rows.update(rows_of(found))
         self._source.give_back(link)
-        known = Known(rows)
+        known = Known(self._appetite, rows)
         outcomes: Callbacks = []
         for job in batch:
             try:
@@ -210,7 +213,7 @@ class RangeReader(Grouping):
         return steps >= STEPS_MAX
 
     def _read(self, batch: list[ReadJob]) -> Callbacks:
-        known = Known()
+        known = Known(self._appetite)
         outcomes: Callbacks = []
         left = batch
         link: Link | None = None
@@ -232,9 +235,16 @@ class RangeReader(Grouping):
                 if not link.broken:
                     link.leave([Call(statements.COMMIT)])
                 self._source.give_back(link)
+        self._learn(known)
         for job in left:
             self._read_alone(job)
         return outcomes
+
+    def _learn(self, known: Known) -> None:
+        # Not before the batch is over: within it, the same scan has to ask for the same.
+        for each, page in known.ranges.items():
+            if page.ntuples:
+                self._appetite.learn(each.start, len(page.get_value(0, 1) or b""))
 
     def _try(
         self, known: Known, jobs: Sequence[ReadJob], outcomes: Callbacks
