@@ -2,7 +2,7 @@
 
 import orjson
 
-from hashrange.core.values import Item, size
+from hashrange.core.values import Item, attributes_size
 
 # Stored form: one byte of format, four bytes of item size in the service's own bytes, then the item as DynamoDB JSON.
 FORMAT = b"\x01"
@@ -11,12 +11,7 @@ HEADER_BYTES = 5
 
 def item_size(item: Item) -> int:
     """Names and values added up, as the service measures an item."""
-    total = 0
-    for name, value in item.items():
-        text = value.get("S")
-        total += len(text) if text is not None and text.isascii() else size(value)
-        total += len(name) if name.isascii() else len(name.encode("utf-8"))
-    return total
+    return attributes_size(item)
 
 
 def encode(item: Item, size_bytes: int) -> bytes:

@@ -88,13 +88,21 @@ def holds(condition: Condition | None, stored: Item | None) -> None:
         raise ConditionFailed
 
 
-def changed_item(table: Table, command: Change, stored: Item | None) -> tuple[Applied, int]:
+def changed_item(table: Table, command: Change, stored: Item | None, stored_size: int) -> tuple[Applied, int]:
     """The updated item and its size, after the checks that need the finished item."""
     applied = apply_update(command.update, command.key_item if stored is None else stored)
-    size = item_size(applied.item)
+    names = targets(command.update)
+    touched = {name: applied.item[name] for name in names if name in applied.item}
+    if stored is None:
+        size = item_size(applied.item)
+    else:
+        size = (
+            stored_size
+            + item_size(touched)
+            - item_size({name: stored[name] for name in names if name in stored})
+        )
     if size > ITEM_BYTES_MAX:
         raise Invalid(_UPDATE_TOO_LARGE)
-    touched = {name: applied.item[name] for name in targets(command.update) if name in applied.item}
     if any(depth(value) > NESTING_LEVELS_MAX for value in touched.values()):
         raise Invalid("Nesting Levels have exceeded supported limits")
     if table.indexes:

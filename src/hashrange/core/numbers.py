@@ -7,7 +7,7 @@ from functools import lru_cache
 from hashrange.core import limits
 from hashrange.core.errors import Invalid, RequestInvalid
 
-_PLAIN_INTEGER = re.compile(r"(?:0|-?[1-9][0-9]{0,37})\Z").match
+is_plain = re.compile(r"(?:0|-?[1-9][0-9]{0,37})\Z").match  # a whole number that is canonical as it is
 _NUMBER = re.compile(r"[+-]?(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?\Z", re.ASCII).match
 
 _OVERFLOW = "Number overflow. Attempting to store a number with magnitude larger than supported range"
@@ -25,7 +25,7 @@ _SHORT_CHARS = 18  # integers of so few digits are added faster than decimals, a
 
 def canonical(text: str, *, older: bool = False) -> str:
     """The service's own text of a number: expanded decimal, no sign on zero, no idle zeros."""
-    if _PLAIN_INTEGER(text):
+    if is_plain(text):
         return text
     return _canonical_slow(text, older=older)
 
@@ -117,14 +117,13 @@ def _result(left: Decimal, right: Decimal) -> str:
 def size(text: str) -> int:
     """Bytes that a canonical number counts for: a byte, one per two digits on each side, one for a sign."""
     negative = text[0] == "-"
+    if "." not in text:
+        return 1 + negative + (len(text.rstrip("0")) - negative + 1) // 2
     whole, _, fraction = text[negative:].partition(".")
-    if fraction:
-        if whole == "0":
-            digits = (len(fraction.lstrip("0")) + 1) // 2
-        else:
-            digits = (len(whole) + 1) // 2 + (len(fraction) + 1) // 2
+    if whole == "0":
+        digits = (len(fraction.lstrip("0")) + 1) // 2
     else:
-        digits = (len(whole.rstrip("0")) + 1) // 2
+        digits = (len(whole) + 1) // 2 + (len(fraction) + 1) // 2
     return 1 + digits + negative
 
 

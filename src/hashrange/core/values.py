@@ -72,10 +72,23 @@ def canonical_item(raw: Any, *, older: bool = False) -> Item:
         for name in raw:
             check_name(name)
     for name, value in raw.items():
-        # Most attributes are strings, and a string is canonical as it is.
-        if not (type(value) is dict and len(value) == 1 and type(value.get("S")) is str):
+        # Most attributes are strings; this spares them a call.
+        if type(value) is dict and len(value) == 1 and type(value.get("S")) is str:
+            continue
+        if not _is_simple(value):
             raw[name] = canonical(value, older=older)
     return raw
+
+
+def _is_simple(value: Any) -> bool:
+    """Whether this is a string or a whole number, as most values are, and surely canonical as it is."""
+    if type(value) is not dict or len(value) != 1:
+        return False
+    text = value.get("S")
+    if type(text) is str:
+        return True
+    text = value.get("N")
+    return type(text) is str and numbers.is_plain(text) is not None
 
 
 def check_name(name: str) -> None:
@@ -138,7 +151,8 @@ def _list(raw: Value, content: Any, older: bool, depth: int) -> Value:
     if below > limits.NESTING_LEVELS_MAX and content:
         raise RequestInvalid(_TOO_DEEP)
     for at, value in enumerate(content):
-        content[at] = canonical(value, older=older, depth=below)
+        if not _is_simple(value):
+            content[at] = canonical(value, older=older, depth=below)
     return raw
 
 
@@ -149,7 +163,8 @@ def _map(raw: Value, content: Any, older: bool, depth: int) -> Value:
     if below > limits.NESTING_LEVELS_MAX and content:
         raise RequestInvalid(_TOO_DEEP)
     for name, value in content.items():
-        content[name] = canonical(value, older=older, depth=below)
+        if not _is_simple(value):
+            content[name] = canonical(value, older=older, depth=below)
     # A nesting too deep is reported before a bad name (measured).
     for name in content:
         if not 0 < len(name) <= _NAME_CHARS_SAFE:
@@ -236,8 +251,8 @@ def utf8(text: str) -> bytes:
 
 
 def sort_strings(members: list[str]) -> list[str]:
-    """Strings in byte order, as a set reads back."""
-    return sorted(members, key=utf8)
+    """Strings in the order of their bytes, as a set reads back; code points have the same order."""
+    return sorted(members)
 
 
 def sort_numbers(members: list[str]) -> list[str]:
@@ -278,17 +293,35 @@ def size(value: Value) -> int:
     return _SIZES[kind](content)
 
 
+def attributes_size(attributes: dict[str, Value]) -> int:
+    """Names and values added up."""
+    total = 0
+    for name, value in attributes.items():
+        total += len(name) if name.isascii() else len(name.encode("utf-8"))
+        text = value.get("S")
+        if text is None:
+            total += size(value)
+        else:
+            total += len(text) if text.isascii() else len(text.encode("utf-8"))
+    return total
+
+
 def binary_size(text: str) -> int:
     """Raw length of a canonical base64 text."""
     return len(text) // 4 * 3 - text[-2:].count("=")
 
 
 def _list_size(content: list[Value]) -> int:
-    return 3 + sum(1 + size(value) for value in content)
+    return 3 + len(content) + sum(map(size, content))
 
 
 def _map_size(content: dict[str, Value]) -> int:
-    return 3 + sum(1 + len(name.encode("utf-8")) + size(value) for name, value in content.items())
+    return 3 + len(content) + attributes_size(content)
+
+
+def _strings_size(content: list[str]) -> int:
+    joined = "".join(content)
+    return len(joined) if joined.isascii() else len(joined.encode("utf-8"))
 
 
 _SIZES: dict[str, Callable[[Any], int]] = {
@@ -297,7 +330,7 @@ _SIZES: dict[str, Callable[[Any], int]] = {
     "B": binary_size,
     "BOOL": lambda _: 1,
     "NULL": lambda _: 1,
-    "SS": lambda content: sum(len(member.encode("utf-8")) for member in content),
+    "SS": _strings_size,
     "NS": lambda content: sum(map(numbers.size, content)),
     "BS": lambda content: sum(map(binary_size, content)),
     "L": _list_size,

@@ -76,7 +76,7 @@ def compute(table: Table, command: Command, before: Item | None, before_size: in
         case Change() if before is None and mutation.only_removes(command.update):
             after, after_size = None, 0
         case Change():
-            applied, after_size = mutation.changed_item(table, command, before)
+            applied, after_size = mutation.changed_item(table, command, before, before_size)
             after = applied.item
     units = mutation.units_of(before_size, after_size)
     found = [] if before is after else indexes.changes(table, command.key, before, after)

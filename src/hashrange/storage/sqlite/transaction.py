@@ -19,6 +19,7 @@ NTH_KEY = "SELECT k FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?
 ADD = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n"
 
 COUNTER_MAX = 2**62
+REMEMBERED_BYTES_MAX = 64  # of values that a commit's steps read: all of them look at their table's version
 
 Writes = dict[bytes, bytes | None]
 
@@ -27,7 +28,7 @@ class WriteTransaction:
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
     __slots__ = (
-        "_accepted", "_accepted_adds", "_adds", "_connection", "_cursor", "_own", "_savepoint", "_scans",
+        "_accepted", "_accepted_adds", "_adds", "_connection", "_cursor", "_own", "_read", "_savepoint", "_scans",
         "pending_bytes",
     )  # fmt: skip
 
@@ -38,6 +39,7 @@ class WriteTransaction:
         self._accepted: Writes = {}
         self._accepted_adds: dict[bytes, int] = {}
         self._own: Writes = {}
+        self._read: dict[bytes, bytes] = {}
         self._adds: dict[bytes, int] = {}
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
@@ -52,8 +54,12 @@ class WriteTransaction:
             value = self._own[key]
         elif key in self._accepted:
             value = self._accepted[key]
+        elif key in self._read:
+            value = self._read[key]
         else:
             value = self._cursor.execute(GET, (key,)).get
+            if value is not None and len(value) <= REMEMBERED_BYTES_MAX:
+                self._read[key] = value
         return value
 
     def scan(
@@ -88,6 +94,7 @@ class WriteTransaction:
             return 0
         self._flush()
         self._protect()
+        self._read.clear()
         beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
         self._cursor.execute(DELETE_RANGE, (start, end if beyond is None else beyond))
         return self._connection.changes()
@@ -109,6 +116,7 @@ class WriteTransaction:
         if self._connection.in_transaction:  # a fault that came with another one
             self.rollback()
         self._cursor.execute("BEGIN IMMEDIATE")
+        self._read.clear()
         self.pending_bytes = 0
 
     def accept(self) -> None:
@@ -139,6 +147,7 @@ class WriteTransaction:
 
     def flush(self) -> None:
         """Hand everything accepted to SQLite."""
+        self._read.clear()
         self._store(self._accepted)
         if self._accepted_adds:
             adds = [(key, amount) for key, amount in self._accepted_adds.items() if amount]
@@ -162,6 +171,7 @@ class WriteTransaction:
 
     def _flush(self) -> None:
         """Let SQLite see all writes so far, the current step's behind a savepoint."""
+        self._read.clear()
         self._store(self._accepted)
         if self._own:
             self._protect()
