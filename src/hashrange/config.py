@@ -131,6 +131,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
             )
 
 
+def without_password(text: str) -> str:
+    """A setting as it may be shown and logged: what may be a URL's password is left out."""
+    return re.sub(r"://([^:/]*):.*@", r"://\1:***@", text)
+
+
 def environment_variable(name: str) -> str:
     """Name the environment variable of a setting."""
     return ENVIRONMENT_PREFIX + name.upper()
@@ -150,7 +155,7 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         try:
             chosen[setting.name] = setting.metadata["parse"](text)
         except ValueError as problem:
-            raise SettingInvalid(f"{label}: {text!r} is not valid: {problem}") from None
+            raise SettingInvalid(f"{label}: {without_password(text)!r} is not valid: {problem}") from None
     settings = Settings(**chosen)
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(

@@ -155,8 +155,8 @@ def test_places_that_are_none(tmp_path: Path, database: str, capsys: pytest.Capt
     assert "no data" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
     fill(tmp_path / "data")
-    assert run(tmp_path / "data", "mysql://host/db") == 1
-    assert "neither a directory nor a URL" in capsys.readouterr().err
+    assert run(tmp_path / "data", "mysql://me:secret@host/db") == 1
+    assert "mysql://me:***@host/db is neither a directory nor a URL" in capsys.readouterr().err
     assert run(tmp_path / "data", database) == 0
     assert run(database, database) == 1
     assert "the same" in capsys.readouterr().err

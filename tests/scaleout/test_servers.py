@@ -227,6 +227,13 @@ def test_a_database_that_cannot_be_used_is_a_sentence_however_many_workers(
     assert said[0].endswith('database "nowhere" does not exist')
 
 
+def test_a_url_that_is_mistyped_does_not_give_the_password_away() -> None:
+    for name in ("engine", "replica"):
+        with pytest.raises(SettingInvalid) as refused:
+            load({name: "postgressql://me:pass@word/1@host/db"}, {})
+        assert "postgressql://me:***@host/db" in str(refused.value)
+
+
 def test_a_data_file_has_no_replicas() -> None:
     with pytest.raises(SettingInvalid, match="--replica needs a postgresql:// URL as --engine"):
         load({"replica": "postgresql://host/db"}, {})
