@@ -115,20 +115,34 @@ def partitions(reader: Reader, table: Table, index: Index | None) -> int:
 
 def answer(request: Request, page_request: PageRequest, page: Page) -> bytes:
     """The answer of Query and Scan."""
+    mode = request.get("ReturnConsumedCapacity", "NONE")
+    counted_only = request.get("Select") == "COUNT"
+    if mode == "NONE" and not counted_only:
+        return plain_answer(page)
     members = []
-    if request.get("Select") != "COUNT":
+    if not counted_only:
         members.append(b'"Items":[' + b",".join(page.rows) + b"]")
     members.append(b'"Count":%d' % page.count)
     members.append(b'"ScannedCount":%d' % page.scanned)
     if page.last is not None:
         members.append(b'"LastEvaluatedKey":' + orjson.dumps(page.last))
-    mode = request.get("ReturnConsumedCapacity", "NONE")
     if mode != "NONE":
         report = consumed(
             request["TableName"], page_request, page, consistent=request.get("ConsistentRead", False)
         )
         members.append(b'"ConsumedCapacity":' + orjson.dumps(report.report(mode)))
     return answers.pasted(members)
+
+
+def plain_answer(page: Page) -> bytes:
+    """The answer with all items and without a report."""
+    last = b"" if page.last is None else b',"LastEvaluatedKey":' + orjson.dumps(page.last)
+    return b'{"Items":[%b],"Count":%d,"ScannedCount":%d%b}' % (
+        b",".join(page.rows),
+        page.count,
+        page.scanned,
+        last,
+    )
 
 
 def consumed(name: str, page_request: PageRequest, page: Page, *, consistent: bool) -> Consumed:

@@ -8,6 +8,7 @@ from hashrange.api.item_shapes import ATTRIBUTES, ATTRIBUTES_TO_GET, CONDITIONS,
 from hashrange.api.kinds import Flag, Member, Text, Violation, Whole
 from hashrange.api.parameters import legacy_map, refuse_idle_placeholders, refuse_mixing, resolver
 from hashrange.api.plan import Plan, Read
+from hashrange.api.quick_query import learn, quick_query
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
@@ -59,7 +60,7 @@ _EXPRESSIONS = ("ProjectionExpression", "FilterExpression", "KeyConditionExpress
 Parts = tuple[list[KeyClause], Condition | None, Projection | None]
 
 
-@operation("Query", SHAPE)
+@operation("Query", SHAPE, quick_query)
 def query(context: Context, request: dict[str, Any]) -> Plan:
     _check_parameters(request)
     start = page_reads.start_key_values(request, older=False)
@@ -89,6 +90,7 @@ def query(context: Context, request: dict[str, Any]) -> Plan:
     def step(reader: Reader) -> bytes:
         return page_reads.answer(request, page_request, read_page(reader, page_request))
 
+    learn(request, table, index)
     return Read(step, eventual=not request.get("ConsistentRead", False))
 
 

@@ -9,6 +9,7 @@ from hashrange.core.errors import Invalid
 from hashrange.core.values import Malformed, Value, canonical_base64
 
 HASH_BYTES = 8
+_ZERO = numbers.encode("0")[0]  # what negative numbers begin with is less
 # The service salts its MD5 with this word; using the same gives the same scan order (found by dynalite's authors).
 _SALT = md5(b"Outliers", usedforsecurity=False)
 
@@ -46,12 +47,16 @@ def plain_scalar(value: Any, kind: str, bytes_max: int) -> bytes | None:
 
 def terminated(value: Value) -> bytes:
     """Like `scalar`, but what follows it cannot disturb the order."""
-    ((kind, content),) = value.items()
+    (kind,) = value
+    return ended(scalar(value), kind)
+
+
+def ended(raw: bytes, kind: str) -> bytes:
+    """What `terminated` makes of the bytes that `scalar` gives."""
     if kind == "N":
-        encoded = numbers.encode(content)
         # A negative number ends with its own terminator, which sorts after every digit.
-        return encoded if content[0] == "-" else encoded + b"\x00"
-    return scalar(value).replace(b"\x00", b"\x00\xff") + b"\x00\x01"
+        return raw if raw[0] < _ZERO else raw + b"\x00"
+    return raw.replace(b"\x00", b"\x00\xff") + b"\x00\x01"
 
 
 def hashed(partition: bytes) -> bytes:
@@ -63,10 +68,14 @@ def hashed(partition: bytes) -> bytes:
 
 def partition_prefix(values: list[Value]) -> bytes:
     """hash, then each partition key attribute behind its length."""
-    if len(values) == 1:
-        raw = scalar(values[0])
+    return joined_prefix([scalar(value) for value in values])
+
+
+def joined_prefix(parts: list[bytes]) -> bytes:
+    """The same from the attributes' bytes."""
+    if len(parts) == 1:
+        raw = parts[0]
         return hashed(raw) + len(raw).to_bytes(2, "big") + raw
-    parts = [scalar(value) for value in values]
     sized = b"".join(len(part).to_bytes(2, "big") + part for part in parts)
     return hashed(b"".join(parts)) + sized
 

@@ -1,10 +1,12 @@
 """Query and Scan as pure computation: which stretch of keys to read, and which partitions that visits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from hashrange.core import indexes, keys, primary_key
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import KeyClause
+from hashrange.core.expressions import KeyClause, KeyOperator
 from hashrange.core.limits import (
     ON_DEMAND_WARM_READS,
     ON_DEMAND_WARM_WRITES,
@@ -14,7 +16,7 @@ from hashrange.core.limits import (
     PARTITION_WRITE_UNITS,
     SORT_KEY_BYTES_MAX,
 )
-from hashrange.core.schema import Index, KeyAttribute, Table
+from hashrange.core.schema import Index, KeyAttribute, ScalarType, Table
 from hashrange.core.values import Item
 
 _HASH_SPACE = 1 << 64
@@ -39,14 +41,13 @@ def query_stretch(table: Table, index: Index | None, clauses: list[KeyClause]) -
     range_keys = table.keys[1:] if index is None else index.range
     _check_conditions(by_name, hash_keys, range_keys, index)
     prefix = keys.partition_prefix([by_name[key.name].operands[0] for key in hash_keys])
-    conditions = [by_name[key.name] for key in range_keys if key.name in by_name]
-    if index is None:
-        return _narrow(prefix, conditions[0], terminated=False) if conditions else _all_below(prefix)
-    for clause in conditions:
-        if clause.operator != "=":
-            return _narrow(prefix, clause, terminated=True)
+    conditions = [(key, by_name[key.name]) for key in range_keys if key.name in by_name]
+    for key, clause in conditions:
+        if index is None or clause.operator != "=":
+            operands = [keys.scalar(operand) for operand in clause.operands]
+            return narrow(prefix, clause.operator, operands, None if index is None else key.type)
         prefix += keys.terminated(clause.operands[0])
-    return _all_below(prefix)
+    return all_below(prefix)
 
 
 def _check_conditions(
@@ -103,38 +104,43 @@ def _check_operands(clause: KeyClause, key: KeyAttribute, bytes_max: int, index:
             raise Invalid(indexes.too_long_message(bytes_max))
 
 
-def _all_below(prefix: bytes) -> Stretch:
+def all_below(prefix: bytes) -> Stretch:
+    """All keys that start with this prefix."""
     return Stretch(prefix, keys.after(prefix) if prefix.rstrip(b"\xff") else b"")
 
 
-def _narrow(prefix: bytes, clause: KeyClause, *, terminated: bool) -> Stretch:
-    """The part of a partition that a condition on its sort key selects."""
-    whole = _all_below(prefix)
-    encode = keys.terminated if terminated else keys.scalar
-    low = prefix + encode(clause.operands[0])
-    match clause.operator:
-        case "=":
-            return Stretch(low, _behind(low, terminated=terminated))
+def narrow(
+    prefix: bytes, operator: KeyOperator, operands: Sequence[bytes], ended: ScalarType | None
+) -> Stretch:
+    """The part of a partition that a condition on its sort key selects.
+
+    `ended` is the type of a sort key that more follows, as in an index.
+    """
+    if operator == "begins_with":
+        start = operands[0] if ended is None else operands[0].replace(b"\x00", b"\x00\xff")
+        return all_below(prefix + start)
+    low = high = prefix + (operands[0] if ended is None else keys.ended(operands[0], ended))
+    match operator:
         case "<":
-            return Stretch(whole.start, low)
+            return Stretch(prefix, low)
         case "<=":
-            return Stretch(whole.start, _behind(low, terminated=terminated))
+            return Stretch(prefix, _behind(low, ended))
         case ">":
-            return Stretch(_behind(low, terminated=terminated), whole.end)
+            return Stretch(_behind(low, ended), all_below(prefix).end)
         case ">=":
-            return Stretch(low, whole.end)
+            return Stretch(low, all_below(prefix).end)
         case "BETWEEN":
-            return Stretch(low, _behind(prefix + encode(clause.operands[1]), terminated=terminated))
-        case "begins_with":
-            start = prefix + keys.scalar(clause.operands[0])
-            if terminated:
-                start = prefix + keys.scalar(clause.operands[0]).replace(b"\x00", b"\x00\xff")
-            return Stretch(start, _all_below(start).end)
+            high = prefix + (operands[1] if ended is None else keys.ended(operands[1], ended))
+        case "=":
+            pass
+        case _:
+            assert_never(operator)
+    return Stretch(low, _behind(high, ended))
 
 
-def _behind(key: bytes, *, terminated: bool) -> bytes:
+def _behind(key: bytes, ended: ScalarType | None) -> bytes:
     """The first key behind a sort key value (and, in an index, behind all its ties)."""
-    return keys.after(key) if terminated else key + b"\x00"
+    return key + b"\x00" if ended is None else keys.after(key)
 
 
 def scan_stretch(segment: int, total_segments: int) -> Stretch:

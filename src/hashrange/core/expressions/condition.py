@@ -62,15 +62,20 @@ def matches(condition: Condition, item: Item) -> bool:
     return condition.plan.test(item, condition.values)
 
 
-def key_condition(condition: Condition) -> list[KeyClause]:
-    """The clauses of a key condition, left to right; the first that no key condition may have is refused."""
+def open_key_condition(condition: Condition) -> tuple[OpenClause, ...]:
+    """The clauses of a key condition without their values; the first that no key condition may have is refused."""
     clauses = condition.plan.key_clauses
     if clauses is None:
         clauses = _as_key_condition(condition.plan.root)
     if isinstance(clauses, ExpressionInvalid):
         raise ExpressionInvalid(clauses.message)
+    return clauses
+
+
+def key_condition(condition: Condition) -> list[KeyClause]:
+    """The clauses of a key condition, left to right."""
     values = condition.values
     return [
         KeyClause(name, operator, tuple([known_value(operand, values) for operand in operands]))
-        for name, operator, operands in clauses
+        for name, operator, operands in open_key_condition(condition)
     ]
