@@ -225,7 +225,7 @@ def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> E
         return SqliteEngine.join(settings.data_dir, deliver=deliver, tide=place.commits)
     if settings.in_memory:
         return MemoryEngine(deliver=deliver)
-    return SqliteEngine.open(settings.data_dir, deliver=deliver, soon=asyncio.get_running_loop().call_soon)
+    return SqliteEngine.open(settings.data_dir, deliver=deliver)
 
 
 def _postgres() -> "type[PostgresEngine]":

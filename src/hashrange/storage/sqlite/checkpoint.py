@@ -112,17 +112,12 @@ class Checkpointer:
             self._tide.moved()
 
     def _empty(self) -> None:
-        if _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE) and self._interject:
-            over = threading.Event()
-            # Nobody may write meanwhile, and who wanted to would wait for a lock: so it is done in the writer's place.
-            if self._interject(lambda: self._truncate(over)):
-                over.wait()
-
-    def _truncate(self, over: threading.Event) -> None:
-        if _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_TRUNCATE):
-            self._dirty = False
-            self._tide.moved()
-        over.set()
+        commits = self._commits
+        if _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE):
+            done = _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._dirty = not done or commits != self._commits
+            if not self._dirty:
+                self._tide.moved()
 
 
 def _checkpoint(connection: apsw.Connection, mode: int) -> bool:

@@ -13,12 +13,11 @@ from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
 from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
-from hashrange.storage.sqlite.committer import Committer, Soon
+from hashrange.storage.sqlite.committer import Committer, run_inline
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.lock import DirectoryLock
 from hashrange.storage.sqlite.patience import PatientReaders
 from hashrange.storage.sqlite.reader import SnapshotReader
-from hashrange.storage.sqlite.steps import run_inline
 from hashrange.storage.sqlite.tide import LocalTide, Tide
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.turn import Turn
@@ -48,7 +47,6 @@ class SqliteEngine:
         writer: apsw.Connection,
         deliver: Deliver,
         tide: Tide,
-        soon: Soon | None = None,
     ) -> None:
         """Take over a claim on the directory and a prepared connection; use `open` or `join`."""
         self._path = path
@@ -62,19 +60,15 @@ class SqliteEngine:
         self._patient = PatientReaders(deliver)
         self._checkpointer = Checkpointer(checkpoints, self._writer, tide, self._unpin)
         turn = claim if isinstance(claim, Turn) else nullcontext()
-        self._committer = Committer(WriteTransaction(self._writer), deliver, turn, soon)
+        self._committer = Committer(WriteTransaction(self._writer), deliver, turn)
         self._checkpointer.start(self._committer.interject)
         self._closed = False
         self._closing = threading.Lock()
 
     @classmethod
-    def open(cls, path: Path, *, deliver: Deliver | None = None, soon: Soon | None = None) -> "SqliteEngine":
-        """Take the data directory `path` and open or create the data file in it.
-
-        Given a way to be called back `soon`, steps that this thread submits run on this thread. Then `deliver` has to
-        bring callbacks here as well, and this thread closes the engine.
-        """
-        return cls._open(path, DirectoryLock(path), deliver or run_inline, LocalTide(), soon)
+    def open(cls, path: Path, *, deliver: Deliver | None = None) -> "SqliteEngine":
+        """Take the data directory `path` and open or create the data file in it."""
+        return cls._open(path, DirectoryLock(path), deliver or run_inline, LocalTide())
 
     @staticmethod
     def claim(path: Path) -> DirectoryLock:
@@ -98,13 +92,11 @@ class SqliteEngine:
         return cls._open(path, Turn(path), deliver, tide)
 
     @classmethod
-    def _open(
-        cls, path: Path, claim: DirectoryLock | Turn, deliver: Deliver, tide: Tide, soon: Soon | None = None
-    ) -> "SqliteEngine":
+    def _open(cls, path: Path, claim: DirectoryLock | Turn, deliver: Deliver, tide: Tide) -> "SqliteEngine":
         try:
             file = schema.data_file(path)
             writer = schema.open_file(file, cache_kib=WRITER_CACHE_KIB)
-            return cls(file, claim, writer, deliver, tide, soon)
+            return cls(file, claim, writer, deliver, tide)
         except BaseException:
             claim.release()
             raise
@@ -149,7 +141,7 @@ class SqliteEngine:
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Submit `step` and wait until it is on disk."""
         waiter: Waiter[T] = Waiter()
-        self._committer.submit_far(step, waiter.done)
+        self._committer.submit(step, waiter.done)
         return waiter.wait()
 
     def counters(self) -> list[tuple[bytes, int]]:

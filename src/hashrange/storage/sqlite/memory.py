@@ -10,10 +10,10 @@ import apsw
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
+from hashrange.storage.sqlite.committer import fail_all, run_inline, run_step
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.patience import PatientReaders
 from hashrange.storage.sqlite.reader import SnapshotReader
-from hashrange.storage.sqlite.steps import fail_all, run_inline, run_step
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import give_back
 from hashrange.storage.sqlite.waiting import Waiter
@@ -167,7 +167,6 @@ class MemoryEngine:
         try:
             self._transaction.begin()
             callback = run_step(self._transaction, step, done)
-            self._transaction.flush()
             self._transaction.commit()
             self.commits += 1
         except Exception as error:  # noqa: BLE001 - whatever it is, the step gets its answer

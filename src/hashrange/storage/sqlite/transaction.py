@@ -145,17 +145,14 @@ class WriteTransaction:
             self._cursor.execute("ROLLBACK TO step")
             self._cursor.execute("RELEASE step")
 
-    def flush(self) -> None:
-        """Hand everything accepted to SQLite."""
+    def commit(self) -> None:
+        """Hand everything accepted to SQLite and return when it is on disk."""
         self._read.clear()
         self._store(self._accepted)
         if self._accepted_adds:
             adds = [(key, amount) for key, amount in self._accepted_adds.items() if amount]
             self._cursor.executemany(ADD, adds)
             self._accepted_adds.clear()
-
-    def commit(self) -> None:
-        """Commit what was handed over, and return when it is on disk."""
         self._cursor.execute("COMMIT")
 
     def rollback(self) -> None:
