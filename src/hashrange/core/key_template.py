@@ -49,7 +49,7 @@ class KeyTemplate:
         parts = self._parts(values)
         if parts is None:
             return None
-        prefix = keys.joined_prefix(parts[:1])
+        prefix = keys.single_prefix(parts[0])
         return prefix + parts[1] if len(parts) > 1 else prefix
 
     def stretch(self, values: Any) -> Stretch | None:

@@ -74,10 +74,16 @@ def partition_prefix(values: list[Value]) -> bytes:
 def joined_prefix(parts: list[bytes]) -> bytes:
     """The same from the attributes' bytes."""
     if len(parts) == 1:
-        raw = parts[0]
-        return hashed(raw) + len(raw).to_bytes(2, "big") + raw
+        return single_prefix(parts[0])
     sized = b"".join(len(part).to_bytes(2, "big") + part for part in parts)
     return hashed(b"".join(parts)) + sized
+
+
+def single_prefix(part: bytes) -> bytes:
+    """The same of a single attribute, as tables have it: made for every item read or written."""
+    digest = _SALT.copy()
+    digest.update(part)
+    return digest.digest()[:HASH_BYTES] + len(part).to_bytes(2, "big") + part
 
 
 def item_key(partition: Value, sort: Value | None) -> bytes:

@@ -31,7 +31,7 @@ def of_plain_key(table: Table, key: Any) -> bytes | None:
     raw = keys.plain_scalar(key.get(hash_key.name), hash_key.type, PARTITION_KEY_BYTES_MAX)
     if raw is None:
         return None
-    prefix = keys.hashed(raw) + len(raw).to_bytes(2, "big") + raw
+    prefix = keys.single_prefix(raw)
     if range_key is None:
         return prefix
     sort = keys.plain_scalar(key.get(range_key.name), range_key.type, SORT_KEY_BYTES_MAX)
@@ -59,7 +59,7 @@ def _key_bytes(table: Table, item: Item) -> bytes:
     raw = keys.scalar(partition)
     if not 0 < len(raw) <= PARTITION_KEY_BYTES_MAX:
         _refuse_length(table.hash, raw, PARTITION_KEY_BYTES_MAX)
-    prefix = keys.hashed(raw) + len(raw).to_bytes(2, "big") + raw
+    prefix = keys.single_prefix(raw)
     if table.range is None:
         return prefix
     sort = keys.scalar(item[table.range.name])

@@ -1,8 +1,9 @@
 """Query and Scan as pure computation: which stretch of keys to read, and which partitions that visits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
+
+import msgspec
 
 from hashrange.core import indexes, keys, primary_key
 from hashrange.core.errors import Invalid
@@ -26,8 +27,7 @@ _TYPE_MISMATCH = (
 _UNSUPPORTED = "Query key condition not supported"
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(msgspec.Struct, frozen=True):
     """Keys from start up to, not including, end; relative to the rows of a table or index."""
 
     start: bytes
