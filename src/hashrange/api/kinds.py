@@ -257,7 +257,8 @@ class MapOf(Kind):
             return False
         if self.key is not None and not all(map(self.key.fits, raw)):
             return False
-        return all(map(self.element.fits, raw.values()))
+        # Attribute values are walked once, when they are made canonical.
+        return isinstance(self.element, AttributeValue) or all(map(self.element.fits, raw.values()))
 
     def read(self, raw: Any) -> Any:
         if isinstance(raw, dict):

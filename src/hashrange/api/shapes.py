@@ -133,7 +133,7 @@ def joined(phrases: list[str]) -> str:
 
 
 def _fast_check(kind: Kind) -> Any:
-    # A map of attribute values is walked once, when it is made canonical; here its type is enough.
+    # What `fits` would say of it in the end, in one call.
     if isinstance(kind, MapOf) and isinstance(kind.element, AttributeValue):
         return _is_map
     return kind.fits
