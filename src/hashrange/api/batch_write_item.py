@@ -13,7 +13,7 @@ from hashrange.api.plan import Plan, Write
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape, is_enumeration
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, mutation, primary_key
+from hashrange.core import indexes, mutation, primary_key, values
 from hashrange.core.capacity import Consumed
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import BATCH_WRITE_ITEMS_MAX
@@ -89,8 +89,11 @@ def batch_write_item(context: Context, request: dict[str, Any]) -> Plan:
     checked = {name: [_check(write) for write in writes] for name, writes in asked.items()}
     tables = {name: data_table(context, name) for name in asked}
     parts = [_Part(name, tables[name], _commands(tables[name], checked[name])) for name in asked]
-    reads = [key for part in parts for each, _ in part.writes for key in store.reads(part.table, each.key)]
-    return Write(lambda tx: _run(tx, request, parts), reads=reads)
+    return Write(lambda tx: _run(tx, request, parts), reads=lambda: _reads(parts))
+
+
+def _reads(parts: list[_Part]) -> list[bytes]:
+    return [key for part in parts for each, _ in part.writes for key in store.reads(part.table, each.key)]
 
 
 def _check(write: dict[str, Any]) -> tuple[Item, int | None]:
@@ -103,8 +106,9 @@ def _check(write: dict[str, Any]) -> tuple[Item, int | None]:
         )
     if "DeleteRequest" in write:
         return attribute_map(write["DeleteRequest"]["Key"], older=True), None
-    item = attribute_map(write["PutRequest"]["Item"], older=True)
-    return item, mutation.sized_put(item)
+    item, size = values.canonical_sized(write["PutRequest"]["Item"], older=True)
+    mutation.refuse_large(size)
+    return item, size
 
 
 def _commands(table: Table, checked: list[tuple[Item, int | None]]) -> list[tuple[Command, Item]]:

@@ -78,4 +78,4 @@ def _write(context: Context, request: dict[str, Any], draft: Draft) -> Plan:
             members["ConsumedCapacity"] = answers.written(current, draft.name, outcome).report(mode)
         return answers.body(members)
 
-    return Write(step, reads=store.reads(table, command.key))
+    return Write(step, reads=lambda: store.reads(table, command.key))

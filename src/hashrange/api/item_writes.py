@@ -79,4 +79,4 @@ def write(table: Table, command: Put | Delete, request: Request, key_item: Item,
             members["Attributes"] = outcome.before
         return answers.body(members)
 
-    return Write(step, reads=store.reads(table, command.key))
+    return Write(step, reads=lambda: store.reads(table, command.key))

@@ -29,13 +29,13 @@ class Read(msgspec.Struct):
 class Write(msgspec.Struct):
     """The step runs in a serializable transaction, perhaps twice; `after` runs once its commit is on disk.
 
-    `reads` are the keys it will look at for sure: a hint for engines across a network. `conflict` gives the error
+    `reads` gives the keys it will look at for sure: a hint for engines across a network. `conflict` gives the error
     if the step kept colliding with others, where it is not the usual one.
     """
 
     step: Callable[[Transaction], bytes]
     after: Callable[[], object] | None = None
-    reads: Sequence[bytes] = ()
+    reads: Callable[[], Sequence[bytes]] = tuple
     conflict: Callable[[], Exception] | None = None
 
 

@@ -6,12 +6,11 @@ from hashrange.api import item_writes
 from hashrange.api.context import Context
 from hashrange.api.item_shapes import single_write
 from hashrange.api.kinds import Violation
-from hashrange.api.parameters import attribute_map
 from hashrange.api.plan import Plan
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, key_paths, mutation, primary_key
+from hashrange.core import indexes, key_paths, mutation, primary_key, values
 
 
 def _narrowed(given: dict[str, Any], found: list[Violation]) -> list[Violation]:
@@ -29,9 +28,9 @@ SHAPE = Shape(
 @operation("PutItem", SHAPE)
 def put_item(context: Context, request: dict[str, Any]) -> Plan:
     item_writes.check_parameters(request)
-    item = attribute_map(request["Item"])
+    item, size = values.canonical_sized(request["Item"])
     wants_old = item_writes.check_return_values(request)
-    size = mutation.sized_put(item)
+    mutation.refuse_large(size)
     condition = item_writes.condition(request)
     table = data_table(context, request["TableName"])
     key = primary_key.of_item(table, item)

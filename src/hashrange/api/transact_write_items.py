@@ -14,7 +14,7 @@ from hashrange.api.table_names import data_table
 from hashrange.api.transact_writes import Action
 from hashrange.api.transactions import Reason
 from hashrange.api.update_item import refuse_key_update
-from hashrange.core import indexes, key_paths, mutation, primary_key
+from hashrange.core import indexes, key_paths, mutation, primary_key, values
 from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.expressions import Condition, Update
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
@@ -78,8 +78,9 @@ class _Draft:
         self.condition: Condition | None = None
         # What is wrong with an expression is told before what is wrong with a key, but after an item (measured).
         if self.kind == "Put":
-            self.item: Item = attribute_map(self.asked["Item"])
-            self.size = mutation.sized_put(self.item)
+            self.item: Item
+            self.item, self.size = values.canonical_sized(self.asked["Item"])
+            mutation.refuse_large(self.size)
             self._read_expressions()
         else:
             self.size = 0

@@ -83,14 +83,16 @@ def run(tx: Transaction, request: Request, actions: list[Action], given: Token |
     return _answer(tx, request, done)
 
 
+def _reads(actions: list[Action], given: Token | None) -> list[bytes]:
+    reads = [key for each in actions for key in store.reads(each.table, each.command.key)]
+    return reads if given is None else [*reads, given.key]
+
+
 def plan(request: Request, actions: list[Action], given: Token | None, answer: Answered) -> Write:
     """The plan that runs the actions; `answer` has the last word on the body."""
-    reads = [key for each in actions for key in store.reads(each.table, each.command.key)]
-    if given is not None:
-        reads.append(given.key)
     return Write(
         lambda tx: answer(run(tx, request, actions, given)),
-        reads=reads,
+        reads=lambda: _reads(actions, given),
         conflict=lambda: transactions.conflict(len(actions)),
     )
 

@@ -71,7 +71,7 @@ def update_item(context: Context, request: dict[str, Any]) -> Plan:
             members["Attributes"] = attributes
         return answers.body(members)
 
-    return Write(step, reads=store.reads(table, key))
+    return Write(step, reads=lambda: store.reads(table, key))
 
 
 def read_update(request: dict[str, Any]) -> tuple[Update, Condition | None]:

@@ -71,9 +71,14 @@ class Outcome:
 def sized_put(item: Item) -> int:
     """The size of an item to be put, checked against the limit."""
     size = item_size(item)
+    refuse_large(size)
+    return size
+
+
+def refuse_large(size: int) -> None:
+    """Hold the size of an item to be put against the limit."""
     if size > ITEM_BYTES_MAX:
         raise Invalid(_TOO_LARGE)
-    return size
 
 
 def check_charge(update: Update) -> None:

@@ -66,18 +66,29 @@ def _only_member(raw: dict[str, Any], older: bool, depth: int) -> dict[str, Any]
 
 def canonical_item(raw: Any, *, older: bool = False) -> Item:
     """Check every attribute of a map as sent; the map itself is reused."""
+    return canonical_sized(raw, older=older)[0]
+
+
+def canonical_sized(raw: Any, *, older: bool = False) -> tuple[Item, int]:
+    """Check every attribute of a map as sent, and measure it on the way; the map itself is reused."""
     if type(raw) is not dict:
         raise Malformed
     if raw and ("" in raw or max(map(len, raw)) > _NAME_CHARS_SAFE):
         for name in raw:
             check_name(name)
+    total = 0
     for name, value in raw.items():
-        # Most attributes are strings; this spares them a call.
-        if type(value) is dict and len(value) == 1 and type(value.get("S")) is str:
-            continue
-        if not _is_simple(value):
-            raw[name] = canonical(value, older=older)
-    return raw
+        total += len(name) if name.isascii() else len(name.encode("utf-8"))
+        # Most attributes are strings, and a string is canonical as it is.
+        text = value.get("S") if type(value) is dict and len(value) == 1 else None
+        if type(text) is str:
+            total += len(text) if text.isascii() else len(text.encode("utf-8"))
+        elif _is_simple(value):
+            total += numbers.size(value["N"])
+        else:
+            value = raw[name] = canonical(value, older=older)  # noqa: PLW2901
+            total += size(value)
+    return raw, total
 
 
 def _is_simple(value: Any) -> bool:

@@ -73,7 +73,9 @@ class Remote:
             return
         match plan:
             case Write():
-                self._engine.submit(plan.step, partial(self._written, request, plan, epoch), reads=plan.reads)
+                self._engine.submit(
+                    plan.step, partial(self._written, request, plan, epoch), reads=plan.reads()
+                )
             case Read():
                 checked = partial(_checked, step=plan.step, epoch=epoch)
                 self._engine.submit_read(
