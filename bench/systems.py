@@ -94,6 +94,12 @@ def with_workers(count: int) -> System:
 
 DURABLE = System("hashrange", "Hashrange", _here, _hashrange())
 IN_MEMORY = System("hashrange-memory", "Hashrange in memory", _here, _hashrange("--in-memory"))
+ON_POSTGRES = System(
+    "hashrange-postgres",
+    "Hashrange on PostgreSQL",
+    lambda _: installing.postgres(__version__),
+    lambda place: [sys.executable, str(_HERE / "on_postgres.py"), str(place.port)],
+)
 CEILING = System(
     "ceiling",
     "bare protocol",
@@ -103,6 +109,7 @@ CEILING = System(
 SYSTEMS = (
     DURABLE,
     IN_MEMORY,
+    ON_POSTGRES,
     System(
         "dynamodb-local",
         "DynamoDB Local",
