@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ctypes
 import gc
 import importlib
 import os
@@ -44,6 +45,8 @@ ACCOUNT_ID = "000000000000"
 _GC_THRESHOLD = 50_000
 
 _SWITCH_SECONDS = 0.001
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h numbers them
+_KEPT_BYTES = 16 * 1024 * 1024
 _FOLLOW_SECONDS = 0.2  # how soon the background work sees a change that another server has made
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
@@ -161,6 +164,7 @@ def load_operations() -> None:
 def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
     _allow_many_connections()
+    _keep_freed_memory()
     # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
     sys.setswitchinterval(_SWITCH_SECONDS)
     if settings.workers > 1:
@@ -269,6 +273,14 @@ def _call_all(callbacks: list[Callable[[], None]]) -> None:
 
 def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     log.error("loop.failed", error=context.get("exception"), reason=context.get("message"))
+
+
+def _keep_freed_memory() -> None:
+    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one."""
+    with contextlib.suppress(OSError, AttributeError):  # only glibc has this
+        allocator = ctypes.CDLL(None)
+        allocator.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
+        allocator.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
 def _allow_many_connections() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from hashrange.api import answers, errors
+from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.core import indexes, primary_key, reads, values
 from hashrange.core.capacity import Consumed
@@ -18,6 +18,7 @@ from hashrange.storage.pages import Page, PageRequest
 
 Request = dict[str, Any]
 
+_PIECES_MAX = 64
 _BAD_START = "The provided starting key is invalid"
 
 
@@ -116,33 +117,32 @@ def partitions(reader: Reader, table: Table, index: Index | None) -> int:
 def answer(request: Request, page_request: PageRequest, page: Page) -> bytes:
     """The answer of Query and Scan."""
     mode = request.get("ReturnConsumedCapacity", "NONE")
-    counted_only = request.get("Select") == "COUNT"
-    if mode == "NONE" and not counted_only:
-        return plain_answer(page)
-    members = []
-    if not counted_only:
-        members.append(b'"Items":[' + b",".join(page.rows) + b"]")
-    members.append(b'"Count":%d' % page.count)
-    members.append(b'"ScannedCount":%d' % page.scanned)
-    if page.last is not None:
-        members.append(b'"LastEvaluatedKey":' + orjson.dumps(page.last))
+    report = b""
     if mode != "NONE":
-        report = consumed(
-            request["TableName"], page_request, page, consistent=request.get("ConsistentRead", False)
-        )
-        members.append(b'"ConsumedCapacity":' + orjson.dumps(report.report(mode)))
-    return answers.pasted(members)
+        consistent = request.get("ConsistentRead", False)
+        found = consumed(request["TableName"], page_request, page, consistent=consistent)
+        report = b',"ConsumedCapacity":' + orjson.dumps(found.report(mode))
+    if request.get("Select") == "COUNT":
+        return b"{" + _counts(page) + report + b"}"
+    return plain_answer(page, report)
 
 
-def plain_answer(page: Page) -> bytes:
-    """The answer with all items and without a report."""
+def plain_answer(page: Page, report: bytes = b"") -> bytes:
+    """The answer with all items."""
+    rows = page.rows
+    if len(rows) <= _PIECES_MAX:
+        # Each may be large, and would be copied once more if they were joined by themselves first.
+        pieces = [b","] * (2 * len(rows) - 1)
+        pieces[::2] = rows
+        rows = pieces
+    else:
+        rows = [b",".join(rows)]
+    return b"".join((b'{"Items":[', *rows, b"],", _counts(page), report, b"}"))
+
+
+def _counts(page: Page) -> bytes:
     last = b"" if page.last is None else b',"LastEvaluatedKey":' + orjson.dumps(page.last)
-    return b'{"Items":[%b],"Count":%d,"ScannedCount":%d%b}' % (
-        b",".join(page.rows),
-        page.count,
-        page.scanned,
-        last,
-    )
+    return b'"Count":%d,"ScannedCount":%d%b' % (page.count, page.scanned, last)
 
 
 def consumed(name: str, page_request: PageRequest, page: Page, *, consistent: bool) -> Consumed:

@@ -23,6 +23,7 @@ FROM (SELECT k, v FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4
 """
 JOINED = _JOINED.format(last="max", order="")
 JOINED_REVERSE = _JOINED.format(last="min", order="DESC")
+_JOINED_PATIENCE = 3  # a page of these is soon done, and begun again elsewhere it would cost twice as much
 COUNTER = "SELECT n FROM counters WHERE k = ?"
 COUNTERS = "SELECT k, n FROM counters WHERE n <> 0 ORDER BY k"
 
@@ -110,7 +111,7 @@ class SnapshotReader:
         """Raise if the step has been joining rows for too long."""
         now = time.monotonic()
         if not self._deadline:
-            self._deadline = now + seconds
+            self._deadline = now + _JOINED_PATIENCE * seconds
         elif now > self._deadline:
             raise TookTooLong
 
