@@ -18,6 +18,18 @@ class Measured:
     idle_memory_bytes: int | None = None
     report: Report = field(default_factory=Report)
 
+    def improve(self, again: "Measured") -> None:
+        """Take over whatever went better in another round."""
+        mine, other = self.report.by_name(), again.report.by_name()
+        better = {
+            name: found
+            for name, found in other.items()
+            if (found.per_second or 0) > (mine[name].per_second or 0 if name in mine else 0)
+        }
+        self.report.results = [better.get(found.name, found) for found in self.report.results]
+        if self.start_seconds and again.start_seconds:
+            self.start_seconds = min(self.start_seconds, again.start_seconds)
+
     def rate(self, workload: str) -> float | None:
         found = self.report.by_name().get(workload)
         return found.per_second if found else None

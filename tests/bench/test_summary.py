@@ -154,3 +154,20 @@ def test_the_page_has_the_marks() -> None:
     from house import ROOT
 
     replaced((ROOT / "docs" / "benchmarks.md").read_text("utf-8"), "new")
+
+
+def test_of_several_rounds_the_best_of_each_workload_counts() -> None:
+    from measured import Measured
+
+    def round_of(start_seconds: float, **rates: float | None) -> Measured:
+        results = [Result(name, 1, name, per_second=rate) for name, rate in rates.items()]
+        return Measured("hashrange", "Hashrange", start_seconds=start_seconds, report=Report(results=results))
+
+    first = round_of(0.5, get=10.0, put=7.0, scan=None)
+    first.improve(round_of(0.4, get=12.0, put=5.0, scan=1.0))
+    assert [(each.name, each.per_second) for each in first.report.results] == [
+        ("get", 12.0),
+        ("put", 7.0),
+        ("scan", 1.0),
+    ]
+    assert first.start_seconds == 0.4
