@@ -218,7 +218,7 @@ def test_a_server_that_hangs_with_rows_locked_is_let_go_of(server: PostgresServe
 def test_the_log_says_when_the_database_is_gone_and_when_it_is_back(
     server: PostgresServer, proxy: Proxy, hasty: None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", logger="hashrange")  # other tests may have set it
     with closing(PostgresEngine.open(url_of(proxy))) as engine:
         engine.write(lambda tx: tx.put(b"n", b"0"))
         proxy.cut()  # one connection that ends is no news
