@@ -101,6 +101,9 @@ class Catalogue:
     def refresh(self, account_id: str, region: str, name: str) -> Table | None:
         """Take over one record after its change was committed."""
         key = layout.catalogue_key(account_id, region, name)
+        # Before this process answers from the new record, the others must know that they have an old one.
+        if self._notice is not None:
+            self._notice.post()
         with self._refreshing:
             epoch, stored = self._engine.read(lambda reader: (stored_epoch(reader), reader.get(key)))
             table = None if stored is None else schema.decode(stored)
@@ -110,8 +113,6 @@ class Catalogue:
                 self._tables.pop((account_id, region, name), None)
             else:
                 self._tables[place(table)] = table
-        if self._notice is not None:
-            self._notice.post()
         if self.on_change is not None:
             self.on_change()
         return table
