@@ -5,24 +5,13 @@ pytest tests/scaleout/test_consistency.py --seed 12345        # the run that fai
 
 import random
 import time
-from collections.abc import Iterator
 from contextlib import closing
 
-import pytest
 from load import Load, create_tables
 from servers import Client, Servers
 from verdict import check
 
-from postgres_server import PostgresServer
-
 SECONDS = 6
-
-
-@pytest.fixture
-def database(postgres: PostgresServer) -> Iterator[str]:
-    postgres.execute("CREATE DATABASE consistency")
-    yield postgres.url("consistency")
-    postgres.execute("DROP DATABASE consistency WITH (FORCE)")
 
 
 def test_what_clients_see_can_be_explained(database: str, seed: int) -> None:

@@ -1,7 +1,6 @@
 """`hashrange migrate`: there and back again, interrupted and resumed, checked, and never on half the data."""
 
 import itertools
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,19 +14,9 @@ from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import SqliteEngine
-from postgres_server import PostgresServer
 from serving import serving
 
-_names = (f"migrate_{number}" for number in itertools.count())
 ROWS = layout.ROWS + b"\0\0\0\1\0\0"
-
-
-@pytest.fixture
-def database(postgres: PostgresServer) -> Iterator[str]:
-    name = next(_names)
-    postgres.execute(f"CREATE DATABASE {name}")
-    yield postgres.url(name)
-    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def fill(path: Path) -> copying.Sum:

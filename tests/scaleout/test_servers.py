@@ -1,6 +1,5 @@
 """Servers on one database: what one is told, all know at once; what one leaves undone, another does."""
 
-import itertools
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -17,15 +16,6 @@ from serving import Answer, Serving, serving
 
 _ROWS = "SELECT count(*) FROM hashrange.rows WHERE substr(k, 1, 1) = '\\x10'"
 _GARBAGE = "SELECT count(*) FROM hashrange.rows WHERE substr(k, 1, 1) = '\\x04'"
-_names = (f"servers_{number}" for number in itertools.count())
-
-
-@pytest.fixture
-def database(postgres: PostgresServer) -> Iterator[str]:
-    name = next(_names)
-    postgres.execute(f"CREATE DATABASE {name}")
-    yield postgres.url(name)
-    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def canonical_sized(raw: Any, *, older: bool = False) -> tuple[Item, int]:
         elif _is_simple(value):
             total += numbers.size(value["N"])
         else:
-            value = raw[name] = canonical(value, older=older)  # noqa: PLW2901
+            value = raw[name] = canonical(value, older=older)  # noqa: PLW2901 - the same attribute, now canonical
             total += size(value)
     return raw, total
 

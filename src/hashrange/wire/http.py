@@ -3,7 +3,10 @@
 import asyncio
 from typing import Any, Protocol
 
+from hashrange import logs
 from hashrange.wire.limits import Limits
+
+log = logs.Log("wire")
 
 
 class Exchange(Protocol):
@@ -67,7 +70,11 @@ class Shared:
         self.outbox: list[Watched] = []
 
     def flush(self) -> None:
-        """Write the answers of this turn."""
-        for connection in self.outbox:
-            connection.flush()
-        self.outbox.clear()
+        """Write the answers of this turn; one that cannot be written must not hold up the others."""
+        ready, self.outbox = self.outbox, []
+        for connection in ready:
+            try:
+                connection.flush()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others' answers leave
+                log.error("answer.failed", error=error)
+                connection.abort()
