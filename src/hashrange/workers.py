@@ -13,9 +13,10 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import cycle
 from mmap import mmap
+
+import msgspec
 
 from hashrange import logs
 from hashrange.config import Settings
@@ -56,8 +57,7 @@ class Board:
         self._numbers[-1] = value
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(msgspec.Struct, frozen=True):
     """One worker's view of who has changed the catalogue: the catalogue's `Notice`."""
 
     board: Board
@@ -72,8 +72,7 @@ class Changes:
         self.board.raise_number(self.worker)
 
 
-@dataclass(frozen=True, slots=True)
-class Commits:
+class Commits(msgspec.Struct, frozen=True):
     """One worker's view of who has committed: the engine's `Tide`."""
 
     board: Board
@@ -97,8 +96,7 @@ class Commits:
         return self.board.note
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """What a worker process needs to know of its place among the others."""
 
     number: int

@@ -1,8 +1,8 @@
 """BatchGetItem: read up to a hundred items by key, from several tables."""
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 
 from hashrange.api import answers, shapes
@@ -57,8 +57,7 @@ SHAPE = Shape(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """What is asked of one table."""
 
     name: str

@@ -1,7 +1,8 @@
 """BatchWriteItem: put or delete up to 25 items, in several tables, without conditions."""
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from hashrange.api import answers, errors, shapes
 from hashrange.api.context import Context
@@ -70,8 +71,7 @@ SHAPE = Shape(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """What is asked of one table."""
 
     name: str

@@ -1,14 +1,13 @@
 """What an operation may know beside its request."""
 
-from dataclasses import dataclass
+import msgspec
 
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.storage.catalogue import Catalogue
 
 
-@dataclass(slots=True)
-class Context:
+class Context(msgspec.Struct):
     """One caller's view of the server: who asks, for which region, and with which services at hand."""
 
     catalogue: Catalogue

@@ -1,8 +1,8 @@
 """The members of a BatchExecuteStatement: planned one by one, run one by one, answered one by one."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import orjson
 
 from hashrange.api import answers, partiql_reads, partiql_statements, partiql_writes
@@ -29,16 +29,14 @@ _NEEDS_KEY = (
 _COLLECTION_FULL = "ItemCollectionSizeLimitExceededException"
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """A member that cannot run."""
 
     code: str
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Get:
+class Get(msgspec.Struct, frozen=True):
     """A member that reads one item."""
 
     query: Query
@@ -46,8 +44,7 @@ class Get:
     key: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(msgspec.Struct, frozen=True):
     """A member that writes one item."""
 
     draft: Draft
@@ -63,12 +60,11 @@ class Edit:
 Planned = Failure | Get | Edit
 
 
-@dataclass(slots=True)
-class Bill:
+class Bill(msgspec.Struct):
     """What a batch costs, by table; members that ran and failed count for the total only."""
 
-    consumed: dict[str, Consumed] = field(default_factory=dict)
-    failed: dict[str, float] = field(default_factory=dict)
+    consumed: dict[str, Consumed] = msgspec.field(default_factory=dict)
+    failed: dict[str, float] = msgspec.field(default_factory=dict)
 
     def add(self, more: Consumed) -> None:
         """The units of a member that succeeded."""

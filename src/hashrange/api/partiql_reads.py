@@ -1,8 +1,8 @@
 """Running a SELECT: its reads one after the other, up to a page."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 
+import msgspec
 import orjson
 
 from hashrange.api import errors, page_reads
@@ -24,8 +24,7 @@ from hashrange.storage.pages import Page, PageRequest, read_page
 _EVERYTHING = Stretch(b"", b"")
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """A SELECT ready to run."""
 
     name: str  # of the table, as the statement has it
@@ -35,12 +34,11 @@ class Query:
     consistent: bool
 
 
-@dataclass(slots=True)
-class Rows:
+class Rows(msgspec.Struct):
     """One page of a SELECT."""
 
     consumed: Consumed
-    rows: list[bytes] = field(default_factory=list)
+    rows: list[bytes] = msgspec.field(default_factory=list)
     resume: Resume | None = None
     last: Item | None = None
 
@@ -97,7 +95,11 @@ def _scan(reader: Reader, query: Query, found: Rows, limit: int | None, resume: 
     partitions = page_reads.partitions(reader, request.table, request.index)
     after = None if resume is None else resume.after
     _read_one(
-        reader, query, found, replace(request, limit=limit, start_after=after, partitions=partitions), 0
+        reader,
+        query,
+        found,
+        msgspec.structs.replace(request, limit=limit, start_after=after, partitions=partitions),
+        0,
     )
 
 
@@ -115,7 +117,9 @@ def _read_stretches(
         if number == resume.read + STATEMENT_READS_PER_PAGE:
             found.resume = Resume(number, None)
             return
-        request = replace(query.request, stretch=stretches[number], limit=left, start_after=after)
+        request = msgspec.structs.replace(
+            query.request, stretch=stretches[number], limit=left, start_after=after
+        )
         page = _read_one(reader, query, found, request, number)
         size += sum(page.sizes.values())
         if left is not None:

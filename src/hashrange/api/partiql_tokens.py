@@ -2,17 +2,16 @@
 
 import base64
 import binascii
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 
 from hashrange.api.digests import digest
 from hashrange.core.errors import Invalid
 
 
-@dataclass(frozen=True, slots=True)
-class Resume:
+class Resume(msgspec.Struct, frozen=True):
     """Where to go on: in which of the statement's reads, behind which key (none: from its start)."""
 
     read: int

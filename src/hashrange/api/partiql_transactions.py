@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 
 from hashrange.api import answers, partiql_statements, partiql_writes, transactions
@@ -30,8 +30,7 @@ from hashrange.storage.engine import Reader
 _NEEDS_KEY = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """One statement of the transaction."""
 
     number: int

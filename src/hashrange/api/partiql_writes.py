@@ -1,7 +1,8 @@
 """Statements that write: which command each is, and what comes back of it."""
 
-from dataclasses import dataclass
 from typing import assert_never
+
+import msgspec
 
 from hashrange.api import errors
 from hashrange.api.errors import ApiError
@@ -25,8 +26,7 @@ _RETURN_VALUES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True):
     """A statement that writes, checked as far as that goes without its table."""
 
     bound: Bound

@@ -1,8 +1,9 @@
 """The quick way of Query: key conditions alone, with a text and names that were accepted before for the same table."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from hashrange.api import page_reads
 from hashrange.api.context import Context
@@ -37,8 +38,7 @@ _KNOWN_CHARS_MAX = 512  # of a text, and of all names together; longer ones are 
 Key = tuple[str, Any, Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(msgspec.Struct, frozen=True):
     """A query that was accepted for this very record of its table; another record asks for a new judgement."""
 
     table: Table

@@ -1,7 +1,8 @@
 """Scan: read a whole table or index, or one segment of it, in the order of its hashed keys."""
 
-from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from hashrange.api import page_reads, shapes
 from hashrange.api.context import Context
@@ -78,7 +79,7 @@ def scan(context: Context, request: dict[str, Any]) -> Plan:
     )
 
     def step(reader: Reader) -> bytes:
-        sized = replace(page_request, partitions=page_reads.partitions(reader, table, index))
+        sized = msgspec.structs.replace(page_request, partitions=page_reads.partitions(reader, table, index))
         return page_reads.answer(request, sized, read_page(reader, sized))
 
     return Read(step, eventual=not request.get("ConsistentRead", False))

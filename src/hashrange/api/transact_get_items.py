@@ -1,8 +1,8 @@
 """TransactGetItems: read up to a hundred items as of one moment."""
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 
 from hashrange.api import answers, shapes, transactions
@@ -52,8 +52,7 @@ SHAPE = Shape(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(msgspec.Struct, frozen=True):
     """One item to read."""
 
     name: str

@@ -1,8 +1,9 @@
 """Running a write transaction: every outcome first, then every write; idempotent by its token."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from hashrange.api import answers, errors, transactions
 from hashrange.api.context import Context
@@ -29,8 +30,7 @@ _MISMATCH = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(msgspec.Struct, frozen=True):
     """One command of the transaction."""
 
     table: Table
@@ -47,8 +47,7 @@ class Action:
         return transactions.condition_failed(stored if self.wants_item else None)
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(msgspec.Struct, frozen=True):
     """The request's idempotency token: where its outcome is kept, and what it stood for."""
 
     key: bytes

@@ -1,8 +1,9 @@
 """What the transactional operations have in common: one action per item, and reasons for a cancellation."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from hashrange.api.errors import ApiError
 from hashrange.core.errors import Invalid
@@ -10,8 +11,7 @@ from hashrange.core.schema import Table
 from hashrange.core.values import Item
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(msgspec.Struct, frozen=True):
     """Why one action cancels the transaction."""
 
     code: str

@@ -1,7 +1,8 @@
 """UpdateTable: change a table's capacity, indexes and settings, one concern at a time."""
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from hashrange.api import answers, errors
 from hashrange.api.context import Context
@@ -74,8 +75,7 @@ SHAPE = Shape(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
+class _Wish(msgspec.Struct, frozen=True):
     """What a request asks for, checked as far as that goes without the table."""
 
     request: Request

@@ -1,7 +1,8 @@
 """Capacity units: what reads and writes cost, and how the answer reports it."""
 
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from hashrange.core.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
 from hashrange.core.schema import Index, Table
@@ -18,14 +19,13 @@ def read_units(size_bytes: int, *, consistent: bool) -> float:
     return float(units) if consistent else units / 2
 
 
-@dataclass(slots=True)
-class Consumed:
+class Consumed(msgspec.Struct):
     """Units of one table, added up over a request. Transactions also tell reads from writes."""
 
     table: Table
     name: str  # as the request named it: an ARN is echoed
     units: float = 0.0
-    indexes: dict[str, float] = field(default_factory=dict)
+    indexes: dict[str, float] = msgspec.field(default_factory=dict)
     kind: str | None = None  # "Read" or "Write" in transactions
 
     def add(self, units: float) -> None:

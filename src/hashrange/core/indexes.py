@@ -1,7 +1,8 @@
 """Secondary indexes: which entry an item has in each, and what a write changes there."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from hashrange.core import capacity, keys
 from hashrange.core.errors import EmptyKeyValue, Invalid
@@ -19,8 +20,7 @@ class Entry(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """What one write does to one index, and what that costs in write units."""
 
     index: Index

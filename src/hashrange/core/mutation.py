@@ -1,6 +1,6 @@
 """Writes as pure computation: a command meets the stored item and says what it becomes."""
 
-from dataclasses import dataclass
+import msgspec
 
 from hashrange.core import capacity, indexes
 from hashrange.core.errors import ConditionFailed, Invalid
@@ -14,8 +14,7 @@ _TOO_LARGE = "Item size has exceeded the maximum allowed size"
 _UPDATE_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
-@dataclass(slots=True)
-class Put:
+class Put(msgspec.Struct):
     """Store this item whole."""
 
     key: bytes
@@ -25,8 +24,7 @@ class Put:
     wants_old: bool = False
 
 
-@dataclass(slots=True)
-class Delete:
+class Delete(msgspec.Struct):
     """Remove the item."""
 
     key: bytes
@@ -34,8 +32,7 @@ class Delete:
     wants_old: bool = False
 
 
-@dataclass(slots=True)
-class Change:
+class Change(msgspec.Struct):
     """Update the item, or make one from its key."""
 
     key: bytes
@@ -44,8 +41,7 @@ class Change:
     condition: Condition | None = None
 
 
-@dataclass(slots=True)
-class Check:
+class Check(msgspec.Struct):
     """Only look whether the condition holds."""
 
     key: bytes
@@ -55,8 +51,7 @@ class Check:
 Command = Put | Delete | Change | Check
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(msgspec.Struct):
     """What a command does: the images before and after, and what it costs."""
 
     before: Item | None

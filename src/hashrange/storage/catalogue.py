@@ -2,9 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
+
+import msgspec
 
 from hashrange.core import keys, schema
 from hashrange.core.schema import Table
@@ -25,8 +26,7 @@ class Notice(Protocol):
         """Tell the others of a change, which is committed already."""
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(msgspec.Struct, frozen=True):
     """All table records of one snapshot, and how many changes had been made to them until then."""
 
     epoch: int

@@ -7,7 +7,6 @@ removed, and only then does a server start on the target.
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
@@ -38,8 +37,7 @@ class Progress(msgspec.Struct, frozen=True):
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(msgspec.Struct, frozen=True):
     """What an engine holds: how many rows, and a digest of rows and counters."""
 
     rows: int

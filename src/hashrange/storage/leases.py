@@ -8,8 +8,9 @@ its own transaction that the row still has the number under which the lease was 
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from hashrange.storage import layout
 from hashrange.storage.engine import Done, Engine, Reader, Transaction
@@ -24,8 +25,7 @@ class LeaseLost(StorageError):
     """Someone else has the lease now; nothing was written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """What the row says."""
 
     number: int  # rises whenever the lease changes hands

@@ -2,9 +2,9 @@
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 
+import msgspec
 import orjson
 
 from hashrange.core import capacity, items, keys, primary_key, reads
@@ -24,8 +24,7 @@ FEW_ROWS = 8  # not worth joining
 Join = Callable[..., Joined]
 
 
-@dataclass(slots=True, kw_only=True)
-class PageRequest:
+class PageRequest(msgspec.Struct, kw_only=True):
     """What to read, and what to keep of it."""
 
     table: Table
@@ -41,16 +40,15 @@ class PageRequest:
     partitions: int = 1
 
 
-@dataclass(slots=True)
-class Page:
+class Page(msgspec.Struct):
     """What was read: the kept items as JSON, and what there is to account for."""
 
-    rows: list[bytes] = field(default_factory=list)
+    rows: list[bytes] = msgspec.field(default_factory=list)
     count: int = 0
     scanned: int = 0
     last: Item | None = None
-    sizes: dict[int, int] = field(default_factory=dict)  # evaluated bytes by partition
-    fetched: list[int] = field(default_factory=list)  # sizes of the items fetched for a local index
+    sizes: dict[int, int] = msgspec.field(default_factory=dict)  # evaluated bytes by partition
+    fetched: list[int] = msgspec.field(default_factory=list)  # sizes of the items fetched for a local index
 
     def units(self, *, consistent: bool) -> float:
         """Read units of what was evaluated: rounded once per partition visited."""
@@ -87,8 +85,7 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     return page
 
 
-@dataclass(slots=True)
-class _Rest:
+class _Rest(msgspec.Struct):
     """What is still to be read of a page."""
 
     start: bytes

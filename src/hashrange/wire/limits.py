@@ -1,13 +1,12 @@
 """How much of the server one client may take, and for how long."""
 
-from dataclasses import dataclass
+import msgspec
 
 KIB = 1024
 MIB = 1024 * KIB
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes and times of the HTTP front end; tests make them small."""
 
     body_bytes_max: int = 20 * MIB  # BatchWriteItem carries 16 MB of items, and JSON adds to that

@@ -6,9 +6,10 @@ Writes look at their table's version inside their transaction, and need the chec
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, Protocol
+
+import msgspec
 
 from hashrange import logs
 from hashrange.api.context import Context
@@ -34,8 +35,7 @@ class Operation(Protocol):
         """Check the request and say what is to be done."""
 
 
-@dataclass(slots=True)
-class Request:
+class Request(msgspec.Struct):
     """A request on its way, with all it takes to plan it again."""
 
     exchange: Exchange

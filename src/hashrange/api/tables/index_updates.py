@@ -1,8 +1,9 @@
 """Changes of a live table's global indexes: one is added or deleted at a time, any number are updated."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from hashrange.api import errors
 from hashrange.api.tables import ceilings, indexes, key_schemas, states, throughput
@@ -16,8 +17,7 @@ _ACTIONS = ("Update", "Create", "Delete")
 _THROUGHPUT = ("ProvisionedThroughput", "OnDemandThroughput", "WarmThroughput")
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(msgspec.Struct, frozen=True):
     """One action on one index."""
 
     action: str
@@ -58,8 +58,7 @@ def _check_new_name(found: list[Update], name: str) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """When a change happens and how long its passing status lasts."""
 
     now: float

@@ -1,29 +1,27 @@
 """What an expression says as written; placeholders stay, so a parse serves all requests with its text."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 Comparator = Literal["=", "<>", "<", "<=", ">", ">="]
 Connective = Literal["AND", "OR"]
 Section = Literal["SET", "REMOVE", "ADD", "DELETE"]
 
 
-@dataclass(frozen=True, slots=True)
-class PathRef:
+class PathRef(msgspec.Struct, frozen=True):
     """A document path as written: bare names, `#placeholders` and list indexes."""
 
     parts: tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ValueRef:
+class ValueRef(msgspec.Struct, frozen=True):
     """A `:placeholder`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """A function with its arguments; `size` and the update functions are operands, the others conditions."""
 
     function: str
@@ -33,8 +31,7 @@ class Call:
 Operand = PathRef | ValueRef | Call
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """left comparator right."""
 
     comparator: Comparator
@@ -42,8 +39,7 @@ class Comparison:
     right: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """operand BETWEEN lower AND upper."""
 
     operand: Operand
@@ -51,23 +47,20 @@ class Range:
     upper: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
+class Membership(msgspec.Struct, frozen=True):
     """operand IN (candidate, ...)."""
 
     operand: Operand
     candidates: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Negation:
+class Negation(msgspec.Struct, frozen=True):
     """NOT condition."""
 
     condition: "ConditionSyntax"
 
 
-@dataclass(frozen=True, slots=True)
-class Junction:
+class Junction(msgspec.Struct, frozen=True):
     """Conditions joined by AND, or by OR."""
 
     connective: Connective
@@ -77,8 +70,7 @@ class Junction:
 ConditionSyntax = Comparison | Range | Membership | Negation | Junction | Call
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(msgspec.Struct, frozen=True):
     """left + right or left - right, on the right-hand side of SET only."""
 
     operator: Literal["+", "-"]
@@ -86,8 +78,7 @@ class Sum:
     right: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class ActionSyntax:
+class ActionSyntax(msgspec.Struct, frozen=True):
     """One action of an update expression; REMOVE has no operand."""
 
     section: Section
@@ -95,24 +86,21 @@ class ActionSyntax:
     operand: Operand | Sum | None
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionText:
+class ConditionText(msgspec.Struct, frozen=True):
     """A parsed condition and how many operators it spends."""
 
     condition: ConditionSyntax
     operators: int
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateText:
+class UpdateText(msgspec.Struct, frozen=True):
     """A parsed update expression and how many operators it spends."""
 
     actions: tuple[ActionSyntax, ...]
     operators: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectionText:
+class ProjectionText(msgspec.Struct, frozen=True):
     """A parsed projection expression."""
 
     paths: tuple[PathRef, ...]

@@ -1,8 +1,9 @@
 """What an update statement itself counts for against the item size limit (measured on the service)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
+
+import msgspec
 
 from hashrange.core import values as attribute_values
 from hashrange.core.expressions.tree import (
@@ -33,8 +34,7 @@ _IF_NOT_EXISTS = 39
 _LIST_APPEND = 37
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(msgspec.Struct, frozen=True):
     """What a statement charges whatever its values are, and the values whose size comes on top."""
 
     fixed: int

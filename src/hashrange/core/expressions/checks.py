@@ -1,7 +1,8 @@
 """The checks that need the values of a request, noted down once per expression and run for every request."""
 
-from dataclasses import dataclass
 from typing import Any, assert_never
+
+import msgspec
 
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.order import compare
@@ -28,8 +29,7 @@ _LONG_TYPE_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """A flaw that the names alone bring about: reported when its turn among the checks comes."""
 
     detail: str
@@ -39,8 +39,7 @@ class Fault:
         raise Flaw(self.detail)
 
 
-@dataclass(frozen=True, slots=True)
-class Defined:
+class Defined(msgspec.Struct, frozen=True):
     """A :placeholder must have a value."""
 
     name: str
@@ -53,8 +52,7 @@ class Defined:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(msgspec.Struct, frozen=True):
     """An operand whose type is known must have one of these types."""
 
     operator: str
@@ -68,8 +66,7 @@ class Typed:
             raise wrong_type(self.operator, kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Joinable:
+class Joinable(msgspec.Struct, frozen=True):
     """ADD takes numbers and sets, DELETE sets; their messages have words of their own."""
 
     operator: str
@@ -85,8 +82,7 @@ class Joinable:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class TypeName:
+class TypeName(msgspec.Struct, frozen=True):
     """The second argument of attribute_type must name a type."""
 
     operand: Parameter | Literal
@@ -98,8 +94,7 @@ class TypeName:
             raise Flaw(f"Invalid attribute type name found; type: {name}, valid types: {_ALL_TYPES}")
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """Both bounds of BETWEEN are given as values: same type, in order."""
 
     lower: Parameter | Literal

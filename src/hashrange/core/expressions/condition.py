@@ -1,6 +1,6 @@
 """Conditions ready to be tested: compiled once for all requests with the same text and names."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.evaluate import Test, compile_condition
@@ -10,19 +10,17 @@ from hashrange.core.expressions.tree import Node, Values, known_value
 from hashrange.core.values import Item
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionPlan:
+class ConditionPlan(msgspec.Struct, frozen=True):
     """Everything about a condition that the values do not change."""
 
     root: Node
     mentions: Mentions
-    test: Test = field(compare=False, repr=False)
+    test: Test
     # What it says as a key condition, or why it cannot be one; worked out ahead for key conditions only.
     key_clauses: tuple[OpenClause, ...] | ExpressionInvalid | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """A condition and the values it needs; made by `Resolver.condition` or `build.condition`."""
 
     plan: ConditionPlan

@@ -1,8 +1,9 @@
 """Reads the tree of a key condition as the clauses that a range of keys is made of."""
 
-from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import assert_never
+
+import msgspec
 
 from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.tree import (
@@ -32,8 +33,7 @@ _MIRRORED: dict[str, KeyOperator] = {"=": "=", "<": ">", "<=": ">=", ">": "<", "
 _UPRIGHT: dict[str, KeyOperator] = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
-@dataclass(frozen=True, slots=True)
-class KeyClause:
+class KeyClause(msgspec.Struct, frozen=True):
     """What a key condition asks of one attribute."""
 
     attribute: str

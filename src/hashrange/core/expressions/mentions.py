@@ -1,8 +1,9 @@
 """Which document paths an expression looks at or writes to."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
+
+import msgspec
 
 from hashrange.core.expressions.tree import (
     Action,
@@ -31,8 +32,7 @@ from hashrange.core.expressions.tree import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Mentions:
+class Mentions(msgspec.Struct, frozen=True):
     """Top-level names of the attributes an expression mentions, and of those it looks into with . or []."""
 
     attributes: frozenset[str]

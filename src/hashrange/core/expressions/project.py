@@ -1,7 +1,8 @@
 """Keeps of an item what a projection asks for: maps in their order, list elements close together."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from hashrange.core.expressions.mentions import Mentions, mentions
 from hashrange.core.expressions.tree import Path
@@ -11,13 +12,12 @@ from hashrange.core.values import Item, Value
 Branches = Mapping[str | int, "Branches"]
 
 
-@dataclass(frozen=True, slots=True)
-class Projection:
+class Projection(msgspec.Struct, frozen=True):
     """The document paths to keep of an item, and the same as a tree for the walk over the item."""
 
     paths: tuple[Path, ...]
     mentions: Mentions
-    branches: Mapping[str, Branches] = field(compare=False, repr=False)
+    branches: Mapping[str, Branches]
 
     @property
     def attributes(self) -> frozenset[str]:

@@ -1,9 +1,10 @@
 """The expressions of one request: its names and values, which of them were used, and what is ready to run."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import msgspec
 
 from hashrange.core import limits
 from hashrange.core.expressions.checks import Check, Defined, Fault
@@ -36,8 +37,7 @@ class _Maker(Protocol[Ready]):
     def __call__(self, text: str, names: Names, /) -> Ready: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Shape(Generic[Ready]):
+class Shape(msgspec.Struct, Generic[Ready], frozen=True):
     """An expression with its names resolved: what is ready to run, and what the values must pass before."""
 
     # None where the names alone already break a rule; the checks then say which.

@@ -1,8 +1,9 @@
 """Resolved expressions: real attribute names, real values. Anyone may build these, not only the parser."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal as OneOf
+
+import msgspec
 
 from hashrange.core.values import Value
 
@@ -10,8 +11,7 @@ Values = Mapping[str, Value]
 Comparator = OneOf["=", "<>", "<", "<=", ">", ">="]
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(msgspec.Struct, frozen=True):
     """A document path: the attribute's name, then map keys and list indexes."""
 
     parts: tuple[str | int, ...]
@@ -21,22 +21,19 @@ class Path:
         return f"[{', '.join(f'[{part}]' if isinstance(part, int) else part for part in self.parts)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(msgspec.Struct, frozen=True):
     """A value that is known now."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """A `:placeholder` whose value each request brings along, so that the tree around it can be kept."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(msgspec.Struct, frozen=True):
     """size(operand)."""
 
     operand: "Operand"
@@ -45,29 +42,25 @@ class Size:
 Operand = Path | Literal | Parameter | Size
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(msgspec.Struct, frozen=True):
     """All of these hold."""
 
     conditions: tuple["Node", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(msgspec.Struct, frozen=True):
     """At least one of these holds."""
 
     conditions: tuple["Node", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(msgspec.Struct, frozen=True):
     """This does not hold."""
 
     condition: "Node"
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(msgspec.Struct, frozen=True):
     """left comparator right."""
 
     comparator: Comparator
@@ -75,8 +68,7 @@ class Compare:
     right: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(msgspec.Struct, frozen=True):
     """operand BETWEEN lower AND upper."""
 
     operand: Operand
@@ -84,46 +76,40 @@ class Between:
     upper: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class In:
+class In(msgspec.Struct, frozen=True):
     """operand IN (candidates)."""
 
     operand: Operand
     candidates: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeExists:
+class AttributeExists(msgspec.Struct, frozen=True):
     """attribute_exists(path)."""
 
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeNotExists:
+class AttributeNotExists(msgspec.Struct, frozen=True):
     """attribute_not_exists(path)."""
 
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeType:
+class AttributeType(msgspec.Struct, frozen=True):
     """attribute_type(operand, type name)."""
 
     operand: Operand
     type_name: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class BeginsWith:
+class BeginsWith(msgspec.Struct, frozen=True):
     """begins_with(operand, prefix)."""
 
     operand: Operand
     prefix: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Contains:
+class Contains(msgspec.Struct, frozen=True):
     """contains(operand, member)."""
 
     operand: Operand
@@ -145,8 +131,7 @@ Node = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(msgspec.Struct, frozen=True):
     """left + right or left - right."""
 
     operator: OneOf["+", "-"]
@@ -154,16 +139,14 @@ class Arithmetic:
     right: "Assigned"
 
 
-@dataclass(frozen=True, slots=True)
-class IfNotExists:
+class IfNotExists(msgspec.Struct, frozen=True):
     """if_not_exists(path, default)."""
 
     path: Path
     default: "Assigned"
 
 
-@dataclass(frozen=True, slots=True)
-class ListAppend:
+class ListAppend(msgspec.Struct, frozen=True):
     """list_append(left, right)."""
 
     left: "Assigned"
@@ -173,23 +156,20 @@ class ListAppend:
 Assigned = Path | Literal | Parameter | Arithmetic | IfNotExists | ListAppend
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(msgspec.Struct, frozen=True):
     """SET path = value."""
 
     path: Path
     value: Assigned
 
 
-@dataclass(frozen=True, slots=True)
-class Remove:
+class Remove(msgspec.Struct, frozen=True):
     """REMOVE path."""
 
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
+class Add(msgspec.Struct, frozen=True):
     """ADD path value; the legacy form also appends to lists."""
 
     path: Path
@@ -197,8 +177,7 @@ class Add:
     legacy: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(msgspec.Struct, frozen=True):
     """DELETE path value."""
 
     path: Path

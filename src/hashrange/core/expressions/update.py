@@ -1,8 +1,9 @@
 """Applies an update to an item: paths checked first, then every value computed, then a changed copy made."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import assert_never
+
+import msgspec
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions.assign import Result, addition, deletion, source
@@ -16,8 +17,7 @@ from hashrange.core.values import Item, Value
 Tree = dict[str | int, "int | Tree"]
 
 
-@dataclass(frozen=True, slots=True)
-class UpdatePlan:
+class UpdatePlan(msgspec.Struct, frozen=True):
     """Everything about an update that the values do not change: what each action gives, and where it belongs."""
 
     actions: tuple[Action, ...]
@@ -26,13 +26,12 @@ class UpdatePlan:
     targets: frozenset[str]
     removes_only: bool
     charge: Charge
-    results: tuple[Result, ...] = field(compare=False, repr=False)
+    results: tuple[Result, ...]
     whole: tuple[tuple[str, int], ...]
     trees: tuple[tuple[str, Tree], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(msgspec.Struct, frozen=True):
     """An update and the values it needs; made by `Resolver.update` or `build.update`."""
 
     plan: UpdatePlan
@@ -64,8 +63,7 @@ class Update:
         return self.plan.removes_only
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(msgspec.Struct, frozen=True):
     """What an update made of an item."""
 
     item: Item

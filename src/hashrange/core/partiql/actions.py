@@ -1,6 +1,6 @@
 """The grammar of SET and REMOVE."""
 
-from dataclasses import dataclass
+import msgspec
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import checks
@@ -29,8 +29,7 @@ from hashrange.core.partiql.errors import NotWellFormed
 _SETS = frozenset({"SS", "NS", "BS"})
 
 
-@dataclass(frozen=True, slots=True)
-class SetOperand:
+class SetOperand(msgspec.Struct, frozen=True):
     """The second argument of SET_ADD and SET_DELETE must be a set."""
 
     function: str

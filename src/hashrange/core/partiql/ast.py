@@ -1,8 +1,9 @@
 """Parsed statements: conditions and updates are already trees of the expression engine, `?` a Parameter in them."""
 
-from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import Protocol
+
+import msgspec
 
 from hashrange.core.expressions.tree import Action, Literal, Node, Parameter, Path, Values
 
@@ -16,32 +17,28 @@ class Check(Protocol):
         """Raise if the rule is broken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """What a statement reads or writes: a table, or one of its indexes."""
 
     table: str
     index: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One column of a SELECT: where it is found, and the name under which it comes back."""
 
     path: Path
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class OrderTerm:
+class OrderTerm(msgspec.Struct, frozen=True):
     """One term of ORDER BY."""
 
     attribute: str
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(msgspec.Struct, frozen=True):
     """SELECT; no columns means all of them."""
 
     target: Target
@@ -50,16 +47,14 @@ class Select:
     order: tuple[OrderTerm, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Insert:
+class Insert(msgspec.Struct, frozen=True):
     """INSERT INTO: the item's attributes, or a parameter that holds the whole item."""
 
     target: Target
     item: tuple[tuple[str, Literal | Parameter], ...] | Parameter
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(msgspec.Struct, frozen=True):
     """UPDATE, in either word order."""
 
     target: Target
@@ -68,8 +63,7 @@ class Update:
     returning: Returning | None
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(msgspec.Struct, frozen=True):
     """DELETE FROM."""
 
     target: Target
@@ -77,8 +71,7 @@ class Delete:
     returning: Returning | None
 
 
-@dataclass(frozen=True, slots=True)
-class Exists:
+class Exists(msgspec.Struct, frozen=True):
     """EXISTS(SELECT …): a condition check of a transaction."""
 
     select: Select

@@ -1,8 +1,9 @@
 """What a WHERE clause says about keys: alternatives that each name a partition, or a scan."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
+
+import msgspec
 
 from hashrange.core.expressions.keys import KeyClause, KeyOperator
 from hashrange.core.expressions.tree import (
@@ -29,8 +30,7 @@ _MIRRORED: dict[str, KeyOperator] = {"=": "=", "<": ">", "<=": ">=", ">": "<", "
 _UPRIGHT: dict[str, KeyOperator] = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """One alternative: what it asks of the key, and what else."""
 
     clauses: tuple[KeyClause, ...] = ()

@@ -1,6 +1,6 @@
 """Which item a WHERE clause names: equalities on the key, and what it asks for beside them."""
 
-from dataclasses import dataclass
+import msgspec
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions.tree import (
@@ -20,8 +20,7 @@ from hashrange.core.values import Item, Value
 Equality = tuple[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(msgspec.Struct, frozen=True):
     """The first value that each key attribute must equal, and all other conditions."""
 
     key: Item

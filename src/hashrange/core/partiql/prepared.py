@@ -1,8 +1,9 @@
 """Statements ready to run: parsed and compiled once per text, bound to the parameters of each request."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
+
+import msgspec
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Projection, Update, projection
@@ -21,8 +22,7 @@ _KEPT_MAX = 256
 _KEPT_CHARS_MAX = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True):
     """Everything about a statement that its parameters do not change."""
 
     statement: ast.Statement
@@ -33,12 +33,11 @@ class Prepared:
     projection: Projection | None
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(msgspec.Struct, frozen=True):
     """A statement and the values of its parameters."""
 
     statement: ast.Statement
-    prepared: Prepared = field(repr=False)
+    prepared: Prepared
     values: Values
 
     @property

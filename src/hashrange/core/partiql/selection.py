@@ -1,7 +1,8 @@
 """How a SELECT reads: which stretches of keys in which order, what it keeps of them, or why it cannot."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from hashrange.core import indexes, key_paths, keys, reads
 from hashrange.core.errors import Invalid
@@ -25,8 +26,7 @@ _INVALID = "One or more parameter values were invalid: "
 _OVERLAP = "Overlapping conditions with range keys are not supported in where clause"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(msgspec.Struct, frozen=True):
     """What a SELECT reads, one stretch after the other; `stretches` None means everything."""
 
     table: Table

@@ -1,6 +1,6 @@
 """Names of types in statements: those of PartiQL after IS, those of the service in attribute_type."""
 
-from dataclasses import dataclass
+import msgspec
 
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.tree import Literal, Parameter, Values, known_value
@@ -22,8 +22,7 @@ TYPE_CODES: dict[str, tuple[str, ...]] = {
 _SHOWN = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}"
 
 
-@dataclass(frozen=True, slots=True)
-class TypeName:
+class TypeName(msgspec.Struct, frozen=True):
     """The second argument of attribute_type must name a type."""
 
     operand: Literal | Parameter

@@ -1,8 +1,8 @@
 """Where the database is, and how a link to it is made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import psycopg
 from psycopg import conninfo
 
@@ -23,8 +23,7 @@ _DEFAULTS = {
 }
 
 
-@dataclass(slots=True, kw_only=True)
-class Address:
+class Address(msgspec.Struct, kw_only=True):
     """A database and the schema in it."""
 
     options: Mapping[str, str]

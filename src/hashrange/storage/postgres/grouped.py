@@ -3,11 +3,11 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
+import msgspec
 from psycopg.pq.abc import PGresult
 
 from hashrange.storage.engine import Deliver, Done, Reader
@@ -69,14 +69,13 @@ class Wanted(BaseException):
         self.what = what  # a key, a range, a counter; None for what cannot be read in a group
 
 
-@dataclass(slots=True)
-class Known:
+class Known(msgspec.Struct):
     """The engine's `Reader` over what was read together, and so in one snapshot."""
 
     appetite: Appetite
-    rows: dict[bytes, bytes | None] = field(default_factory=dict)
-    ranges: dict[Range, PGresult] = field(default_factory=dict)
-    counters: dict[bytes, int] = field(default_factory=dict)
+    rows: dict[bytes, bytes | None] = msgspec.field(default_factory=dict)
+    ranges: dict[Range, PGresult] = msgspec.field(default_factory=dict)
+    counters: dict[bytes, int] = msgspec.field(default_factory=dict)
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""

@@ -1,8 +1,8 @@
 """The end of a transaction: its writes as a few statements, the last look at what it scanned, the commit."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+import msgspec
 from psycopg.pq.abc import PGresult
 
 from hashrange.storage.postgres import long_keys, statements
@@ -15,14 +15,13 @@ COMMIT_CALL = Call(statements.COMMIT)
 _CHANGED = "40001"
 
 
-@dataclass(slots=True)
-class Writes:
+class Writes(msgspec.Struct):
     """Rows by what is to be done with them."""
 
-    inserts: dict[bytes, bytes] = field(default_factory=dict)  # known to be missing: must still be
-    puts: dict[bytes, bytes] = field(default_factory=dict)
-    deletes: set[bytes] = field(default_factory=set)
-    long: list[Call] = field(default_factory=list)
+    inserts: dict[bytes, bytes] = msgspec.field(default_factory=dict)  # known to be missing: must still be
+    puts: dict[bytes, bytes] = msgspec.field(default_factory=dict)
+    deletes: set[bytes] = msgspec.field(default_factory=set)
+    long: list[Call] = msgspec.field(default_factory=list)
     alone: bool = False  # writes a row that everyone reads
 
 
