@@ -160,3 +160,19 @@ def test_only_bytes_are_stored(engine: Engine) -> None:
         with pytest.raises(TypeError):
             engine.write(lambda tx, key=key, value=value: tx.put(key, value))
     assert keys_of(engine) == []
+
+
+@pytest.mark.parametrize("length", [1999, 2000, 2001])
+def test_long_keys_that_begin_alike_are_rows_of_their_own(engine: Engine, length: int) -> None:
+    """Around the length from which PostgreSQL's engine splits keys: there, a key may look like its own beginning."""
+    key, longer = b"k" * length, b"k" * length + b"\x41"
+
+    def step(tx: Transaction) -> tuple[bytes | None, bytes | None]:
+        tx.delete(key)
+        return tx.get(longer), tx.get(key)
+
+    engine.write(lambda tx: tx.put(longer, b""))
+    assert engine.write(lambda tx: (tx.get(longer), tx.get(key))) == (b"", None)
+    assert engine.write(lambda tx: (tx.get(key), tx.get(longer))) == (None, b"")
+    assert engine.write(step) == (b"", None)
+    assert engine.read(lambda reader: (reader.get(key), reader.get(longer))) == (None, b"")

@@ -56,8 +56,8 @@ class WriteTransaction:
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
     __slots__ = (
-        "_link", "_links", "_step", "_step_keys", "failure", "guarded", "overlay", "read", "scanned", "seldom",
-        "stored",
+        "_link", "_links", "_step", "_step_keys", "failure", "guarded", "long_stored", "overlay", "read", "scanned",
+        "seldom", "stored",
     )  # fmt: skip
 
     def __init__(self, links: Links, seldom: tuple[bytes, ...]) -> None:
@@ -69,6 +69,7 @@ class WriteTransaction:
         self.failure: Exception | None = None  # trouble of the engine's own, even if a step has swallowed it
         self.overlay = Overlay()
         self.stored: dict[bytes, bytes | None] = {}  # what the database has, held still until the commit
+        self.long_stored: dict[bytes, bytes | None] = {}  # the same of long keys, whose heads `stored` has
         self.guarded: set[bytes] = set()  # missing rows that must stay so until the commit
         self.scanned: list[Scanned] = []
         # Everything the steps asked for, to be fetched at once if they run again.
@@ -82,9 +83,10 @@ class WriteTransaction:
         if not isinstance(written, Unwritten):
             return written
         self._step_keys.add(key)
-        if key not in self.stored:
+        held = self.long_stored if long_keys.is_long(key) else self.stored
+        if key not in held:
             self._fetch_one(key)
-        return self.stored[key]
+        return held[key]
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
@@ -208,7 +210,7 @@ class WriteTransaction:
         self._fetch([key])
         if long_keys.is_long(key):
             rows = self.run([long_keys.get_call(key)])[0]
-            self.stored[key] = rows.get_value(0, 0) if rows.ntuples else None
+            self.long_stored[key] = rows.get_value(0, 0) if rows.ntuples else None
 
     def _fetch(self, keys: Iterable[bytes]) -> None:
         """Read rows and hold them still.
