@@ -10,6 +10,11 @@ from hashrange.bench import sample
 from hashrange.bench.sample import INDEXED, LARGE, ORDERS, PEOPLE, PLAIN, Request
 from hashrange.bench.zipf import Zipf
 
+OVERWRITTEN, GROWTH_OVERWRITTEN, MIXED = (
+    10_000,
+    5_000,
+    30_000,
+)  # requests with one revision, then with the other
 _SEED = 400
 _RUN = secrets.randbits(40)  # a server remembers tokens longer than a run takes
 
@@ -18,6 +23,17 @@ def _numbers(count: int) -> Iterator[int]:
     source = random.Random(_SEED)  # noqa: S311 - the same keys in every run
     while True:
         yield source.randrange(count)
+
+
+def _rewritten(count: int, most: int) -> Iterator[tuple[int, int]]:
+    """Give items and revisions such that each put changes its item, also when the requests are sent once more.
+
+    Storage engines notice a put that changes nothing, and have nothing to write then.
+    """
+    numbers = random.Random(_SEED).sample(range(count), min(count, most))  # noqa: S311 - as above
+    for revision in itertools.cycle((1, 2)):
+        for number in numbers:
+            yield number, revision
 
 
 def _get(table: str, key: str, more: str = "") -> Request:
@@ -45,7 +61,7 @@ def put_new(_: int) -> Iterator[Request]:
 
 
 def put_overwrite(count: int) -> Iterator[Request]:
-    return (_put(PEOPLE, sample.person(number)) for number in _numbers(count))
+    return (_put(PEOPLE, sample.person(*each)) for each in _rewritten(count, OVERWRITTEN))
 
 
 def put_indexed(_: int) -> Iterator[Request]:
@@ -113,8 +129,8 @@ def batch_get(count: int) -> Iterator[Request]:
 
 
 def batch_write(count: int) -> Iterator[Request]:
-    while True:
-        yield from sample.batches(PEOPLE, 0, count)
+    for revision in itertools.cycle((1, 2)):
+        yield from sample.batches(PEOPLE, 0, count, revision)
 
 
 def transact_write(size: int) -> Callable[[int], Iterator[Request]]:
@@ -123,10 +139,11 @@ def transact_write(size: int) -> Callable[[int], Iterator[Request]]:
     def requests(count: int) -> Iterator[Request]:
         for first in itertools.count(step=size):
             numbers = [(first + place) % count for place in range(size)]
+            revision = (3 + first // count) % sample.REVISIONS
             key = sample.person_key(numbers[0])
             actions = [f'{{"Update":{{"TableName":"{PEOPLE}","Key":{key},{_UPDATE}}}}}']
             actions += [
-                f'{{"Put":{{"TableName":"{PEOPLE}","Item":{sample.person(number)}}}}}'
+                f'{{"Put":{{"TableName":"{PEOPLE}","Item":{sample.person(number, revision)}}}}}'
                 for number in numbers[1:]
             ]
             # Every SDK adds a token of its own to a transaction that has none.
@@ -153,16 +170,17 @@ def select(count: int) -> Iterator[Request]:
 
 def mixed(count: int) -> Iterator[Request]:
     """Give 80 reads, 15 writes and 5 queries in a hundred, on keys of which few are asked for often."""
-    keys = Zipf(count, random.Random(_SEED))  # noqa: S311 - the same keys in every run
-    dice = random.Random(_SEED + 1)  # noqa: S311
-    for number in keys:
-        chance = dice.random()
-        if chance < 0.80:
-            yield _large_get(number)
-        elif chance < 0.95:
-            yield _put(LARGE, sample.large(number))
-        else:
-            yield _large_query(number)
+    for revision in itertools.cycle((1, 2)):
+        keys = Zipf(count, random.Random(_SEED))  # noqa: S311 - the same keys in every run, and with each revision
+        dice = random.Random(_SEED + 1)  # noqa: S311
+        for place, number in enumerate(itertools.islice(keys, MIXED)):
+            chance = dice.random()
+            if chance < 0.80:
+                yield _large_get(number)
+            elif chance < 0.95:
+                yield _put(LARGE, sample.large(number, (revision + place) % sample.REVISIONS))
+            else:
+                yield _large_query(number)
 
 
 def _large_get(number: int) -> Request:
@@ -182,7 +200,7 @@ def growth_get(count: int) -> Iterator[Request]:
 
 
 def growth_put(count: int) -> Iterator[Request]:
-    return (_put(LARGE, sample.large(number)) for number in _numbers(count))
+    return (_put(LARGE, sample.large(*each)) for each in _rewritten(count, GROWTH_OVERWRITTEN))
 
 
 def growth_query(count: int) -> Iterator[Request]:

@@ -21,6 +21,7 @@ _CITIES = ("Antwerp", "Bergamo", "Cardiff", "Dresden", "Esbjerg")
 # What is left of the 400 bytes for the text at the end, without and with a sort key.
 _TEXT = "the quick brown fox jumps over the lazy dog " * 8
 _REST, _REST_SORTED = 288, 282
+REVISIONS = 44  # of an item: of the same size, but with other words in the text
 
 Request = tuple[str, str]  # an operation and its body
 
@@ -82,9 +83,9 @@ def person_key(number: int) -> str:
     return f'{{"pk":{{"S":"person-{number:010d}"}}}}'
 
 
-def person(number: int) -> str:
+def person(number: int, revision: int = 0) -> str:
     """Give an item of 400 bytes, as JSON: scalars of each kind, a document, a set, and text."""
-    return f'{{"pk":{{"S":"person-{number:010d}"}},{_attributes(number, _REST)}}}'
+    return f'{{"pk":{{"S":"person-{number:010d}"}},{_attributes(number, revision, _REST)}}}'
 
 
 def order_key(number: int, per_partition: int = PER_PARTITION) -> str:
@@ -92,31 +93,31 @@ def order_key(number: int, per_partition: int = PER_PARTITION) -> str:
     return f'{{"pk":{{"S":"customer-{partition:08d}"}},"sk":{{"S":"{place:04d}"}}}}'
 
 
-def order(number: int, per_partition: int = PER_PARTITION) -> str:
+def order(number: int, revision: int = 0, per_partition: int = PER_PARTITION) -> str:
     """Give an item of 400 bytes with a sort key, as JSON."""
-    return f"{order_key(number, per_partition)[:-1]},{_attributes(number, _REST_SORTED)}}}"
+    return f"{order_key(number, per_partition)[:-1]},{_attributes(number, revision, _REST_SORTED)}}}"
 
 
-def _attributes(number: int, rest: int) -> str:
+def _attributes(number: int, revision: int, rest: int) -> str:
     city = _CITIES[number % len(_CITIES)]
     return (
         f'"n":{{"N":"{1_000_001 + number * 10}"}},"kind":{{"S":"kind-{number % KINDS}"}},'
         f'"bucket":{{"S":"bucket-{number % PER_PARTITION:02d}"}},"city":{{"S":"{city}"}},'
         f'"live":{{"BOOL":true}},"address":{{"M":{{"city":{{"S":"{city}"}},"zip":{{"N":"90210"}}}}}},'
-        f'"tags":{{"SS":["blue","green"]}},"text":{{"S":"{_TEXT[:rest]}"}}'
+        f'"tags":{{"SS":["blue","green"]}},"text":{{"S":"{_TEXT[revision : revision + rest]}"}}'
     )
 
 
-def batches(table: str, first: int, last: int) -> Iterator[Request]:
+def batches(table: str, first: int, last: int, revision: int = 0) -> Iterator[Request]:
     """Give the BatchWriteItem requests that put the items first … last - 1 of a table."""
     make = {PEOPLE: person, PLAIN: person, ORDERS: order, LARGE: large}[table]
     for start in range(first, last, _BATCH):
         puts = ",".join(
-            f'{{"PutRequest":{{"Item":{make(number)}}}}}'
+            f'{{"PutRequest":{{"Item":{make(number, revision)}}}}}'
             for number in range(start, min(start + _BATCH, last))
         )
         yield "BatchWriteItem", f'{{"RequestItems":{{"{table}":[{puts}]}}}}'
 
 
-def large(number: int) -> str:
-    return order(number, PER_LARGE_PARTITION)
+def large(number: int, revision: int = 0) -> str:
+    return order(number, revision, PER_LARGE_PARTITION)

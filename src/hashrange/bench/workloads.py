@@ -62,7 +62,15 @@ WORKLOADS = (
         "get-missing", 1, "GetItem, no such item", PEOPLE, bodies.get_missing, lambda a: "Item" not in a
     ),
     Workload("put-new", 2, "PutItem, new", PLAIN, bodies.put_new, _any_answer, consumes=True),
-    Workload("put", 2, "PutItem, overwrite", PEOPLE, bodies.put_overwrite, _any_answer),
+    Workload(
+        "put",
+        2,
+        "PutItem, overwrite",
+        PEOPLE,
+        bodies.put_overwrite,
+        _any_answer,
+        cycle=2 * bodies.OVERWRITTEN,
+    ),
     Workload(
         "put-2-gsi", 2, "PutItem, new, 2 indexes", INDEXED, bodies.put_indexed, _any_answer, consumes=True
     ),
@@ -146,7 +154,7 @@ WORKLOADS = (
     ),
     Workload("batch-get-100", 7, "BatchGetItem, 100 items", PEOPLE, bodies.batch_get, _all_read, cycle=1_000),
     Workload(
-        "batch-write-25", 7, "BatchWriteItem, 25 items", PEOPLE, bodies.batch_write, _all_written, cycle=400
+        "batch-write-25", 7, "BatchWriteItem, 25 items", PEOPLE, bodies.batch_write, _all_written, cycle=800
     ),
     Workload(
         "transact-write-2",
@@ -187,12 +195,20 @@ WORKLOADS = (
         LARGE,
         bodies.mixed,
         _any_answer,
-        cycle=60_000,
+        cycle=2 * bodies.MIXED,
     ),
 )
 GROWTH = (
     Workload("growth-get", 12, "GetItem", LARGE, bodies.growth_get, _found, cycle=10_000),
-    Workload("growth-put", 12, "PutItem", LARGE, bodies.growth_put, _any_answer, cycle=10_000),
+    Workload(
+        "growth-put",
+        12,
+        "PutItem",
+        LARGE,
+        bodies.growth_put,
+        _any_answer,
+        cycle=2 * bodies.GROWTH_OVERWRITTEN,
+    ),
     Workload("growth-query", 12, "Query, 10 items", LARGE, bodies.growth_query, _items(10), cycle=10_000),
 )
 NAMES = (*(workload.name for workload in WORKLOADS), "growth")
