@@ -225,11 +225,12 @@ async def _serve(settings: Settings, started: Started, place: Place | None = Non
 def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> Engine:
     if settings.engine != "sqlite":
         return _open_postgres(settings, deliver)
-    if place is not None:
-        return SqliteEngine.join(settings.data_dir, deliver=deliver, tide=place.commits)
     if settings.in_memory:
         return MemoryEngine(deliver=deliver)
-    return SqliteEngine.open(settings.data_dir, deliver=deliver)
+    soon = asyncio.get_running_loop().call_soon
+    if place is not None:
+        return SqliteEngine.join(settings.data_dir, deliver=deliver, tide=place.commits, soon=soon)
+    return SqliteEngine.open(settings.data_dir, deliver=deliver, soon=soon)
 
 
 def _postgres() -> "type[PostgresEngine]":

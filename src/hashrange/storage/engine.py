@@ -61,6 +61,9 @@ Done = Callable[[T | None, BaseException | None], None]
 Deliver = Callable[[list[Callable[[], None]]], None]
 """Runs the callbacks of one commit, in order, where the owner wants them run."""
 
+Soon = Callable[[Callable[[], None]], object]
+"""Has something done on the calling thread, an event loop's, once this turn of the loop is over."""
+
 
 class Reader(Protocol):
     """One consistent view of rows and counters."""

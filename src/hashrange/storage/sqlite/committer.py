@@ -1,29 +1,29 @@
-"""Group commit: one thread that runs queued steps and shares each commit among those that wait."""
+"""Group commit: who runs the steps that wait, and when.
+
+Python runs on one thread at a time, and two threads that keep taking its lock from each other lose more than they win.
+So the steps of an event loop are run and committed on its own thread, at the end of a turn that brought no more of
+them, as long as the disk is quick (see `pace`). Otherwise, and for all other threads, there is the writer thread.
+"""
 
 import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from functools import partial
 from typing import Any
 
-import apsw
-
-from hashrange.storage.engine import Deliver, Done, Transaction
-from hashrange.storage.errors import Closed, StorageError
-from hashrange.storage.sqlite.faults import is_fault, translate
+from hashrange.storage.engine import Deliver, Done, Soon, Transaction
+from hashrange.storage.errors import Closed
+from hashrange.storage.sqlite.group import STEPS_MAX, Group, Job
+from hashrange.storage.sqlite.pace import Pace
 from hashrange.storage.sqlite.transaction import WriteTransaction
+from hashrange.storage.sqlite.turn import Turn
 
 log = logging.getLogger(__name__)
 
-# A commit takes in steps until none waits or one of these is reached; what is left goes into the next.
-STEPS_MAX = 512
-STEPS_SECONDS_MAX = 0.025
-STEPS_BYTES_MAX = 8 * 1024 * 1024
+WRITER_SECONDS_MAX = 0.025  # that a commit's steps may take altogether
+LOOP_SECONDS_MAX = 0.005  # the same on an event loop, whose other clients wait meanwhile
 
-Job = tuple[Callable[[Transaction], Any], Done[Any]]
 Chore = Callable[[], None]
 
 
@@ -31,12 +31,25 @@ class Committer:
     """The only writer of a data file."""
 
     def __init__(
-        self, transaction: WriteTransaction, deliver: Deliver, turn: AbstractContextManager[None]
+        self,
+        transaction: WriteTransaction,
+        deliver: Deliver,
+        turn: Turn,
+        soon: Soon | None = None,
     ) -> None:
-        """Start the writer thread; it takes a turn for all that it does to the file."""
+        """Start the writer thread; it takes a turn for all that it does to the file.
+
+        `soon` is that of the event loop on this thread. Without it the writer thread makes all commits.
+        """
         self._turn = turn
         self._transaction = transaction
         self._deliver = deliver
+        self._soon = soon
+        self._home = threading.get_ident()
+        self._pace = Pace()
+        self._due = False  # the loop is going to look at the jobs
+        self._seen = 0  # how many there were when it last did
+        self._since = 0.0  # when it saw the first of them
         self._jobs: deque[Job] = deque()
         self._chores: deque[Chore] = deque()
         self._lock = threading.Lock()
@@ -52,7 +65,10 @@ class Committer:
         with self._lock:
             if not self._closing:
                 self._jobs.append((step, done))
-                self._wake()
+                if self._soon is not None and threading.get_ident() == self._home:
+                    self._look_again(self._soon)
+                else:
+                    self._wake()
                 return
         done(None, Closed("the engine is closed"))
 
@@ -76,6 +92,46 @@ class Committer:
             self._asleep = False
             self._bell.release()
 
+    # On the event loop.
+
+    def _look_again(self, soon: Soon) -> None:
+        if not self._due:
+            self._due = True
+            soon(self._end_of_turn)
+
+    def _end_of_turn(self) -> None:
+        """Commit what waits, unless it is worth waiting for more, or have the writer do it."""
+        self._due = False
+        if not self._jobs or self._soon is None:
+            self._seen = 0
+            return
+        if self._more_may_come():
+            self._look_again(self._soon)
+            return
+        self._seen = 0
+        if not self._pace.is_loops() or not self._turn.claim():
+            with self._lock:
+                self._wake()
+            return
+        try:
+            callbacks = self._commit(LOOP_SECONDS_MAX)
+            self._pace.took(self._transaction.sync_seconds, self._transaction.rows)
+        finally:
+            self._turn.give_back()
+        run_inline(callbacks)
+        if self._jobs:
+            self._look_again(self._soon)
+
+    def _more_may_come(self) -> bool:
+        """Whether this turn brought new steps, so that the next may too; none waits longer than the disk takes."""
+        seen, self._seen = self._seen, len(self._jobs)
+        now = time.monotonic()
+        if not seen:
+            self._since = now
+        return seen < self._seen < STEPS_MAX and now - self._since <= self._transaction.sync_seconds
+
+    # On the writer thread.
+
     def _run(self) -> None:
         while self._wait():
             if self._chores:
@@ -83,7 +139,7 @@ class Committer:
                     self._chores.popleft()()
             if self._jobs:
                 with self._turn:
-                    callbacks = self._commit()
+                    callbacks = self._commit(WRITER_SECONDS_MAX)
                 run_callbacks(self._deliver, callbacks)
 
     def _wait(self) -> bool:
@@ -99,62 +155,15 @@ class Committer:
         self._bell.acquire()
         return True
 
-    def _commit(self) -> list[Callable[[], None]]:
-        """Run waiting steps in one transaction and give their callbacks, to be called now."""
-        taken: list[Done[Any]] = []
-        try:
-            return self._commit_steps(taken)
-        except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
-            return fail_all(self._transaction, taken, translate(error))
+    # On either.
 
-    def _commit_steps(self, taken: list[Done[Any]]) -> list[Callable[[], None]]:
-        outcomes: list[Callable[[], None]] = []
-        transaction, jobs = self._transaction, self._jobs
-        deadline = time.monotonic() + STEPS_SECONDS_MAX
-        step, done = jobs.popleft()
-        taken.append(done)
-        transaction.begin()
-        while True:
-            outcomes.append(run_step(transaction, step, done))
-            if not jobs or len(taken) >= STEPS_MAX or transaction.pending_bytes >= STEPS_BYTES_MAX:
-                break
-            if time.monotonic() > deadline:
-                break
-            step, done = jobs.popleft()
-            taken.append(done)
-        transaction.commit()
-        return outcomes
-
-
-def run_step(
-    transaction: WriteTransaction, step: Callable[[Transaction], Any], done: Done[Any]
-) -> Callable[[], None]:
-    """Run one step, keep or forget its writes, and give its callback for after the commit."""
-    try:
-        result = step(transaction)
-    except apsw.Error as error:
-        if is_fault(error):
-            raise
-        transaction.discard()
-        return partial(done, None, translate(error))
-    except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
-        transaction.discard()
-        return partial(done, None, error)
-    transaction.accept()
-    return partial(done, result, None)
-
-
-def fail_all(
-    transaction: WriteTransaction, taken: list[Done[Any]], error: StorageError
-) -> list[Callable[[], None]]:
-    """Undo a commit that went wrong; none of its steps may be acknowledged."""
-    log.error("commit failed, %d steps undone: %s", len(taken), error)
-    try:
-        transaction.rollback()
-    except apsw.Error as again:
-        log.error("rollback failed: %s", again)
-    # Each waiter raises its own, so that their tracebacks stay apart.
-    return [partial(done, None, type(error)(*error.args)) for done in taken]
+    def _commit(self, seconds: float) -> list[Callable[[], None]]:
+        """Run waiting steps, for so long, in one transaction and give their callbacks, to be called now."""
+        group = Group(self._transaction)
+        if self._jobs:
+            group.run(self._jobs, seconds)
+            group.commit()
+        return group.callbacks
 
 
 def run_callbacks(deliver: Deliver, callbacks: list[Callable[[], None]]) -> None:

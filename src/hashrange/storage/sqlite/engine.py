@@ -3,13 +3,12 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TypeVar, cast
 
 import apsw
 
-from hashrange.storage.engine import Deliver, Done, Reader, Transaction
+from hashrange.storage.engine import Deliver, Done, Reader, Soon, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
 from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
@@ -20,7 +19,7 @@ from hashrange.storage.sqlite.patience import PatientReaders
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.tide import LocalTide, Tide
 from hashrange.storage.sqlite.transaction import WriteTransaction
-from hashrange.storage.sqlite.turn import Turn
+from hashrange.storage.sqlite.turn import SharedTurn, Turn
 from hashrange.storage.sqlite.vacuum import give_back
 from hashrange.storage.sqlite.waiting import Waiter
 
@@ -43,10 +42,11 @@ class SqliteEngine:
     def __init__(
         self,
         path: Path,
-        claim: DirectoryLock | Turn,
+        claim: DirectoryLock | SharedTurn,
         writer: apsw.Connection,
         deliver: Deliver,
         tide: Tide,
+        soon: Soon | None,
     ) -> None:
         """Take over a claim on the directory and a prepared connection; use `open` or `join`."""
         self._path = path
@@ -59,16 +59,16 @@ class SqliteEngine:
         self._idle_readers: list[SnapshotReader] = []
         self._patient = PatientReaders(deliver)
         self._checkpointer = Checkpointer(checkpoints, self._writer, tide, self._unpin)
-        turn = claim if isinstance(claim, Turn) else nullcontext()
-        self._committer = Committer(WriteTransaction(self._writer), deliver, turn)
+        turn = claim if isinstance(claim, SharedTurn) else Turn()
+        self._committer = Committer(WriteTransaction(self._writer), deliver, turn, soon)
         self._checkpointer.start(self._committer.interject)
         self._closed = False
         self._closing = threading.Lock()
 
     @classmethod
-    def open(cls, path: Path, *, deliver: Deliver | None = None) -> "SqliteEngine":
+    def open(cls, path: Path, *, deliver: Deliver | None = None, soon: Soon | None = None) -> "SqliteEngine":
         """Take the data directory `path` and open or create the data file in it."""
-        return cls._open(path, DirectoryLock(path), deliver or run_inline, LocalTide())
+        return cls._open(path, DirectoryLock(path), deliver or run_inline, LocalTide(), soon)
 
     @staticmethod
     def claim(path: Path) -> DirectoryLock:
@@ -87,16 +87,23 @@ class SqliteEngine:
         return f"SQLite ({schema.data_file(path)})"
 
     @classmethod
-    def join(cls, path: Path, *, deliver: Deliver, tide: Tide) -> "SqliteEngine":
+    def join(cls, path: Path, *, deliver: Deliver, tide: Tide, soon: Soon | None = None) -> "SqliteEngine":
         """Open the data file together with other workers; their parent holds the directory's lock."""
-        return cls._open(path, Turn(path), deliver, tide)
+        return cls._open(path, SharedTurn(path), deliver, tide, soon)
 
     @classmethod
-    def _open(cls, path: Path, claim: DirectoryLock | Turn, deliver: Deliver, tide: Tide) -> "SqliteEngine":
+    def _open(
+        cls,
+        path: Path,
+        claim: DirectoryLock | SharedTurn,
+        deliver: Deliver,
+        tide: Tide,
+        soon: Soon | None,
+    ) -> "SqliteEngine":
         try:
             file = schema.data_file(path)
             writer = schema.open_file(file, cache_kib=WRITER_CACHE_KIB)
-            return cls(file, claim, writer, deliver, tide)
+            return cls(file, claim, writer, deliver, tide, soon)
         except BaseException:
             claim.release()
             raise

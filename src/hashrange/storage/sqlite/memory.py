@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -10,8 +11,9 @@ import apsw
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
-from hashrange.storage.sqlite.committer import fail_all, run_inline, run_step
+from hashrange.storage.sqlite.committer import run_inline
 from hashrange.storage.sqlite.faults import translate
+from hashrange.storage.sqlite.group import Group
 from hashrange.storage.sqlite.patience import PatientReaders
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
@@ -164,14 +166,11 @@ class MemoryEngine:
             return [lambda: done(None, Closed("the engine is closed"))]
         if self._connection.in_transaction:
             raise RuntimeError("a step may only use its transaction")
-        try:
-            self._transaction.begin()
-            callback = run_step(self._transaction, step, done)
-            self._transaction.commit()
-            self.commits += 1
-        except Exception as error:  # noqa: BLE001 - whatever it is, the step gets its answer
-            return fail_all(self._transaction, [done], translate(error))
-        return [callback]
+        group = Group(self._transaction)
+        group.run(deque([(step, done)]))
+        group.commit()
+        self.commits += 1
+        return group.callbacks
 
     def _check_open(self) -> None:
         if self._closed:

@@ -5,6 +5,7 @@ raises is undone by forgetting its writes, which costs nothing; only a step that
 writing needs a savepoint, because SQLite itself has to see those writes.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -29,7 +30,7 @@ class WriteTransaction:
 
     __slots__ = (
         "_accepted", "_accepted_adds", "_adds", "_connection", "_cursor", "_own", "_read", "_savepoint", "_scans",
-        "pending_bytes",
+        "pending_bytes", "rows", "sync_seconds",
     )  # fmt: skip
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -44,6 +45,8 @@ class WriteTransaction:
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
         self.pending_bytes = 0
+        self.rows = 0  # that the last commit wrote
+        self.sync_seconds = 0.0  # that the disk took for it
 
     # What a step sees.
 
@@ -148,12 +151,15 @@ class WriteTransaction:
     def commit(self) -> None:
         """Hand everything accepted to SQLite and return when it is on disk."""
         self._read.clear()
+        self.rows = len(self._accepted)
         self._store(self._accepted)
         if self._accepted_adds:
             adds = [(key, amount) for key, amount in self._accepted_adds.items() if amount]
             self._cursor.executemany(ADD, adds)
             self._accepted_adds.clear()
+        begun = time.monotonic()
         self._cursor.execute("COMMIT")
+        self.sync_seconds = time.monotonic() - begun
 
     def rollback(self) -> None:
         """Forget the whole commit, as after a fault."""
