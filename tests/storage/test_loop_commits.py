@@ -1,6 +1,7 @@
 """An event loop's steps: run on its own thread, committed together, in order, and never lost."""
 
 import asyncio
+import math
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -43,7 +44,8 @@ def turns() -> Turns:
 
 
 @pytest.fixture
-def looped(tmp_path: Path, turns: Turns) -> Iterator[SqliteEngine]:
+def looped(tmp_path: Path, turns: Turns, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteEngine]:
+    monkeypatch.setattr(pace, "QUICK_SECONDS", math.inf)  # whatever the disk does just now
     engine = SqliteEngine.open(tmp_path, soon=turns.soon)
     yield engine
     engine.close()
