@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import value_strategies
 from hashrange.core import values
@@ -185,3 +186,52 @@ def test_names_are_checked_before_values_at_the_top_and_behind_them_below() -> N
     with pytest.raises(Invalid, match="Nesting Levels"):
         values.canonical_item({"a": {"M": {"": copy.deepcopy(deep)}}})
     assert values.canonical_item({"a" * 65535: {"S": "x"}})
+
+
+ODD = st.sampled_from(
+    [
+        {"S": 1},
+        {"S": None},
+        {"N": "01"},
+        {"N": "x"},
+        {"N": 5},
+        {"BOOL": "true"},
+        {"NULL": False},
+        {"SS": []},
+        {"SS": ["b", "a"]},
+        {"SS": ["a", "a"]},
+        {"SS": ["a", 1]},
+        {"M": {"": {"S": "x"}}},
+        {"M": {"a" * 70_000: {"S": "x"}}},
+        {"M": []},
+        {"L": {}},
+        {"L": [{"N": "1.0"}]},
+        {"S": "a", "N": "1"},
+        {"X": "a"},
+        {},
+        [],
+        None,
+        nested(31, {"S": "deep"}, "M"),
+        nested(32, {"S": "deep"}),
+        nested(33, {"S": "deep"}, "M"),
+    ]
+)
+
+
+@given(st.dictionaries(st.text(max_size=3), value_strategies.values | ODD, max_size=4))
+def test_an_item_is_measured_as_its_values_are(sent: dict[str, Any]) -> None:
+    """The walk that checks and measures at once agrees with the two that do one of these."""
+
+    def slowly(raw: dict[str, Any]) -> tuple[dict[str, Any], int]:
+        for name in raw:
+            values.check_name(name)
+        item = {name: values.canonical(value) for name, value in raw.items()}
+        return item, values.attributes_size(item)
+
+    outcomes = []
+    for measure in (slowly, values.canonical_sized):
+        try:
+            outcomes.append(measure(copy.deepcopy(sent)))
+        except (Invalid, RequestInvalid, values.Malformed) as error:
+            outcomes.append((type(error), getattr(error, "message", None)))
+    assert outcomes[0] == outcomes[1]

@@ -76,19 +76,70 @@ def canonical_sized(raw: Any, *, older: bool = False) -> tuple[Item, int]:
     if raw and ("" in raw or max(map(len, raw)) > _NAME_CHARS_SAFE):
         for name in raw:
             check_name(name)
-    total = 0
+    names = "".join(raw)
+    total = len(names) if names.isascii() else len(names.encode("utf-8"))
     for name, value in raw.items():
-        total += len(name) if name.isascii() else len(name.encode("utf-8"))
         # Most attributes are strings, and a string is canonical as it is.
         text = value.get("S") if type(value) is dict and len(value) == 1 else None
         if type(text) is str:
             total += len(text) if text.isascii() else len(text.encode("utf-8"))
-        elif _is_simple(value):
-            total += numbers.size(value["N"])
-        else:
+            continue
+        measured = _plain_size(value, 1)
+        if measured < 0:
             value = raw[name] = canonical(value, older=older)  # noqa: PLW2901 - the same attribute, now canonical
-            total += size(value)
+            measured = size(value)
+        total += measured
     return raw, total
+
+
+def _plain_size(value: Any, depth: int) -> int:
+    """What a value as sent counts for if it is surely canonical, as most are; -1 for all others."""
+    if type(value) is not dict or len(value) != 1:
+        return -1
+    ((kind, content),) = value.items()
+    if kind == "N":
+        return numbers.size(content) if type(content) is str and numbers.is_plain(content) else -1
+    if kind == "S":
+        return _text_size(content) if type(content) is str else -1
+    if kind == "BOOL":
+        return 1 if type(content) is bool else -1
+    if kind == "M":
+        return _plain_map_size(content, depth) if type(content) is dict else -1
+    if kind == "SS":
+        return _plain_set_size(content) if type(content) is list else -1
+    if kind == "L" and type(content) is list and depth < limits.NESTING_LEVELS_MAX:
+        sizes = [_plain_size(each, depth + 1) for each in content]
+        return -1 if -1 in sizes else 3 + len(sizes) + sum(sizes)
+    return -1
+
+
+def _plain_map_size(content: dict[str, Any], depth: int) -> int:
+    if depth >= limits.NESTING_LEVELS_MAX or "" in content:
+        return -1
+    names = "".join(content)
+    if len(names) > _NAME_CHARS_SAFE:
+        return -1
+    total = 3 + len(content) + _text_size(names)
+    for each in content.values():
+        below = _plain_size(each, depth + 1)
+        if below < 0:
+            return -1
+        total += below
+    return total
+
+
+def _plain_set_size(content: list[Any]) -> int:
+    """Of strings that are sorted already, and of which none comes twice."""
+    before = None
+    for member in content:
+        if type(member) is not str or (before is not None and member <= before):
+            return -1
+        before = member
+    return _strings_size(content) if content else -1
+
+
+def _text_size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8"))
 
 
 def _is_simple(value: Any) -> bool:
