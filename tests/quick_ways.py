@@ -9,9 +9,15 @@ import orjson
 from clocked import Clocked
 from hashrange.api import registry
 from hashrange.api.errors import ApiError
-from hashrange.api.plan import Read
+from hashrange.api.plan import Read, Write
+from hashrange.core.errors import Invalid
+from hashrange.storage.engine import Transaction
 
 Outcome = tuple[Any, ...]
+
+
+class _Undo(Exception):
+    """Raised by a step that is not to be committed."""
 
 
 class TwoWays:
@@ -47,8 +53,27 @@ class TwoWays:
             plan = self.operation.plan(self.service.context, _as_sent(request))
         except ApiError as error:
             return error.status, error.code, error.message, error.fields
+        if isinstance(plan, Write):
+            return self._undone(plan)
         assert isinstance(plan, Read)
         return 200, plan.eventual, self.service.engine.read(plan.step)
+
+    def _undone(self, plan: Write) -> Outcome:
+        """The answer of a write and all that is stored after it; then everything is as before."""
+
+        def step(tx: Transaction) -> None:
+            answer = plan.step(tx)
+            raise _Undo(200, plan.reads(), answer, list(tx.scan(b"", b"\xff" * 9)))
+
+        try:
+            self.service.engine.write(step)
+        except _Undo as undo:
+            return undo.args
+        except ApiError as error:
+            return error.status, error.code, error.message, error.fields
+        except Invalid as invalid:
+            return 400, "ValidationException", type(invalid), invalid.message
+        raise AssertionError("neither an answer nor an error")
 
 
 def _as_sent(request: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from hashrange.api.errors import ApiError
 from hashrange.api.parameters import legacy_map, refuse_idle_placeholders, refuse_mixing, resolver
 from hashrange.api.plan import Write
 from hashrange.core.errors import Invalid, RequestInvalid
-from hashrange.core.expressions import Condition, legacy
-from hashrange.core.mutation import Command, Delete, Outcome, Put
+from hashrange.core.expressions import Condition, legacy, select_paths
+from hashrange.core.mutation import Change, Command, Delete, Outcome, Put
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage import catalogue, store
@@ -80,3 +80,34 @@ def write(table: Table, command: Put | Delete, request: Request, key_item: Item,
         return answers.body(members)
 
     return Write(step, reads=lambda: store.reads(table, command.key))
+
+
+def change(table: Table, command: Change, request: Request) -> Write:
+    """The plan of UpdateItem."""
+    key, key_item = command.key, command.key_item
+
+    def step(tx: Transaction) -> bytes:
+        current, outcome = run(tx, table, command, request)
+        members = answers.write_members(tx, request, current, outcome, key_item, key)
+        attributes = returned(request.get("ReturnValues", "NONE"), outcome)
+        if attributes:
+            members["Attributes"] = attributes
+        return answers.body(members)
+
+    return Write(step, reads=lambda: store.reads(table, key))
+
+
+def returned(wanted: str, outcome: Outcome) -> Item | None:
+    """The Attributes member for each of the five choices."""
+    paths = () if outcome.applied is None else outcome.applied.paths
+    match wanted:
+        case "ALL_OLD":
+            return outcome.before
+        case "ALL_NEW":
+            return outcome.after
+        case "UPDATED_OLD":
+            return None if outcome.before is None else select_paths(paths, outcome.before)
+        case "UPDATED_NEW":
+            return None if outcome.after is None else select_paths(paths, outcome.after)
+        case _:
+            return None

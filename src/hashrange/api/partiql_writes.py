@@ -6,7 +6,8 @@ import msgspec
 
 from hashrange.api import errors
 from hashrange.api.errors import ApiError
-from hashrange.api.update_item import refuse_key_update, returned
+from hashrange.api.item_writes import returned
+from hashrange.api.update_item import refuse_key_update
 from hashrange.core import mutation
 from hashrange.core.mutation import Command, Outcome
 from hashrange.core.partiql import Bound, commands

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hashrange.api import answers, item_writes
+from hashrange.api import item_writes
 from hashrange.api.context import Context
 from hashrange.api.item_shapes import ATTRIBUTE_UPDATES, single_write
 from hashrange.api.kinds import Text, Violation
@@ -13,18 +13,15 @@ from hashrange.api.parameters import (
     refuse_mixing,
     resolver,
 )
-from hashrange.api.plan import Plan, Write
+from hashrange.api.plan import Plan
+from hashrange.api.quick_update import learn, quick_update
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape, is_enumeration
 from hashrange.api.table_names import data_table
 from hashrange.core import key_paths, mutation, primary_key
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition, Update, build, legacy, select_paths
-from hashrange.core.mutation import Outcome
+from hashrange.core.expressions import Condition, Update, build, legacy
 from hashrange.core.schema import Table
-from hashrange.core.values import Item
-from hashrange.storage import store
-from hashrange.storage.engine import Transaction
 
 _ENUMERATIONS = ("ReturnValues", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics")
 
@@ -49,7 +46,7 @@ _EXPRESSIONS = ("UpdateExpression", "ConditionExpression")
 _NOTHING = build.update(())
 
 
-@operation("UpdateItem", SHAPE)
+@operation("UpdateItem", SHAPE, quick_update)
 def update_item(context: Context, request: dict[str, Any]) -> Plan:
     refuse_mixing(request, _LEGACY, _EXPRESSIONS)
     refuse_idle_placeholders(request, _EXPRESSIONS, _EXPRESSIONS)
@@ -61,17 +58,8 @@ def update_item(context: Context, request: dict[str, Any]) -> Plan:
     key_paths.refuse_nested(table, table.indexes, update, condition)
     if "UpdateExpression" in request:
         mutation.check_charge(update)
-    command = mutation.Change(key, key_item, update, condition)
-
-    def step(tx: Transaction) -> bytes:
-        current, outcome = item_writes.run(tx, table, command, request)
-        members = answers.write_members(tx, request, current, outcome, key_item, key)
-        attributes = returned(request.get("ReturnValues", "NONE"), outcome)
-        if attributes:
-            members["Attributes"] = attributes
-        return answers.body(members)
-
-    return Write(step, reads=lambda: store.reads(table, key))
+    learn(request, table)
+    return item_writes.change(table, mutation.Change(key, key_item, update, condition), request)
 
 
 def read_update(request: dict[str, Any]) -> tuple[Update, Condition | None]:
@@ -91,25 +79,9 @@ def read_update(request: dict[str, Any]) -> tuple[Update, Condition | None]:
 
 def refuse_key_update(table: Table, update: Update) -> None:
     """An item's key never changes."""
-    for name in mutation.targets(update):
+    for name in update.targets:
         if name in table.key_names:
             raise Invalid(
                 f"One or more parameter values were invalid: Cannot update attribute {name}. "
                 "This attribute is part of the key"
             )
-
-
-def returned(wanted: str, outcome: Outcome) -> Item | None:
-    """The Attributes member for each of the five choices."""
-    paths = () if outcome.applied is None else outcome.applied.paths
-    match wanted:
-        case "ALL_OLD":
-            return outcome.before
-        case "ALL_NEW":
-            return outcome.after
-        case "UPDATED_OLD":
-            return None if outcome.before is None else select_paths(paths, outcome.before)
-        case "UPDATED_NEW":
-            return None if outcome.after is None else select_paths(paths, outcome.after)
-        case _:
-            return None

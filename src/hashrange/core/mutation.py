@@ -91,20 +91,18 @@ def holds(condition: Condition | None, stored: Item | None) -> None:
 def changed_item(table: Table, command: Change, stored: Item | None, stored_size: int) -> tuple[Applied, int]:
     """The updated item and its size, after the checks that need the finished item."""
     applied = apply_update(command.update, command.key_item if stored is None else stored)
-    names = targets(command.update)
-    touched = {name: applied.item[name] for name in names if name in applied.item}
+    item, names = applied.item, command.update.targets
+    touched = {name: item[name] for name in names if name in item}
     if stored is None:
-        size = item_size(applied.item)
+        size = item_size(item)
     else:
-        size = (
-            stored_size
-            + item_size(touched)
-            - item_size({name: stored[name] for name in names if name in stored})
-        )
+        replaced = {name: stored[name] for name in names if name in stored}
+        size = stored_size + item_size(touched) - item_size(replaced)
     if size > ITEM_BYTES_MAX:
         raise Invalid(_UPDATE_TOO_LARGE)
-    if any(depth(value) > NESTING_LEVELS_MAX for value in touched.values()):
-        raise Invalid("Nesting Levels have exceeded supported limits")
+    for value in touched.values():
+        if ("M" in value or "L" in value) and depth(value) > NESTING_LEVELS_MAX:
+            raise Invalid("Nesting Levels have exceeded supported limits")
     if table.indexes:
         indexes.check_index_keys(table, touched, update=True)
         indexes.check_key_totals(table, applied.item)
@@ -114,11 +112,6 @@ def changed_item(table: Table, command: Change, stored: Item | None, stored_size
 def only_removes(update: Update) -> bool:
     """Whether an update can make no item where there is none: one that does nothing at all still makes one."""
     return bool(update.actions) and update.removes_only
-
-
-def targets(update: Update) -> list[str]:
-    """The top-level attributes that an update writes, in its own order."""
-    return [str(action.path.parts[0]) for action in update.actions]
 
 
 def units_of(before_size: int, after_size: int) -> int:

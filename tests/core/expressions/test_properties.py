@@ -140,7 +140,7 @@ def test_an_update_never_changes_the_item_it_is_given(text: str, item: dict[str,
     except Invalid:
         pass
     else:
-        assert set(before) ^ set(applied.item) <= update.targets
+        assert set(before) ^ set(applied.item) <= set(update.targets)
         untouched = applied.item.keys() - update.targets
         assert {name: applied.item[name] for name in untouched} == {name: before[name] for name in untouched}
         assert {name: canonical(copy.deepcopy(value)) for name, value in applied.item.items()} == applied.item

@@ -67,7 +67,7 @@ def test_what_an_expression_mentions() -> None:
     assert condition.nested == {"a", "l"}
     update = Resolver(None, VALUES).update("SET a.b = if_not_exists(c, d), e = :n REMOVE f")
     assert update.attributes == {"a", "c", "d", "e", "f"}
-    assert update.targets == {"a", "e", "f"}
+    assert set(update.targets) == {"a", "e", "f"}
     assert update.nested == {"a"}
     projection = Resolver(None, None).projection("a, b.c, d[0]")
     assert projection.attributes == {"a", "b", "d"}

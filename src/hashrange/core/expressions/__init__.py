@@ -5,6 +5,7 @@ from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.keys import KeyClause, KeyOperator, OpenClause
 from hashrange.core.expressions.project import Projection, pick, projection, select_paths
 from hashrange.core.expressions.resolver import ConditionKind, Resolver
+from hashrange.core.expressions.template import WriteTemplate
 from hashrange.core.expressions.tree import Parameter, Path
 from hashrange.core.expressions.update import Applied, Update, apply_update, update_charge
 
@@ -21,6 +22,7 @@ __all__ = [
     "Projection",
     "Resolver",
     "Update",
+    "WriteTemplate",
     "apply_update",
     "key_condition",
     "matches",

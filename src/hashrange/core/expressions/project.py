@@ -47,8 +47,12 @@ def _branches(paths: Iterable[Path]) -> Mapping[str, Branches]:
 
 def pick(projection: Projection, item: Item) -> Item:
     """The parts of an item that the projection keeps."""
+    return _pick(projection.branches, item)
+
+
+def _pick(branches: Mapping[str, Branches], item: Item) -> Item:
     picked = {}
-    for name, below in projection.branches.items():
+    for name, below in branches.items():
         value = item.get(name)
         if value is not None:
             kept = _keep(value, below) if below else value
@@ -59,7 +63,7 @@ def pick(projection: Projection, item: Item) -> Item:
 
 def select_paths(paths: Iterable[Path], item: Item) -> Item:
     """The parts of an item at these paths."""
-    return pick(projection(paths), item)
+    return _pick(_branches(paths), item)
 
 
 def _keep(value: Value, branches: Branches) -> Value | None:

@@ -129,6 +129,10 @@ class Resolver:
         """A projection, which keeps parts of an item."""
         return self._ready(_projection_shape, "ProjectionExpression", text)
 
+    def value_checks(self) -> tuple[Check, ...]:
+        """What these expressions still have to check with other values of the same names."""
+        return tuple(check for shape in self._shapes for check in shape.checks_if_defined)
+
     def finish(self) -> None:
         """All names and all values must have been used by the expressions resolved so far."""
         if self._names:

@@ -23,7 +23,7 @@ class UpdatePlan(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
     paths: tuple[Path, ...]
     mentions: Mentions
-    targets: frozenset[str]
+    targets: tuple[str, ...]
     removes_only: bool
     charge: Charge
     results: tuple[Result, ...]
@@ -53,8 +53,8 @@ class Update(msgspec.Struct, frozen=True):
         return self.plan.mentions.nested
 
     @property
-    def targets(self) -> frozenset[str]:
-        """Top-level names of the attributes that it writes or removes."""
+    def targets(self) -> tuple[str, ...]:
+        """Top-level names of the attributes that it writes or removes, in its own order."""
         return self.plan.targets
 
     @property
@@ -84,7 +84,7 @@ def plan_update(actions: tuple[Action, ...]) -> UpdatePlan:
         actions=actions,
         paths=tuple(action.path for action in actions),
         mentions=mentions(path for action in actions for path in action_paths(action)),
-        targets=frozenset(map(str, tree)),
+        targets=tuple(map(str, tree)),
         removes_only=all(isinstance(action, Remove | Delete) for action in actions),
         charge=charge(actions),
         results=tuple(_result(action) for action in actions),
