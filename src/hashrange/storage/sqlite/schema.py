@@ -46,6 +46,8 @@ def connect(path: str, *, cache_kib: int) -> apsw.Connection:
     """Open a connection with the settings every connection shares."""
     connection = apsw.Connection(path, statementcachesize=STATEMENTS_CACHED)
     connection.set_busy_timeout(BUSY_MS)
+    # Otherwise SQLite looks at the value bound to a LIMIT, and prepares the statement anew whenever it changes.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     pragma(connection, "cache_size", -cache_kib)
     # Mapped pages count as the process's memory, and there may be any number of them.
     pragma(connection, "mmap_size", 0)
