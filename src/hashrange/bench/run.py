@@ -1,6 +1,7 @@
 """One run: every workload against one endpoint, one after the other."""
 
 import http.client
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ _FAILURES = (WrongAnswer, CallFailed, LoadFailed, SendFailed, OSError, http.clie
 _REQUESTS_MIN = 50  # fewer say little; such a workload gets more time, once
 _LONGER = 4
 _REQUESTS_AGE_SECONDS_MAX = 600  # a signature is good for fifteen minutes
+_SETTLE_SECONDS = 2
 _FIRST_LEVEL = 3  # growth starts at a thousand items
 _LARGE_LEVEL = 6  # and goes on beyond a million only when asked to
 
@@ -131,6 +133,7 @@ class Run:
             except _FAILURES as problem:
                 self._say(f"growth stops: {problem}")
                 return
+            settle()
             results = [self._attempt(workload) for workload in GROWTH]
             self.report.growth[level] = results
             self._say(f"{level:,} items: " + ", ".join(map(summary, results)))
@@ -266,3 +269,9 @@ def summary(result: Result) -> str:
         return f"{result.name}: not run: {result.note}"
     note = f" ({result.note})" if result.note else ""
     return f"{result.name}: {rate(result.per_second)}/s, p50 {result.p50_ms:.2f} ms{note}"
+
+
+def settle() -> None:
+    """Let the machine come to rest after loading, so that what is measured is not what was loaded before."""
+    os.sync()
+    time.sleep(_SETTLE_SECONDS)

@@ -28,7 +28,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 WRITER_CACHE_KIB = 32 * 1024
-READER_CACHE_KIB = 16 * 1024
+READER_CACHE_KIB = 64 * 1024  # the inner pages of some million items
 CHECKPOINT_CACHE_KIB = 256
 IDLE_READERS_MAX = 4
 
