@@ -30,7 +30,7 @@ from postgres_server import PostgresServer, postgres_server, program
 from serving import AUTHORIZATION, Serving, serving
 
 ITEMS = 10_000
-VALUE = "x" * 400
+VALUE = "xy" * 200
 SQL = {
     "select": "\\set i random(1, 10000)\nSELECT v FROM kv WHERE k = sha256(:i::text::bytea);\n",
     "upsert": "\\set i random(1, 10000)\nINSERT INTO kv VALUES (sha256(:i::text::bytea), repeat('x', 400)::bytea) "
@@ -83,9 +83,14 @@ def request(operation: str, body: dict[str, object]) -> bytes:
 
 
 def requests(operation: str) -> list[bytes]:
-    names = [f"item-{random.randrange(ITEMS)}" for _ in range(2000)]
+    """Requests to be sent again and again; those that put change what is there, since engines notice what does not."""
+    names = [f"item-{number}" for number in random.sample(range(ITEMS), 1000)] * 2
     if operation == "PutItem":
-        bodies = [{"TableName": "bench", "Item": {"pk": {"S": name}, "v": {"S": VALUE}}} for name in names]
+        values = [VALUE] * 1000 + [VALUE[::-1]] * 1000
+        bodies = [
+            {"TableName": "bench", "Item": {"pk": {"S": name}, "v": {"S": value}}}
+            for name, value in zip(names, values, strict=True)
+        ]
     elif operation == "GetItem":
         bodies = [
             {"TableName": "bench", "Key": {"pk": {"S": name}}, "ConsistentRead": True} for name in names
@@ -100,8 +105,12 @@ def requests(operation: str) -> list[bytes]:
 
 
 def send(ports: list[int], operation: str, clients: int, seconds: float) -> float:
+    """Requests of one operation per second over so many connections."""
+    return send_all(ports, requests(operation), clients, seconds)
+
+
+def send_all(ports: list[int], pool: list[bytes], clients: int, seconds: float) -> float:
     """Requests per second over so many connections."""
-    pool = requests(operation)
     selector = selectors.DefaultSelector()
     for number in range(clients):
         connection = socket.create_connection(("127.0.0.1", ports[number % len(ports)]))
