@@ -133,7 +133,6 @@ class Run:
             except _FAILURES as problem:
                 self._say(f"growth stops: {problem}")
                 return
-            settle()
             results = [self._attempt(workload) for workload in GROWTH]
             self.report.growth[level] = results
             self._say(f"{level:,} items: " + ", ".join(map(summary, results)))
@@ -151,6 +150,7 @@ class Run:
             self.report.large_items = have
             self.report.large_memory_bytes = self._meter.memory_bytes()
             self._say(f"{have:,} items loaded")
+            settle()
         return have
 
     def _attempt(self, workload: Workload) -> Result:

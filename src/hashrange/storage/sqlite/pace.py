@@ -5,7 +5,7 @@ QUICK_SECONDS = 0.002
 QUICK_SECONDS_PER_ROW = 0.00002
 # After a slow commit so many are left to the writer thread before the next try, and twice as many each time that it
 # was slow again: of a slow disk the event loop feels one commit in some thousands.
-AWAY_MIN = 16
+AWAY_MIN = 64
 AWAY_MAX = 4096
 
 
