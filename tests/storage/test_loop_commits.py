@@ -130,6 +130,14 @@ def test_a_step_that_fails_takes_nobody_with_it(looped: SqliteEngine, turns: Tur
     assert [type(outcomes[1]), outcomes[0][0], outcomes[2][0]] == [KeyError, 0, 1]
 
 
+def test_the_loops_thread_may_wait_for_a_write(looped: SqliteEngine, turns: Turns) -> None:
+    outcomes = Outcomes()
+    looped.submit(put(1), outcomes.done)
+    assert looped.write(lambda tx: tx.get(b"n")) == b"1"
+    turns.finish()
+    assert len(outcomes) == 1
+
+
 def test_a_callback_may_submit(looped: SqliteEngine, turns: Turns) -> None:
     outcomes = Outcomes()
 

@@ -60,12 +60,12 @@ class Committer:
         self._thread = threading.Thread(target=self._run, name="hashrange-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, step: Callable[[Transaction], Any], done: Done[Any]) -> None:
-        """Queue a step for the next commit."""
+    def submit(self, step: Callable[[Transaction], Any], done: Done[Any], *, waiting: bool = False) -> None:
+        """Queue a step for the next commit; a thread that is `waiting` for it cannot make that itself."""
         with self._lock:
             if not self._closing:
                 self._jobs.append((step, done))
-                if self._soon is not None and threading.get_ident() == self._home:
+                if self._soon is not None and not waiting and threading.get_ident() == self._home:
                     self._look_again(self._soon)
                 else:
                     self._wake()

@@ -28,7 +28,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 WRITER_CACHE_KIB = 32 * 1024
-READER_CACHE_KIB = 64 * 1024  # the inner pages of some million items
+READER_CACHE_KIB = 16 * 1024
 CHECKPOINT_CACHE_KIB = 256
 IDLE_READERS_MAX = 4
 
@@ -148,7 +148,7 @@ class SqliteEngine:
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Submit `step` and wait until it is on disk."""
         waiter: Waiter[T] = Waiter()
-        self._committer.submit(step, waiter.done)
+        self._committer.submit(step, waiter.done, waiting=True)
         return waiter.wait()
 
     def counters(self) -> list[tuple[bytes, int]]:
