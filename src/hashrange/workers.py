@@ -245,7 +245,10 @@ def _handed(control: socket.socket, connection: socket.socket) -> bool:
 
 def received(control: socket.socket) -> socket.socket | None:
     """The next connection from the parent; None when the parent is gone."""
-    message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    try:
+        message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    except ConnectionError:  # it left something of ours unread
+        return None
     if not message:
         return None
     return socket.socket(fileno=descriptors[0])

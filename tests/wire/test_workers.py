@@ -144,11 +144,18 @@ def test_a_worker_that_dies_is_replaced(pair: Serving) -> None:
     assert [pair.post("Scan", {"TableName": "shared"}).status for _ in range(4)] == [200] * 4
 
 
-def test_workers_end_with_their_parent_and_leave_the_data_free(tmp_path: Path) -> None:
+@pytest.mark.parametrize("replaced", [False, True])
+def test_workers_end_with_their_parent_and_leave_the_data_free(tmp_path: Path, replaced: bool) -> None:
     with serving("--workers", "2", "--data-dir", str(tmp_path), "--transition-ms", "0") as first:
         first.post("CreateTable", _TABLE)
         first.post("PutItem", {"TableName": "shared", "Item": {"pk": {"S": "kept"}}})
         workers = children(first.process.pid)
+        if replaced:
+            os.kill(workers[1], signal.SIGKILL)
+            wait_for(lambda: len(children(first.process.pid)) == 2 and children(first.process.pid) != workers)
+            # Every second connection is the new worker's; once it answers it has told the parent that it is ready.
+            assert [first.post("Scan", {"TableName": "shared"}).status for _ in range(4)] == [200] * 4
+            workers = children(first.process.pid)
         first.process.kill()
         first.process.wait()
         wait_for(lambda: not any(map(alive, workers)))
