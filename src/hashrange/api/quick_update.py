@@ -10,7 +10,7 @@ from hashrange.api.parameters import resolver
 from hashrange.api.plan import Write
 from hashrange.api.table_names import ready_table
 from hashrange.core import mutation, primary_key, values
-from hashrange.core.errors import Invalid, RequestInvalid
+from hashrange.core.errors import Invalid
 from hashrange.core.expressions import WriteTemplate
 from hashrange.core.schema import Table
 from hashrange.core.values import Malformed, Value
@@ -64,7 +64,7 @@ def quick_update(context: Context, request: dict[str, Any]) -> Write | None:
         if bound is None:
             return None
         mutation.check_charge(bound[0])
-    except (Invalid, RequestInvalid, Malformed):
+    except (Invalid, Malformed):
         return None
     return item_writes.change(table, mutation.Change(key, key_item, *bound), request)
 
