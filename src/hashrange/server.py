@@ -4,9 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import gc
-import importlib
 import os
-import pkgutil
 import resource
 import signal
 import sys
@@ -16,9 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import uvloop
 
-from hashrange import api, logs, workers
-from hashrange.api import registry
+from hashrange import logs, workers
 from hashrange.api.context import Context
+from hashrange.api.items.prepared import PreparedRequests
+from hashrange.api.registry import DYNAMODB
+from hashrange.chain.call import chained
+from hashrange.chain.executor import LocalExecutor
+from hashrange.chain.log import log_request
+from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, SystemClock
 from hashrange.config import Settings
 from hashrange.jobs.all_jobs import supervise
@@ -30,10 +33,11 @@ from hashrange.storage.engine import Deliver, Engine
 from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.follower import Follower
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire.dispatch import Dispatcher
-from hashrange.wire.journal import Journal
+from hashrange.wire.identity import Callers
+from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
+from hashrange.wire.router import Router
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import Place
 
@@ -69,7 +73,6 @@ class Server:
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
-        load_operations()
         settings = self._settings
         engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._place)
         refuse_unfinished(engine)
@@ -79,16 +82,17 @@ class Server:
         if self._place is None or self._place.leads:
             self._supervisor = supervise(engine, catalogue, self._clock)
             self._supervisor.start()
-        dispatcher = Dispatcher(
-            operations=registry.operations,
-            engine=engine,
-            context_for=self._contexts(catalogue),
-            region=settings.region,
+        # An engine that waits for a network is never asked on this thread.
+        executor = LocalExecutor(engine) if follower is None else SharedExecutor(engine, follower)
+        run = chained(executor.run, log_request if settings.log_level == "debug" else None)
+        endpoint = JsonEndpoint(
+            (DYNAMODB,),
+            run,
+            Callers(self._contexts(catalogue)),
             body_bytes_max=settings.max_body_bytes,
-            follower=follower,
         )
-        handler = Journal(dispatcher) if settings.log_level == "debug" else dispatcher
-        self._listener = Listener(handler, Limits(body_bytes_max=settings.max_body_bytes))
+        router = Router(endpoint, region=settings.region)
+        self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
         if self._place is None:
             port = await self._listener.start(settings.host, settings.port)
         else:
@@ -142,6 +146,8 @@ class Server:
             self._engine.close()
 
     def _contexts(self, catalogue: Catalogue) -> Callable[[Identity], Context]:
+        prepared = PreparedRequests()
+
         def context_for(identity: Identity) -> Context:
             return Context(
                 catalogue=catalogue,
@@ -150,15 +156,10 @@ class Server:
                 region=identity.region or self._settings.region,
                 account_id=ACCOUNT_ID,
                 access_key=identity.access_key,
+                prepared=prepared,
             )
 
         return context_for
-
-
-def load_operations() -> None:
-    """Import every operation's module; each enters itself in the registry."""
-    for module in pkgutil.walk_packages(api.__path__, api.__name__ + "."):
-        importlib.import_module(module.name)
 
 
 def run(settings: Settings, started: Started) -> int:
@@ -176,7 +177,6 @@ def run(settings: Settings, started: Started) -> int:
 
 def _run_workers(settings: Settings, started: Started) -> int:
     """Be the parent of several workers; what they all need is loaded before they part."""
-    load_operations()
     is_local = settings.engine == "sqlite"
     # What is wrong with the data is said once, here, and not by every worker.
     engine = SqliteEngine.describe(settings.data_dir) if is_local else _postgres().check(settings.engine)

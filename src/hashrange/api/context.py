@@ -2,6 +2,7 @@
 
 import msgspec
 
+from hashrange.api.items.prepared import PreparedRequests
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.storage.catalogue import Catalogue
@@ -16,3 +17,4 @@ class Context(msgspec.Struct):
     region: str
     account_id: str
     access_key: str
+    prepared: PreparedRequests

@@ -1,6 +1,9 @@
-"""The errors the service answers with."""
+"""The errors the service answers with, and what every other error means to a client."""
 
 from typing import Any
+
+from hashrange.core.errors import Invalid
+from hashrange.storage.errors import Conflict
 
 
 class ApiError(Exception):
@@ -46,7 +49,29 @@ def limit_exceeded(message: str) -> ApiError:
     return ApiError("LimitExceededException", message)
 
 
+def too_large() -> ApiError:
+    """The body is larger than it may be."""
+    return ApiError("RequestEntityTooLargeException", "Request body is too large", status=413)
+
+
 def condition_failed(item: Any = None) -> ApiError:
     """ConditionalCheckFailedException, with the stored item when it was asked for."""
     fields = {} if item is None else {"Item": item}
     return ApiError("ConditionalCheckFailedException", "The conditional request failed", fields=fields)
+
+
+INTERNAL = ApiError("InternalServerError", "Internal server error", status=500)
+_CONFLICT = ApiError("TransactionConflictException", "Transaction is ongoing for the item")
+
+
+def as_api_error(error: BaseException) -> ApiError:
+    """The one place where the errors of inner rooms get the service's code and status."""
+    match error:
+        case ApiError():
+            return error
+        case Invalid():
+            return validation(error.message)
+        case Conflict():
+            return _CONFLICT
+        case _:
+            return INTERNAL

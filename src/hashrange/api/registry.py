@@ -1,68 +1,58 @@
-"""The sorted list of operations, and how one is run: at once where it is plain, else check fast and explain slowly."""
+"""The table of DynamoDB's operations. A row is all that the rest of the house needs to know of one."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
-from hashrange.api import errors
-from hashrange.api.context import Context
-from hashrange.api.errors import ApiError
-from hashrange.api.plan import Plan
-from hashrange.api.shapes import Shape
-from hashrange.core.errors import Invalid
-from hashrange.core.values import Malformed
-
-Handler = Callable[[Context, dict[str, Any]], Plan]
-# Plans what is surely right, just as the handler would; None for all else. It never raises.
-Quick = Callable[[Context, dict[str, Any]], Plan | None]
-
-
-class Operation:
-    """A handler with its request's shape and, if there is one, the quick way for plain requests."""
-
-    __slots__ = ("handler", "name", "quick", "shape")
-
-    def __init__(self, name: str, handler: Handler, shape: Shape, quick: Quick | None = None) -> None:
-        self.name = name
-        self.handler = handler
-        self.shape = shape
-        self.quick = quick
-
-    def plan(self, context: Context, request: dict[str, Any]) -> Plan:
-        """Check the request's shape, then let the handler say what is to be done."""
-        if self.quick is not None:
-            plan = self.quick(context, request)
-            if plan is not None:
-                return plan
-        try:
-            return self._run(context, request)
-        except Invalid as invalid:
-            self.shape.check_types(request)
-            raise errors.validation(self.shape.worded(invalid)) from None
-
-    def _run(self, context: Context, request: dict[str, Any]) -> Plan:
-        try:
-            return self.handler(context, self.shape.accept(request))
-        except Malformed:
-            # Either this says what is wrong, or it reads what only looked wrong: nulls, and words for booleans.
-            return self.handler(context, self.shape.explain(request))
+from hashrange.api.items import (
+    batch_get_item,
+    batch_write_item,
+    delete_item,
+    get_item,
+    put_item,
+    query,
+    scan,
+    update_item,
+)
+from hashrange.api.protocol.operation import Operation, Service
+from hashrange.api.transactions import transact_get_items, transact_write_items
 
 
-operations: dict[str, Operation] = {}
+def _one_table(request: Any) -> Iterable[str]:
+    return (request.table_name,)
 
 
-def operation(name: str, shape: Shape, quick: Quick | None = None) -> Callable[[Handler], Handler]:
-    """Register a handler under AWS's own name."""
-
-    def register(handler: Handler) -> Handler:
-        operations[name] = Operation(name, handler, shape, quick)
-        return handler
-
-    return register
+def _batch_tables(request: Any) -> Iterable[str]:
+    return request.request_items or ()
 
 
-def find(name: str) -> Operation:
-    """The operation of this name, or AWS's error for an unknown one."""
-    try:
-        return operations[name]
-    except KeyError:
-        raise ApiError("UnknownOperationException", None) from None
+def _transaction_tables(request: Any) -> Iterable[str]:
+    for element in request.transact_items:
+        for field in element.__struct_fields__:
+            action = getattr(element, field)
+            if action is not None:
+                yield action.table_name
+
+
+def _nothing(_: Any) -> Iterable[str]:
+    return ()
+
+
+OPERATIONS = (
+    Operation("BatchGetItem", batch_get_item.SHAPE, batch_get_item.batch_get_item, kind="read", resources=_batch_tables),
+    Operation("BatchWriteItem", batch_write_item.SHAPE, batch_write_item.batch_write_item, kind="write", resources=_batch_tables),
+    Operation("DeleteItem", delete_item.SHAPE, delete_item.delete_item, kind="write", resources=_one_table),
+    Operation("GetItem", get_item.SHAPE, get_item.get_item, kind="read", resources=_one_table),
+    Operation("PutItem", put_item.SHAPE, put_item.put_item, kind="write", resources=_one_table),
+    Operation("Query", query.SHAPE, query.query, kind="read", resources=_one_table),
+    Operation("Scan", scan.SHAPE, scan.scan, kind="read", resources=_one_table),
+    Operation("TransactGetItems", transact_get_items.SHAPE, transact_get_items.transact_get_items, kind="read", resources=_transaction_tables),
+    Operation("TransactWriteItems", transact_write_items.SHAPE, transact_write_items.transact_write_items, kind="write", resources=_transaction_tables),
+    Operation("UpdateItem", update_item.SHAPE, update_item.update_item, kind="write", resources=_one_table),
+)
+
+DYNAMODB = Service(
+    "dynamodb",
+    "DynamoDB_20120810.",
+    "com.amazonaws.dynamodb.v20120810#",
+    {operation.name: operation for operation in OPERATIONS},
+)

@@ -15,7 +15,3 @@ class RequestInvalid(Invalid):
 
 class EmptyKeyValue(Invalid):
     """An empty key value: always an error of the whole request, even inside a transaction."""
-
-
-class ConditionFailed(Exception):
-    """The condition of a write did not hold for the stored item."""

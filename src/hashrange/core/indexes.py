@@ -6,7 +6,7 @@ import msgspec
 
 from hashrange.core import capacity, keys
 from hashrange.core.errors import EmptyKeyValue, Invalid
-from hashrange.core.items import item_size
+from hashrange.core.items import StoredItem, item_size
 from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item, Value
@@ -20,7 +20,7 @@ class Entry(NamedTuple):
     size: int
 
 
-class Change(msgspec.Struct, frozen=True):
+class IndexDiff(msgspec.Struct, frozen=True):
     """What one write does to one index, and what that costs in write units."""
 
     index: Index
@@ -64,16 +64,18 @@ def projected_names(table: Table, index: Index) -> frozenset[str] | None:
     return table.key_names | index.key_names | frozenset(index.non_key_attributes)
 
 
-def changes(table: Table, base_key: bytes, before: Item | None, after: Item | None) -> list[Change]:
+def diffs(table: Table, base_key: bytes, before: StoredItem | None, after: Item | None) -> list[IndexDiff]:
     """What replacing one image of an item by another does to each index that writes keep up with."""
-    found = []
+    if before is None and after is None:
+        return []
+    old_item = None if before is None else before.item
+    changed = []
     for index in table.live_indexes:
-        old = None if before is None else entry(table, index, before, base_key)
+        old = None if old_item is None else entry(table, index, old_item, base_key)
         new = None if after is None else entry(table, index, after, base_key)
-        if old == new:
-            continue
-        found.append(Change(index, old, new, _units(old, new)))
-    return found
+        if old != new:
+            changed.append(IndexDiff(index, old, new, _units(old, new)))
+    return changed
 
 
 def _units(old: Entry | None, new: Entry | None) -> int:

@@ -1,11 +1,17 @@
-"""Writes as pure computation: a command meets the stored item and says what it becomes."""
+"""Writes as pure computation: a command meets the stored item, at a time and by somebody, and has an outcome.
+
+Every write goes through `apply`: single items, batches, transactions, PartiQL and background jobs.
+"""
+
+from typing import Literal, assert_never
 
 import msgspec
 
 from hashrange.core import capacity, indexes
-from hashrange.core.errors import ConditionFailed, Invalid
+from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Applied, Condition, Update, apply_update, matches, update_charge
-from hashrange.core.items import item_size
+from hashrange.core.indexes import IndexDiff
+from hashrange.core.items import StoredItem, item_size
 from hashrange.core.limits import ITEM_BYTES_MAX, NESTING_LEVELS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item, depth
@@ -13,27 +19,34 @@ from hashrange.core.values import Item, depth
 _TOO_LARGE = "Item size has exceeded the maximum allowed size"
 _UPDATE_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
+Actor = Literal["client", "ttl", "replication", "restore"]
 
-class Put(msgspec.Struct):
+
+class Origin(msgspec.Struct, frozen=True):
+    """When a write happens, and on whose behalf."""
+
+    time: float
+    actor: Actor = "client"
+
+
+class PutCommand(msgspec.Struct):
     """Store this item whole."""
 
     key: bytes
     item: Item
     size: int
     condition: Condition | None = None
-    wants_old: bool = False
 
 
-class Delete(msgspec.Struct):
+class DeleteCommand(msgspec.Struct):
     """Remove the item."""
 
     key: bytes
     condition: Condition | None = None
-    wants_old: bool = False
 
 
-class Change(msgspec.Struct):
-    """Update the item, or make one from its key."""
+class UpdateCommand(msgspec.Struct):
+    """Change the item in place, or make one from its key."""
 
     key: bytes
     key_item: Item
@@ -41,26 +54,85 @@ class Change(msgspec.Struct):
     condition: Condition | None = None
 
 
-class Check(msgspec.Struct):
+class CheckCommand(msgspec.Struct):
     """Only look whether the condition holds."""
 
     key: bytes
     condition: Condition
 
 
-Command = Put | Delete | Change | Check
+Command = PutCommand | DeleteCommand | UpdateCommand | CheckCommand
+
+
+class Rejected(Exception):
+    """The condition did not hold for the stored item, or for there being none."""
+
+    def __init__(self, before: StoredItem | None) -> None:
+        super().__init__()
+        self.before = before
+
+    @property
+    def item(self) -> Item | None:
+        """The stored item."""
+        return None if self.before is None else self.before.item
 
 
 class Outcome(msgspec.Struct):
-    """What a command does: the images before and after, and what it costs."""
+    """What a command does: the images before and after, what becomes of the indexes, and what it costs."""
 
-    before: Item | None
+    key: bytes
+    before: StoredItem | None
     after: Item | None
-    before_size: int
     after_size: int
     units: int
-    index_changes: list[indexes.Change]
-    applied: Applied | None = None
+    index_diffs: list[IndexDiff]
+    origin: Origin
+    applied: Applied | None = None  # of an update: the paths it touched
+    checked_only: bool = False  # nothing is written
+
+    @property
+    def before_item(self) -> Item | None:
+        """The item as it was; decoded now if nobody needed it until now."""
+        return None if self.before is None else self.before.item
+
+    @property
+    def before_size(self) -> int:
+        """The size of the item as it was; 0 if there was none."""
+        return 0 if self.before is None else self.before.size
+
+
+def apply(table: Table, command: Command, before: StoredItem | None, origin: Origin) -> Outcome:
+    """What the command makes of the stored item. Raises `Rejected`, or `Invalid` where the result breaks a rule."""
+    condition = command.condition
+    if condition is not None and not matches(condition, {} if before is None else before.item):
+        raise Rejected(before)
+    applied = None
+    match command:
+        case PutCommand():
+            after: Item | None = command.item
+            size = command.size
+        case UpdateCommand():
+            if before is None and only_removes(command.update):
+                after, size = None, 0
+            else:
+                applied, size = _updated(table, command, before)
+                after = applied.item
+        case DeleteCommand():
+            after, size = None, 0
+        case CheckCommand():
+            return _checked(command.key, before, origin)
+        case _:
+            assert_never(command)
+    before_size = 0 if before is None else before.size
+    # The stored item is decoded only where an index, the condition or the update itself needs it.
+    diffs = indexes.diffs(table, command.key, before, after) if table.live_indexes else []
+    units = capacity.write_units(before_size if before_size > size else size)
+    return Outcome(command.key, before, after, size, units, diffs, origin, applied)
+
+
+def _checked(key: bytes, before: StoredItem | None, origin: Origin) -> Outcome:
+    item, size = (None, 0) if before is None else (before.item, before.size)
+    return Outcome(key, before, item, size, capacity.write_units(size), [], origin, checked_only=True)
 
 
 def sized_put(item: Item) -> int:
@@ -82,22 +154,27 @@ def check_charge(update: Update) -> None:
         raise Invalid(_UPDATE_TOO_LARGE)
 
 
-def holds(condition: Condition | None, stored: Item | None) -> None:
-    """Raise ConditionFailed unless the condition holds for the stored item (or for none)."""
-    if condition is not None and not matches(condition, stored or {}):
-        raise ConditionFailed
+def refuse_key_update(table: Table, update: Update) -> None:
+    """An item's key never changes."""
+    for name in update.targets:
+        if name in table.key_names:
+            raise Invalid(
+                f"One or more parameter values were invalid: Cannot update attribute {name}. "
+                "This attribute is part of the key"
+            )
 
 
-def changed_item(table: Table, command: Change, stored: Item | None, stored_size: int) -> tuple[Applied, int]:
+def _updated(table: Table, command: UpdateCommand, before: StoredItem | None) -> tuple[Applied, int]:
     """The updated item and its size, after the checks that need the finished item."""
+    stored = None if before is None else before.item
     applied = apply_update(command.update, command.key_item if stored is None else stored)
     item, names = applied.item, command.update.targets
     touched = {name: item[name] for name in names if name in item}
-    if stored is None:
+    if before is None or stored is None:
         size = item_size(item)
     else:
         replaced = {name: stored[name] for name in names if name in stored}
-        size = stored_size + item_size(touched) - item_size(replaced)
+        size = before.size + item_size(touched) - item_size(replaced)
     if size > ITEM_BYTES_MAX:
         raise Invalid(_UPDATE_TOO_LARGE)
     for value in touched.values():
@@ -112,8 +189,3 @@ def changed_item(table: Table, command: Change, stored: Item | None, stored_size
 def only_removes(update: Update) -> bool:
     """Whether an update can make no item where there is none: one that does nothing at all still makes one."""
     return bool(update.actions) and update.removes_only
-
-
-def units_of(before_size: int, after_size: int) -> int:
-    """A write is charged for the larger image."""
-    return capacity.write_units(max(before_size, after_size))

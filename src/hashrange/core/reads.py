@@ -9,18 +9,13 @@ from hashrange.core import indexes, keys, primary_key
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import KeyClause, KeyOperator
 from hashrange.core.limits import (
-    ON_DEMAND_WARM_READS,
-    ON_DEMAND_WARM_WRITES,
-    PARTITION_BYTES,
     PARTITION_KEY_BYTES_MAX,
-    PARTITION_READ_UNITS,
-    PARTITION_WRITE_UNITS,
     SORT_KEY_BYTES_MAX,
 )
+from hashrange.core.partitions import HASH_SPACE
 from hashrange.core.schema import Index, KeyAttribute, ScalarType, Table
 from hashrange.core.values import Item
 
-_HASH_SPACE = 1 << 64
 _TYPE_MISMATCH = (
     "One or more parameter values were invalid: Condition parameter type does not match schema type"
 )
@@ -147,44 +142,14 @@ def scan_stretch(segment: int, total_segments: int) -> Stretch:
     """The keys of one segment of a parallel scan: an equal share of the hash space."""
     if total_segments == 1:
         return Stretch(b"", b"")
-    low = _HASH_SPACE * segment // total_segments
-    high = _HASH_SPACE * (segment + 1) // total_segments
-    return Stretch(low.to_bytes(8, "big"), b"" if high == _HASH_SPACE else high.to_bytes(8, "big"))
+    low = HASH_SPACE * segment // total_segments
+    high = HASH_SPACE * (segment + 1) // total_segments
+    return Stretch(low.to_bytes(8, "big"), b"" if high == HASH_SPACE else high.to_bytes(8, "big"))
 
 
 def within(stretch: Stretch, key: bytes) -> bool:
     """Whether a key lies in the stretch."""
     return key >= stretch.start and (not stretch.end or key < stretch.end)
-
-
-def partition_start(partition: int, partitions: int) -> bytes:
-    """Where one of so many equal partitions of the hash space begins."""
-    return (-(-partition * _HASH_SPACE // partitions)).to_bytes(8, "big")
-
-
-def partition_of(key: bytes, partitions: int) -> int:
-    """Which of so many equal partitions of the hash space a key belongs to."""
-    return int.from_bytes(key[:8].ljust(8, b"\x00"), "big") * partitions >> 64
-
-
-def partitions(table: Table, index: Index | None, size_bytes: int) -> int:
-    """How many partitions a table or index has: by its warm throughput and by its size."""
-    owner = table if index is None or index.local else index
-    reads_per_second, writes_per_second = _throughput(table, owner)
-    return max(
-        1,
-        -(-reads_per_second // PARTITION_READ_UNITS),
-        -(-writes_per_second // PARTITION_WRITE_UNITS),
-        -(-size_bytes // PARTITION_BYTES),
-    )
-
-
-def _throughput(table: Table, owner: Table | Index) -> tuple[int, int]:
-    if owner.warm is not None:
-        return owner.warm.read_units, owner.warm.write_units
-    if table.on_demand:
-        return ON_DEMAND_WARM_READS, ON_DEMAND_WARM_WRITES
-    return owner.throughput.read_units, owner.throughput.write_units
 
 
 def last_evaluated_key(table: Table, index: Index | None, item: Item) -> Item:

@@ -65,13 +65,13 @@ def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
     base = layout.rows_prefix(table.number, layout.BASE_SLOT)
     progress = layout.backfill_key(table.number, index.slot)
     start = tx.get(progress) or base
-    entries: dict[bytes, Entry] = {}
+    entries: dict[bytes, tuple[Entry, float]] = {}
     seen = seen_bytes = 0
     last = b""
     for last, stored in tx.scan(start, keys.after(base), limit=_CHUNK_ITEMS):
         entry = indexes.entry(table, index, items.decode(stored), last[len(base) :])
         if entry is not None:
-            entries[layout.rows_prefix(table.number, index.slot) + entry.key] = entry
+            entries[layout.rows_prefix(table.number, index.slot) + entry.key] = entry, items.stored_time(stored)
         seen += 1
         seen_bytes += len(stored)
         if seen_bytes >= _CHUNK_BYTES:
@@ -84,10 +84,12 @@ def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
     return True
 
 
-def _write_entries(tx: Transaction, table: Table, index: Index, entries: dict[bytes, Entry]) -> None:
+def _write_entries(
+    tx: Transaction, table: Table, index: Index, entries: dict[bytes, tuple[Entry, float]]
+) -> None:
     tx.expect(list(entries))
-    for row, entry in entries.items():
+    for row, (entry, written_at) in entries.items():
         if tx.get(row) is None:
-            tx.put(row, items.encode(entry.item, entry.size))
+            tx.put(row, items.encode(entry.item, entry.size, written_at))
             tx.add(layout.count_key(table.number, index.slot), 1)
             tx.add(layout.size_key(table.number, index.slot), entry.size)

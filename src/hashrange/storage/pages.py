@@ -5,11 +5,11 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import msgspec
-import orjson
 
-from hashrange.core import capacity, items, keys, primary_key, reads
+from hashrange.core import capacity, items, keys, partitions, primary_key, reads
 from hashrange.core.expressions import Condition, Projection, matches, pick
 from hashrange.core.limits import PAGE_BYTES_MAX
+from hashrange.core.partitions import Partitions
 from hashrange.core.reads import Stretch
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
@@ -37,13 +37,14 @@ class PageRequest(msgspec.Struct, kw_only=True):
     projection: Projection | None = None
     counted_only: bool = False
     fetch: bool = False  # a local index lacks attributes that are asked for: read the items themselves
-    partitions: int = 1
+    partitions: Partitions = (0,)
 
 
 class Page(msgspec.Struct):
-    """What was read: the kept items as JSON, and what there is to account for."""
+    """What was read: the kept items, and what there is to account for."""
 
-    rows: list[bytes] = msgspec.field(default_factory=list)
+    rows: list[bytes] = msgspec.field(default_factory=list)  # stored JSON of one item or more, by commas
+    picked: list[Item] = msgspec.field(default_factory=list)  # in place of rows where there is a projection
     count: int = 0
     scanned: int = 0
     last: Item | None = None
@@ -80,7 +81,7 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
             stored = reader.get(key) or b""
         page.last = reads.last_evaluated_key(request.table, request.index, items.decode(stored))
     meter.finish()
-    if request.partitions > 1:
+    if len(request.partitions) > 1:
         _visit(page, request, None if rest.last is None else rest.last[0][len(prefix) :])
     return page
 
@@ -131,7 +132,7 @@ def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest
 @lru_cache(ROWS_MAX + 1)
 def _sizes(count: int) -> Callable[[bytes], tuple[int, ...]]:
     """What reads the sizes from so many headers."""
-    return struct.Struct(">" + "xI" * count).unpack
+    return struct.Struct(">" + items.HEADER_SIZE_FIELD * count).unpack
 
 
 def _read_rows(
@@ -143,7 +144,7 @@ def _read_rows(
     scanned, size = page.scanned, rest.size
     left = limit - scanned if limit else None
     for key, stored in reader.scan(rest.start, rest.end, reverse=request.reverse, limit=left):
-        grown = int.from_bytes(stored[1:header], "big")
+        grown = int.from_bytes(stored[1:5], "big")
         size += grown
         scanned += 1
         if key >= meter.bound:
@@ -164,12 +165,12 @@ def _read_rows(
 class _Meter:
     """Adds up what is read by partition, looking at a key's hash only where a new partition begins."""
 
-    __slots__ = ("_page", "_partition", "_partitions", "_prefix", "bound", "size")
+    __slots__ = ("_bounds", "_page", "_partition", "_prefix", "bound", "size")
 
-    def __init__(self, page: Page, prefix: bytes, partitions: int) -> None:
+    def __init__(self, page: Page, prefix: bytes, bounds: Partitions) -> None:
         self._page = page
         self._prefix = prefix
-        self._partitions = partitions
+        self._bounds = bounds
         self._partition = 0
         self.size = 0
         self.bound = self._end_of(0)
@@ -181,20 +182,20 @@ class _Meter:
         return start
 
     def _end_of(self, partition: int) -> bytes:
-        if partition == self._partitions - 1:
+        if partition == len(self._bounds) - 1:
             return keys.after(self._prefix)
-        return self._prefix + reads.partition_start(partition + 1, self._partitions)
+        return self._prefix + partitions.start_of(self._bounds, partition + 1)
 
     def move(self, key: bytes) -> None:
         """Go on to the partition of this key."""
         self.finish()
-        self._partition = reads.partition_of(key[len(self._prefix) :], self._partitions)
+        self._partition = partitions.number_of(self._bounds, key[len(self._prefix) :])
         self.size = 0
         self.bound = self._end_of(self._partition)
 
     def finish(self) -> None:
         """Enter what was read of the partition; of several, one that was only passed is entered by `_visit`."""
-        if self.size or self._partitions == 1:
+        if self.size or len(self._bounds) == 1:
             self._page.sizes[self._partition] = self.size
 
 
@@ -223,7 +224,7 @@ def _keep(reader: Reader, request: PageRequest, page: Page, stored: bytes) -> No
     if request.projection is None:
         page.rows.append(items.stored_json(stored))
     else:
-        page.rows.append(orjson.dumps(pick(request.projection, item or items.decode(stored))))
+        page.picked.append(pick(request.projection, item or items.decode(stored)))
 
 
 def _fetched(reader: Reader, table: Table, page: Page, stored: bytes) -> bytes:
@@ -238,13 +239,13 @@ def _fetched(reader: Reader, table: Table, page: Page, stored: bytes) -> bytes:
 def _visit(page: Page, request: PageRequest, last_key: bytes | None) -> None:
     """A scan is charged a minimum for every partition it passes, empty ones too."""
     first = request.start_after if request.start_after is not None else request.stretch.start
-    low = reads.partition_of(first, request.partitions)
+    low = partitions.number_of(request.partitions, first)
     if last_key is not None:
-        high = reads.partition_of(last_key, request.partitions)
+        high = partitions.number_of(request.partitions, last_key)
     elif request.stretch.end:
         end = int.from_bytes(request.stretch.end[:8].ljust(8, b"\x00"), "big")
-        high = max(end - 1, 0) * request.partitions >> 64
+        high = partitions.number_of(request.partitions, max(end - 1, 0).to_bytes(8, "big"))
     else:
-        high = request.partitions - 1
+        high = len(request.partitions) - 1
     for partition in range(low, high + 1):
         page.sizes.setdefault(partition, 0)

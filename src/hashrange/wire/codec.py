@@ -1,9 +1,7 @@
-"""JSON bodies in, JSON answers with their checksum out."""
+"""The headers of an answer with its checksum, and bodies that come compressed."""
 
 import zlib
-from typing import Any
 
-import orjson
 from zlib_ng import zlib_ng
 
 from hashrange.api import errors
@@ -46,23 +44,6 @@ class Form:
         )
 
 
-def decode(body: bytes | bytearray) -> dict[str, Any]:
-    """Read a request's JSON, which must be an object."""
-    try:
-        request = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        raise errors.serialization(None) from None
-    if type(request) is not dict:
-        raise errors.serialization(
-            "Start of list found where not expected" if type(request) is list else None
-        )
-    return request
-
-
-class TooLarge(Exception):
-    """The body is larger than it may be once it is unpacked."""
-
-
 def gunzip(body: bytes | bytearray, bytes_max: int) -> bytes:
     """Unpack a gzip body, but never more of it than a plain one might have."""
     unpacker = zlib.decompressobj(_GZIP_WINDOW)
@@ -71,7 +52,7 @@ def gunzip(body: bytes | bytearray, bytes_max: int) -> bytes:
     except zlib.error:
         raise errors.serialization(None) from None
     if len(plain) > bytes_max:
-        raise TooLarge
+        raise errors.too_large()
     if not unpacker.eof:
         raise errors.serialization(None)
     return plain

@@ -2,13 +2,15 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from hashrange import logs
 from hashrange.wire import headers
-from hashrange.wire.http import Shared
+from hashrange.wire.interfaces import ServerState
+from hashrange.wire.streams import ChunkedStream
 
 # Headers that ask to leave HTTP/1.1. We stay, as RFC 9110 7.8 allows.
 _UPGRADE_HEADERS = frozenset({b"Connection", b"Http2-Settings", b"Upgrade"})
@@ -16,7 +18,8 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _CHUNK_FACTOR = 7  # "1\r\n", a byte, "\r\n": the most bytes that honest chunking sends per byte of body
 _FRAMING_SLACK_BYTES = 512 * 1024
 _LARGE_BYTES = 64 * 1024
-_Waiting = tuple[bytes, bytes, dict[bytes, bytes], bytes]  # method, URL, headers and body
+_Fields = list[tuple[bytes, bytes]]
+_Waiting = tuple[bytes, bytes, _Fields, dict[bytes, bytes], bytes]  # method, URL, fields, headers and body
 _HEAD, _BODY = 1, 2  # how far a request was when the bytes ran out; 0 between requests
 
 log = logs.Log("wire")
@@ -38,14 +41,14 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_announced",
+        "_pending_headers",
         "_body",
         "_busy",
         "_closing",
         "_counted",
         "_deadline",
-        "_deaf",
-        "_fed",
+        "_ignoring_input",
+        "_bytes_since_request",
         "_fields",
         "_loop",
         "_outgoing",
@@ -53,17 +56,19 @@ class Connection(asyncio.Protocol):
         "_paused",
         "_phase",
         "_scheduled",
-        "_shared",
+        "_server",
+        "_stream",
         "_transport",
-        "_turn_taken",
+        "_ran_this_turn",
         "_unsent",
         "_url",
         "_waiting",
         "_waiting_bytes",
         "_writable",
         "body",
+        "fields",
         "headers",
-        "memory",
+        "identity_cache",
         "method",
         "on_body",
         "on_header",
@@ -71,65 +76,69 @@ class Connection(asyncio.Protocol):
         "url",
     )
 
-    def __init__(self, shared: Shared, loop: asyncio.AbstractEventLoop) -> None:
-        self._shared = shared
+    def __init__(self, server: ServerState, loop: asyncio.AbstractEventLoop) -> None:
+        self._server = server
         self._loop = loop
         self._transport: asyncio.Transport | None = None
-        # The parser fills these three without a call into Python for each header.
+        # The parser fills these three.
         self._url: list[bytes] = []
-        self._fields: dict[bytes, bytes] = {}
+        self._fields: _Fields = []
         self._body = bytearray()
         self.on_url = self._url.append
-        self.on_header = self._fields.__setitem__
+        self.on_header = _collector(self._fields)
         self.on_body = self._body.extend
         self._parser = HttpRequestParser(self)
         self.method = self.url = b""
         self.headers: dict[bytes, bytes] = {}
+        self.fields: Sequence[tuple[bytes, bytes]] = ()
         self.body: bytes | bytearray = b""
-        self.memory: tuple[bytes, Any] | None = None
-        self._announced: dict[bytes, bytes] | None = (
+        self.identity_cache: tuple[bytes, Any] | None = None
+        self._pending_headers: dict[bytes, bytes] | None = (
             None  # the headers of the request whose body is being read
         )
-        self._fed = 0  # bytes read since the last complete request
+        self._bytes_since_request = 0  # bytes read since the last complete request
         self._counted = 0  # this connection's part of the sum of partial bodies
         self._phase = 0
-        self._turn_taken = False
+        self._ran_this_turn = False
         self._scheduled = False
         self._waiting: deque[_Waiting | int] = deque()  # an int is a refusal's status, and comes last
         self._waiting_bytes = 0
         self._busy = False
-        self._deaf = False  # whatever else the client sends is dropped
+        self._ignoring_input = False  # whatever else the client sends is dropped
         self._closing = False
         self._paused = False
         self._writable = True
         self._unsent = 0
         self._outgoing = b""
+        self._stream: ChunkedStream | None = None
         self._deadline = 0.0
 
     # What the loop calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.set_write_buffer_limits(high=self._shared.limits.unsent_bytes_max)
-        self._deadline = self._shared.now + self._shared.limits.idle_seconds
-        self._shared.connections.add(self)
+        self._transport.set_write_buffer_limits(high=self._server.limits.unsent_bytes_max)
+        self._deadline = self._server.now + self._server.limits.idle_seconds
+        self._server.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
         self._waiting.clear()
+        if self._stream is not None:
+            self._stream.lose()
         self._count_partial(0)
-        self._shared.connections.discard(self)
-        self._shared.one_left.set()
+        self._server.connections.discard(self)
+        self._server.one_left.set()
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
+        if self._ignoring_input:
             return
-        self._turn_taken = False
-        self._fed += len(data)
+        self._ran_this_turn = False
+        self._bytes_since_request += len(data)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
-            self._stay(data[upgrade.args[0] :])
+            self._decline_upgrade(data[upgrade.args[0] :])
         except HttpParserError as error:
             self._refuse(_status_of(error))
         if self._url:
@@ -137,7 +146,7 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """Let a client that has stopped sending, but still listens, have the answers it waits for."""
-        self._deaf = True
+        self._ignoring_input = True
         self.flush()
         return self._busy or bool(self._waiting)
 
@@ -145,44 +154,47 @@ class Connection(asyncio.Protocol):
         self._writable = False
         if self._transport is not None:
             self._unsent = self._transport.get_write_buffer_size()
-        self._deadline = self._shared.now + self._shared.limits.unread_seconds
+        self._deadline = self._server.now + self._server.limits.unread_seconds
 
     def resume_writing(self) -> None:
         self._writable = True
-        self._deadline = self._shared.now + self._shared.limits.idle_seconds
-        if self._waiting:
+        self._deadline = self._server.now + self._server.limits.idle_seconds
+        if self._stream is not None:
+            self._stream.resume()
+        elif self._waiting:
             self._schedule()
 
     # What the parser calls.
 
     def on_headers_complete(self) -> None:
         fields = self._fields
-        limits = self._shared.limits
+        limits = self._server.limits
         if len(fields) > limits.headers_max or (
-            self._fed > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
+            self._bytes_since_request > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
         ):
             raise _Refused(431)
-        self._announced = headers.normal(fields)
+        self._pending_headers = headers.normal(dict(fields))
 
     def on_message_complete(self) -> None:
-        fields = self._announced or self._fields
+        fields = self._pending_headers or {}
         if b"Upgrade" in fields and self._parser.should_upgrade():
-            return  # data_received is told as well, and goes on in _stay
+            return  # data_received is told as well, and goes on in _decline_upgrade
         body, parts = self._body, self._url
-        if len(body) > self._shared.limits.body_bytes_max:
+        if len(body) > self._server.limits.body_bytes_max:
             raise _Refused(413)
         url = parts[0] if len(parts) == 1 else b"".join(parts)
         if not self._parser.should_keep_alive():
-            self._deaf = True
-        if self._busy or self._turn_taken or self._waiting or not self._writable:
-            self._wait((self._parser.get_method(), url, fields.copy(), bytes(body)))
+            self._ignoring_input = True
+        if self._busy or self._ran_this_turn or self._waiting or not self._writable:
+            self._wait((self._parser.get_method(), url, list(self._fields), fields, bytes(body)))
         else:
-            self._turn_taken = self._busy = True
+            self._ran_this_turn = self._busy = True
             self.method = self._parser.get_method()
             self.url = url
+            self.fields = self._fields
             self.headers = fields
             self.body = body
-            self._shared.handler.handle(self)
+            self._server.handler.handle(self)
         self._forget_partial()
 
     # What the handler calls.
@@ -192,19 +204,53 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         if transport is None:
             return
-        shared = self._shared
-        last = shared.draining or (self._deaf and not self._waiting)
-        tail = shared.tail_close if last else shared.tail_open
-        self._deadline = shared.now + shared.limits.idle_seconds
+        server = self._server
+        last = server.draining or (self._ignoring_input and not self._waiting)
+        tail = server.tail_close if last else server.tail_open
+        self._deadline = server.now + server.limits.idle_seconds
         if last or self._outgoing or len(body) >= _LARGE_BYTES:
             self.flush()
             transport.writelines((head + tail, body))
         else:
             self._outgoing = head + tail + body
-            shared.outbox.append(self)
-            if len(shared.outbox) == 1:
-                self._loop.call_soon(shared.flush)
+            server.outbox.append(self)
+            if len(server.outbox) == 1:
+                self._loop.call_soon(server.flush)
         if last:
+            self._hang_up()
+        elif self._waiting:
+            self._schedule()
+
+    def stream(self, head: bytes) -> "ChunkedStream":
+        """Begin an answer whose length nobody knows yet; until it is closed, no other request is run."""
+        if self._transport is not None:
+            last = self._server.draining or self._ignoring_input
+            chunked = self._parser.get_http_version() != "1.0"
+            self._ignoring_input = self._ignoring_input or not chunked
+            tail = self._server.tail_close if last or not chunked else self._server.tail_open
+            framing = b"Transfer-Encoding: chunked\r\n" if chunked else b""
+            self.flush()
+            self._transport.write(head + framing + tail)
+            self._stream = ChunkedStream(self, chunked=chunked)
+            return self._stream
+        return ChunkedStream(self, chunked=True, open_=False)
+
+    def write_piece(self, framed: bytes) -> None:
+        """Write a part of a streamed answer."""
+        if self._transport is not None:
+            self._transport.write(framed)
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether the client takes what it is sent."""
+        return self._writable
+
+    def end_stream(self) -> None:
+        """Be free for the next request, or hang up after the last."""
+        self._stream = None
+        self._busy = False
+        self._deadline = self._server.now + self._server.limits.idle_seconds
+        if self._server.draining or (self._ignoring_input and not self._waiting):
             self._hang_up()
         elif self._waiting:
             self._schedule()
@@ -226,7 +272,7 @@ class Connection(asyncio.Protocol):
             if unsent == 0 or unsent >= self._unsent:
                 transport.abort()
             self._unsent = unsent
-            self._deadline = now + self._shared.limits.unread_seconds
+            self._deadline = now + self._server.limits.unread_seconds
         elif self._url:
             self._refuse(408)
         else:
@@ -243,23 +289,23 @@ class Connection(asyncio.Protocol):
     # Requests that are not complete yet.
 
     def _incomplete(self) -> None:
-        shared = self._shared
-        if self._announced is None:
+        server = self._server
+        if self._pending_headers is None:
             if self._phase != _HEAD:
                 self._phase = _HEAD
-                self._deadline = shared.now + shared.limits.head_seconds
-            if self._fed > shared.limits.head_bytes_max:
+                self._deadline = server.now + server.limits.head_seconds
+            if self._bytes_since_request > server.limits.head_bytes_max:
                 self._refuse(431)
         else:
             if self._phase != _BODY:
                 self._phase = _BODY
-                self._deadline = shared.now + shared.limits.body_seconds
-                self._act_on(self._announced)
+                self._deadline = server.now + server.limits.body_seconds
+                self._check_announced_body(self._pending_headers)
             self._measure(len(self._body))
 
-    def _act_on(self, fields: dict[bytes, bytes]) -> None:
+    def _check_announced_body(self, fields: dict[bytes, bytes]) -> None:
         """Act on what the headers say of a body that is still to come."""
-        if int(fields.get(b"Content-Length", 0)) > self._shared.limits.body_bytes_max:
+        if int(fields.get(b"Content-Length", 0)) > self._server.limits.body_bytes_max:
             self._refuse(413)
         elif b"Expect" in fields and self._parser.get_http_version() != "1.0":
             if fields[b"Expect"].lower() != b"100-continue":
@@ -270,39 +316,39 @@ class Connection(asyncio.Protocol):
                 self._transport.write(_CONTINUE)
 
     def _measure(self, size: int) -> None:
-        if size > self._shared.limits.body_bytes_max:
+        if size > self._server.limits.body_bytes_max:
             self._refuse(413)
-        elif self._fed > size * _CHUNK_FACTOR + _FRAMING_SLACK_BYTES:
+        elif self._bytes_since_request > size * _CHUNK_FACTOR + _FRAMING_SLACK_BYTES:
             self._refuse(400)  # endless trailers or chunk extensions
         elif size > _LARGE_BYTES:
             self._count_partial(size)
-            if self._shared.partial_bytes > self._shared.limits.partial_bytes_max:
+            if self._server.partial_bytes > self._server.limits.partial_bytes_max:
                 self._refuse(503)
 
     def _count_partial(self, size: int) -> None:
-        self._shared.partial_bytes += size - self._counted
+        self._server.partial_bytes += size - self._counted
         self._counted = size
 
     def _forget_partial(self) -> None:
         self._url.clear()
         self._fields.clear()
         self._body.clear()
-        self._announced = None
-        self._fed = self._phase = 0
+        self._pending_headers = None
+        self._bytes_since_request = self._phase = 0
         if self._counted:
             self._count_partial(0)
 
     def _head_bytes(self) -> int:
-        fields = sum(len(name) + len(value) + 4 for name, value in self._fields.items())
+        fields = sum(len(name) + len(value) + 4 for name, value in self._fields)
         return fields + sum(map(len, self._url))
 
-    def _stay(self, rest: bytes) -> None:
+    def _decline_upgrade(self, rest: bytes) -> None:
         """Read a request that offers another protocol as if it had not."""
-        if self._announced is None:
-            self._deaf = True  # CONNECT: what follows is not HTTP
+        if self._pending_headers is None:
+            self._ignoring_input = True  # CONNECT: what follows is not HTTP
             return
         lines = [b"%b %b HTTP/1.1" % (self._parser.get_method(), b"".join(self._url))]
-        lines += [b"%b: %b" % field for field in self._announced.items() if field[0] not in _UPGRADE_HEADERS]
+        lines += [b"%b: %b" % field for field in self._fields if field[0].title() not in _UPGRADE_HEADERS]
         self._forget_partial()
         self._parser = HttpRequestParser(self)
         self.data_received(b"\r\n".join([*lines, b"", rest]))
@@ -312,7 +358,7 @@ class Connection(asyncio.Protocol):
     def _wait(self, request: _Waiting) -> None:
         self._waiting.append(request)
         self._waiting_bytes += len(request[-1])
-        limits = self._shared.limits
+        limits = self._server.limits
         if len(self._waiting) >= limits.pipelined_max or self._waiting_bytes >= limits.waiting_bytes_max:
             self._pause()
         if not self._busy:
@@ -331,12 +377,12 @@ class Connection(asyncio.Protocol):
         if isinstance(request, int):
             self._send_refusal(request)
             return
-        self.method, self.url, self.headers, self.body = request
+        self.method, self.url, self.fields, self.headers, self.body = request
         self._waiting_bytes -= len(self.body)
         if self._paused and not self._waiting:
             self._resume()
         self._busy = True
-        self._shared.handler.handle(self)
+        self._server.handler.handle(self)
 
     def _pause(self) -> None:
         if not self._paused and self._transport is not None:
@@ -350,9 +396,9 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, status: int) -> None:
         """Answer, after everything that came before, with an error; read no more requests."""
-        if self._deaf:
+        if self._ignoring_input:
             return
-        self._deaf = True
+        self._ignoring_input = True
         self._forget_partial()
         if self._busy or self._waiting:
             self._waiting.append(status)
@@ -364,12 +410,12 @@ class Connection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return
         self.flush()
-        head, body = self._shared.handler.refuse(status)
-        transport.write(head + self._shared.tail_close + body)
+        head, body = self._server.handler.refuse(status)
+        transport.write(head + self._server.tail_close + body)
         # Closing with unread bytes on the way resets the connection, and the client might not see the answer.
         self._closing = True
         self._unsent = transport.get_write_buffer_size()
-        self._deadline = self._shared.now + self._shared.limits.linger_seconds
+        self._deadline = self._server.now + self._server.limits.linger_seconds
         self._resume()
         transport.write_eof()
 
@@ -377,10 +423,20 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         if transport is not None:
             self.flush()
-            self._closing = self._deaf = True
+            self._closing = self._ignoring_input = True
             self._unsent = transport.get_write_buffer_size()
-            self._deadline = self._shared.now + self._shared.limits.unread_seconds
+            self._deadline = self._server.now + self._server.limits.unread_seconds
             transport.close()
+
+
+def _collector(fields: _Fields) -> Callable[[bytes, bytes], None]:
+    """What the parser calls with each header. Making the pairs here costs 0.06 microseconds each; see note 007."""
+    append = fields.append
+
+    def on_header(name: bytes, value: bytes) -> None:
+        append((name, value))
+
+    return on_header
 
 
 def _status_of(error: HttpParserError) -> int:

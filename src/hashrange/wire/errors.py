@@ -6,12 +6,11 @@ from typing import Any
 import orjson
 
 from hashrange import logs
-from hashrange.api.errors import ApiError
-from hashrange.core.errors import Invalid
-from hashrange.storage.errors import Conflict, StorageError
-from hashrange.wire.codec import Form, TooLarge
+from hashrange.api.errors import INTERNAL, ApiError, as_api_error, too_large
+from hashrange.storage.errors import StorageError
+from hashrange.wire.codec import Form
 
-_SERVICE_PREFIX = "com.amazonaws.dynamodb.v20120810#"
+DYNAMODB_NAMESPACE = "com.amazonaws.dynamodb.v20120810#"
 _PREFIXES = {
     "ValidationException": "com.amazon.coral.validate#",
     **dict.fromkeys(
@@ -39,26 +38,28 @@ _CAPITAL_MESSAGE = frozenset(
         "TransactionInProgressException",
     }
 )
-_INTERNAL = ApiError("InternalServerError", "Internal server error", status=500)
-_CONFLICT = ApiError("TransactionConflictException", "Transaction is ongoing for the item")
-_TOO_LARGE = ApiError("RequestEntityTooLargeException", "Request body is too large", status=413)
 _REFUSALS = {
     400: ApiError("BadRequestException", "The request is not valid HTTP"),
     408: ApiError("RequestTimeoutException", "The request took too long to arrive", status=408),
-    413: _TOO_LARGE,
+    413: too_large(),
     417: ApiError("ExpectationFailedException", "The expectation cannot be met", status=417),
     431: ApiError("RequestHeaderFieldsTooLargeException", "Request headers are too large", status=431),
-    500: _INTERNAL,
+    500: INTERNAL,
     503: ApiError("ServiceUnavailableException", "The server is too busy", status=503),
 }
 
 log = logs.Log("wire")
 
 
-def render(error: BaseException, form: Form, request_id: bytes) -> tuple[bytes, bytes]:
-    """Give head and body of the answer to a request that failed."""
-    answer = _answer(error, request_id)
-    body = _body(answer)
+def render(
+    error: BaseException, form: Form, request_id: bytes, namespace: str = DYNAMODB_NAMESPACE
+) -> tuple[bytes, bytes]:
+    """Give head and body of the answer to a request that failed; `namespace` is that of the service's own errors."""
+    answer = as_api_error(error)
+    if answer is INTERNAL:
+        event = "storage.failed" if isinstance(error, StorageError) else "request.failed"
+        log.error(event, error=error, request_id=request_id.decode())
+    body = _body(answer, namespace)
     status = HTTPStatus(answer.status)
     head = form.failed(
         f"{status.value} {status.phrase}".encode(), answer.code.encode("latin-1"), request_id, body
@@ -71,25 +72,8 @@ def refusal(status: int) -> ApiError:
     return _REFUSALS[status]
 
 
-def _answer(error: BaseException, request_id: bytes) -> ApiError:
-    match error:
-        case ApiError():
-            return error
-        case Invalid():
-            return ApiError("ValidationException", error.message)
-        case TooLarge():
-            return _TOO_LARGE
-        case Conflict():
-            return _CONFLICT
-        case StorageError():
-            log.error("storage.failed", error=error, request_id=request_id.decode())
-        case _:
-            log.error("request.failed", error=error, request_id=request_id.decode())
-    return _INTERNAL
-
-
-def _body(error: ApiError) -> bytes:
-    members: dict[str, Any] = {"__type": _PREFIXES.get(error.code, _SERVICE_PREFIX) + error.code}
+def _body(error: ApiError, namespace: str) -> bytes:
+    members: dict[str, Any] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
     if error.message is not None:
         members["Message" if error.code in _CAPITAL_MESSAGE else "message"] = error.message
     members.update(error.fields)

@@ -6,7 +6,7 @@ import socket
 import time
 
 from hashrange.wire.connection import Connection
-from hashrange.wire.http import Handler, Shared
+from hashrange.wire.interfaces import Handler, ServerState
 from hashrange.wire.limits import Limits
 
 _BACKLOG = 1024
@@ -16,7 +16,7 @@ class Listener:
     """An HTTP server on one address."""
 
     def __init__(self, handler: Handler, limits: Limits) -> None:
-        self._shared = Shared(handler, limits)
+        self._shared = ServerState(handler, limits)
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.TimerHandle | None = None
 

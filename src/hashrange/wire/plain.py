@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hashrange.wire.http import Exchange
+from hashrange.wire.interfaces import Exchange
 
 _NOT_FOUND_BODY = b"<UnknownOperationException/>\n"
 

@@ -5,7 +5,7 @@ from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.keys import KeyClause, KeyOperator, OpenClause
 from hashrange.core.expressions.project import Projection, pick, projection, select_paths
 from hashrange.core.expressions.resolver import ConditionKind, Resolver
-from hashrange.core.expressions.template import WriteTemplate
+from hashrange.core.expressions.template import QueryTemplate, WriteTemplate
 from hashrange.core.expressions.tree import Parameter, Path
 from hashrange.core.expressions.update import Applied, Update, apply_update, update_charge
 
@@ -20,6 +20,7 @@ __all__ = [
     "Parameter",
     "Path",
     "Projection",
+    "QueryTemplate",
     "Resolver",
     "Update",
     "WriteTemplate",

@@ -1,7 +1,8 @@
 """The parameters that expressions replaced, read into the same trees with the messages of their own time."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+
+import msgspec
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import build
@@ -32,8 +33,6 @@ from hashrange.core.expressions.tree import (
 from hashrange.core.expressions.update import Update
 from hashrange.core.values import Value
 
-Asked = Mapping[str, Mapping[str, Any]]
-
 _PREFIX = "One or more parameter values were invalid: "
 _SETS = frozenset({"SS", "NS", "BS"})
 _ORDERED = frozenset({"S", "N", "B"})
@@ -62,6 +61,29 @@ _KEY_OPERATORS: dict[str, KeyOperator] = {
 }
 
 
+class Comparison(msgspec.Struct, frozen=True):
+    """An element of KeyConditions, QueryFilter or ScanFilter."""
+
+    operator: str
+    values: Sequence[Value] = ()
+
+
+class Expectation(msgspec.Struct, frozen=True, kw_only=True):
+    """An element of Expected: two generations of this parameter meet in one structure."""
+
+    exists: bool | None = None
+    value: Value | None = None
+    operator: str | None = None
+    values: Sequence[Value] | None = None
+
+
+class AttributeUpdate(msgspec.Struct, frozen=True):
+    """An element of AttributeUpdates."""
+
+    action: str
+    value: Value | None = None
+
+
 def attributes_to_get(names: Sequence[str]) -> Projection:
     """AttributesToGet: whole attributes, each named once."""
     seen: set[str] = set()
@@ -72,44 +94,43 @@ def attributes_to_get(names: Sequence[str]) -> Projection:
     return projection(Path((name,)) for name in names)
 
 
-def expected(conditions: Asked | None, operator: str | None) -> Condition | None:
+def expected(expectations: Mapping[str, Expectation], operator: str | None) -> Condition | None:
     """Expected: what the stored item must be like for a write to happen."""
-    nodes = [_expectation(name, asked) for name, asked in (conditions or {}).items()]
+    nodes = [_expectation(name, expectation) for name, expectation in expectations.items()]
     return _joined(nodes, operator)
 
 
-def filter_conditions(conditions: Asked | None, operator: str | None) -> Condition | None:
+def filter_conditions(comparisons: Mapping[str, Comparison], operator: str | None) -> Condition | None:
     """QueryFilter and ScanFilter: what an item must be like to be returned."""
     nodes = []
-    for name, asked in (conditions or {}).items():
-        values = asked.get("AttributeValueList") or []
-        _check_values(asked["ComparisonOperator"], values)
-        nodes.append(_node(name, asked["ComparisonOperator"], values))
+    for name, comparison in comparisons.items():
+        _check_values(comparison.operator, comparison.values)
+        nodes.append(_node(name, comparison.operator, comparison.values))
     return _joined(nodes, operator)
 
 
-def key_conditions(conditions: Asked) -> list[KeyClause]:
+def key_conditions(comparisons: Mapping[str, Comparison]) -> list[KeyClause]:
     """KeyConditions: at most one per key attribute."""
-    for asked in conditions.values():
-        _check_values(asked["ComparisonOperator"], asked.get("AttributeValueList") or [])
-    if len(conditions) not in (1, 2):
+    for comparison in comparisons.values():
+        _check_values(comparison.operator, comparison.values)
+    if len(comparisons) not in (1, 2):
         raise Invalid("Conditions can be of length 1 or 2 only")
     clauses = []
-    for name, asked in conditions.items():
-        operator = _KEY_OPERATORS.get(asked["ComparisonOperator"])
+    for name, comparison in comparisons.items():
+        operator = _KEY_OPERATORS.get(comparison.operator)
         if operator is None:
             raise Invalid("Attempted conditional constraint is not an indexable operation")
-        clauses.append(KeyClause(name, operator, tuple(asked["AttributeValueList"])))
+        clauses.append(KeyClause(name, operator, tuple(comparison.values)))
     return clauses
 
 
-def attribute_updates(updates: Asked) -> Update:
+def attribute_updates(updates: Mapping[str, AttributeUpdate]) -> Update:
     """AttributeUpdates: one action on each of some whole attributes."""
-    return build.update([_action(name, asked) for name, asked in updates.items()])
+    return build.update([_action(name, update) for name, update in updates.items()])
 
 
-def _action(name: str, asked: Mapping[str, Any]) -> Action:
-    action, value = asked.get("Action") or "PUT", asked.get("Value")
+def _action(name: str, update: AttributeUpdate) -> Action:
+    action, value = update.action, update.value
     path = Path((name,))
     if value is None:
         if action == "DELETE":
@@ -128,24 +149,21 @@ def _action(name: str, asked: Mapping[str, Any]) -> Action:
     return Set(path, Literal(value))
 
 
-def _expectation(name: str, asked: Mapping[str, Any]) -> Node:
-    _check_expectation(name, asked)
-    operator = asked.get("ComparisonOperator")
-    if operator is None:
-        return _node(name, "EQ", [asked["Value"]]) if "Value" in asked else _node(name, "NULL", [])
-    values = asked["AttributeValueList"] if "AttributeValueList" in asked else _single(asked)
-    _check_values(operator, values)
-    return _node(name, operator, values)
+def _expectation(name: str, expectation: Expectation) -> Node:
+    _check_expectation(name, expectation)
+    value = expectation.value
+    single = [] if value is None else [value]
+    if expectation.operator is None:
+        return _node(name, "NULL" if value is None else "EQ", single)
+    values = single if expectation.values is None else expectation.values
+    _check_values(expectation.operator, values)
+    return _node(name, expectation.operator, values)
 
 
-def _single(asked: Mapping[str, Any]) -> list[Value]:
-    return [asked["Value"]] if "Value" in asked else []
-
-
-def _check_expectation(name: str, asked: Mapping[str, Any]) -> None:
-    """Two generations of this parameter meet in one structure; they do not mix."""
-    operator, exists = asked.get("ComparisonOperator"), asked.get("Exists")
-    valued, listed = "Value" in asked, "AttributeValueList" in asked
+def _check_expectation(name: str, expectation: Expectation) -> None:
+    """The two generations do not mix."""
+    operator, exists = expectation.operator, expectation.exists
+    valued, listed = expectation.value is not None, expectation.values is not None
     problem = None
     if valued and listed:
         problem = "Value and AttributeValueList cannot be used together"

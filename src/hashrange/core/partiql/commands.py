@@ -20,7 +20,7 @@ from hashrange.core.expressions.tree import (
     known_value,
 )
 from hashrange.core.limits import NESTING_LEVELS_MAX
-from hashrange.core.mutation import Change, Check, Delete, Put
+from hashrange.core.mutation import CheckCommand, DeleteCommand, PutCommand, UpdateCommand
 from hashrange.core.partiql import ast
 from hashrange.core.partiql.pinned import Pinned
 from hashrange.core.partiql.prepared import Bound
@@ -48,14 +48,14 @@ def _item(item: tuple[tuple[str, Literal | Parameter], ...] | Parameter, values:
     return dict(content)
 
 
-def put(table: Table, item: Item, size: int) -> Put:
+def put(table: Table, item: Item, size: int) -> PutCommand:
     """INSERT: store the item where there is none yet."""
     key = primary_key.of_item(table, item)
     indexes.check_index_keys(table, item)
-    return Put(key, item, size, Condition(_missing(table.hash.name), {}), wants_old=True)
+    return PutCommand(key, item, size, Condition(_missing(table.hash.name), {}))
 
 
-def change(table: Table, key: Item, bound: Bound, update: Update, rest: tuple[Node, ...]) -> Change:
+def change(table: Table, key: Item, bound: Bound, update: Update, rest: tuple[Node, ...]) -> UpdateCommand:
     """UPDATE: change the item, which must be there and meet the rest of the WHERE clause."""
     where = bound.where if rest else None
     key_paths.refuse_nested(table, table.indexes, update, where)
@@ -65,18 +65,18 @@ def change(table: Table, key: Item, bound: Bound, update: Update, rest: tuple[No
         plan = ConditionPlan(
             root, where.plan.mentions, lambda item, values: bool(item) and held(item, values)
         )
-    return Change(primary_key.of_key(table, key), key, update, Condition(plan, bound.values))
+    return UpdateCommand(primary_key.of_key(table, key), key, update, Condition(plan, bound.values))
 
 
-def delete(table: Table, key: Item, bound: Bound, rest: tuple[Node, ...]) -> Delete:
+def delete(table: Table, key: Item, bound: Bound, rest: tuple[Node, ...]) -> DeleteCommand:
     """DELETE: remove the item, which must meet the rest of the WHERE clause if it is there."""
     where = bound.where if rest else None
     if where is None:
-        return Delete(primary_key.of_key(table, key), wants_old=True)
+        return DeleteCommand(primary_key.of_key(table, key))
     key_paths.refuse_nested(table, table.indexes, where)
     root, held = Or((_missing(table.hash.name).root, where.root)), where.plan.test
     plan = ConditionPlan(root, where.plan.mentions, lambda item, values: not item or held(item, values))
-    return Delete(primary_key.of_key(table, key), Condition(plan, bound.values), wants_old=True)
+    return DeleteCommand(primary_key.of_key(table, key), Condition(plan, bound.values))
 
 
 def check_exists(table: Table, pinned: Pinned) -> None:
@@ -85,11 +85,11 @@ def check_exists(table: Table, pinned: Pinned) -> None:
         raise Invalid("EXISTS() must contain a single item read with additional condition")
 
 
-def check(table: Table, pinned: Pinned, values: Values) -> Check:
+def check(table: Table, pinned: Pinned, values: Values) -> CheckCommand:
     """EXISTS: only look whether an item meets the conditions beside its key."""
     asked = condition(And(pinned.rest), values)
     key_paths.refuse_nested(table, table.indexes, asked)
-    return Check(primary_key.of_key(table, pinned.key), asked)
+    return CheckCommand(primary_key.of_key(table, pinned.key), asked)
 
 
 @lru_cache

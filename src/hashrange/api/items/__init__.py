@@ -1,0 +1,1 @@
+"""Operations on items: reads, writes, pages and batches."""

@@ -1,0 +1,167 @@
+"""BatchGetItem: read up to a hundred items by key, from several tables."""
+
+from typing import Annotated, Any
+
+import msgspec
+import orjson
+from msgspec import Meta
+
+from hashrange.api.context import Context
+from hashrange.api.items.parameters import members_present, mixing, read_projection, refuse_idle_names
+from hashrange.api.items.structures import AttributesToGet
+from hashrange.api.protocol.kinds import MapOf
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Refined, Shape
+from hashrange.api.protocol.structures import (
+    AttributeMap,
+    AttributeNames,
+    Request,
+    ReturnConsumedCapacity,
+    Structure,
+    TableName,
+)
+from hashrange.api.results import ItemRead, ItemsRead
+from hashrange.api.table_names import data_table
+from hashrange.core import items, key_paths, primary_key, values
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import Projection, pick
+from hashrange.core.limits import BATCH_GET_BYTES_MAX, BATCH_GET_KEYS_MAX
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
+from hashrange.storage import store
+from hashrange.storage.engine import Reader
+
+
+class _RequestItems(MapOf):
+    """A map that the service shows as JSON when it complains about it."""
+
+    def echo(self, value: Any) -> str:
+        return orjson.dumps(value).decode()
+
+
+class KeysAndAttributes(Structure, kw_only=True):
+    """What to read of one table."""
+
+    keys: Annotated[list[AttributeMap], Meta(min_length=1, max_length=BATCH_GET_KEYS_MAX)]
+    attributes_to_get: AttributesToGet | None = None
+    consistent_read: bool | None = None
+    projection_expression: str | None = None
+    expression_attribute_names: AttributeNames | None = None
+
+
+class BatchGetItem(Request, kw_only=True):
+    """The request."""
+
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    request_items: (
+        Annotated[
+            dict[TableName, KeysAndAttributes],
+            Refined(lambda kind: _RequestItems(kind.element, key=kind.key)),
+        ]
+        | None
+    ) = None
+
+
+SHAPE = Shape(BatchGetItem, newer=("RequestItems.",))
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """Keys of one table that had no room in the answer, and how they were to be read."""
+
+    keys: list[Item]
+    request: KeysAndAttributes
+
+
+class BatchRead(ItemsRead):
+    """The items found, and what is left to ask for again."""
+
+    tables: dict[str, Table]  # by the names that the request has for them
+    unread: dict[str, Unread]
+
+
+class _TableKeys(msgspec.Struct, frozen=True):
+    """The keys to be read of one table."""
+
+    name: str
+    request: KeysAndAttributes
+    table: Table
+    projection: Projection | None
+    keys: list[Item]
+    rows: list[bytes]  # key bytes
+
+    @property
+    def consistent(self) -> bool:
+        return self.request.consistent_read is True
+
+
+def batch_get_item(context: Context, request: BatchGetItem) -> Plan:
+    """Check all keys and projections, then find the tables."""
+    tables = request.request_items
+    if not tables:
+        raise Invalid("The requestItems parameter is required for BatchGetItem")
+    _refuse_mixing(tables)
+    checked = {name: _check(part) for name, part in tables.items()}
+    if sum(len(keys) for keys, _ in checked.values()) > BATCH_GET_KEYS_MAX:
+        raise Invalid("Too many items requested for the BatchGetItem call")
+    parts = [_table_keys(context, name, tables[name], *checked[name]) for name in tables]
+    return Read(
+        lambda reader: _read(reader, parts),
+        [store.row_key(part.table, key) for part in parts for key in part.rows],
+        eventual=not any(part.consistent for part in parts),
+    )
+
+
+def _refuse_mixing(tables: dict[str, KeysAndAttributes]) -> None:
+    """Expressions for one table exclude the older parameters for another, too."""
+    old = any(members_present(part, ("attributes_to_get",)) for part in tables.values())
+    new = any(members_present(part, ("projection_expression",)) for part in tables.values())
+    if old and new:
+        raise mixing(["AttributesToGet"], ["ProjectionExpression"])
+    names = any(part.expression_attribute_names is not None for part in tables.values())
+    if names and not new:
+        refuse_idle_names(
+            next(part for part in tables.values() if part.expression_attribute_names is not None)
+        )
+
+
+def _check(part: KeysAndAttributes) -> tuple[list[Item], Projection | None]:
+    refuse_idle_names(part, part.projection_expression)
+    projection = read_projection(part, part.attributes_to_get)
+    keys: list[Item] = []
+    for raw in part.keys:
+        key = values.canonical_item(raw)
+        if key in keys:
+            raise Invalid("Provided list of item keys contains duplicates")
+        keys.append(key)
+    return keys, projection
+
+
+def _table_keys(
+    context: Context,
+    name: str,
+    request: KeysAndAttributes,
+    keys: list[Item],
+    projection: Projection | None,
+) -> _TableKeys:
+    table = data_table(context, name)
+    rows = [primary_key.of_key(table, key) for key in keys]
+    key_paths.refuse_nested(table, (), projection)
+    return _TableKeys(name, request, table, projection, keys, rows)
+
+
+def _read(reader: Reader, parts: list[_TableKeys]) -> BatchRead:
+    found: list[ItemRead] = []
+    unread: dict[str, Unread] = {}
+    room = BATCH_GET_BYTES_MAX
+    for part in parts:
+        table, projection = part.table, part.projection
+        for at, key in enumerate(part.rows):
+            stored = reader.get(store.row_key(table, key))
+            size = 0 if stored is None else items.stored_size(stored)
+            if size > room:
+                unread[part.name] = Unread(part.keys[at:], part.request)
+                break
+            room -= size
+            picked = None if projection is None or stored is None else pick(projection, items.decode(stored))
+            found.append(ItemRead(table, part.name, key, stored, picked, part.consistent))
+    return BatchRead(found, {part.name: part.table for part in parts}, unread)

@@ -1,0 +1,186 @@
+"""BatchWriteItem: put or delete up to 25 items, in several tables, without conditions."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from hashrange.api import errors
+from hashrange.api.context import Context
+from hashrange.api.items import writes
+from hashrange.api.protocol.kinds import ListOf, MapOf, Violation
+from hashrange.api.protocol.plan import Plan, Write
+from hashrange.api.protocol.shapes import Refined, Shape, is_enumeration
+from hashrange.api.protocol.structures import (
+    AttributeMap,
+    Request,
+    ReturnConsumedCapacity,
+    ReturnItemCollectionMetrics,
+    Structure,
+    TableName,
+)
+from hashrange.api.results import ItemsWritten, ItemWritten
+from hashrange.api.table_names import data_table
+from hashrange.core import indexes, mutation, primary_key, values
+from hashrange.core.errors import Invalid
+from hashrange.core.limits import BATCH_WRITE_ITEMS_MAX
+from hashrange.core.mutation import DeleteCommand, Origin, PutCommand
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
+from hashrange.storage import catalogue, store
+from hashrange.storage.engine import Transaction
+
+
+class PutRequest(Structure, kw_only=True):
+    """An item to put."""
+
+    item: AttributeMap
+
+
+class DeleteRequest(Structure, kw_only=True):
+    """An item to delete."""
+
+    key: AttributeMap
+
+
+class WriteRequest(Structure, kw_only=True):
+    """One or the other."""
+
+    put_request: PutRequest | None = None
+    delete_request: DeleteRequest | None = None
+
+
+class _RequestItems(MapOf):
+    """A map of lists whose length is constrained as the map's value."""
+
+    def violations(self, value: Any, path: str) -> Any:
+        if not all(0 < len(requests) <= BATCH_WRITE_ITEMS_MAX for requests in value.values()):
+            rule = (
+                "Map value must satisfy constraint: [Member must have length less than or equal to "
+                f"{BATCH_WRITE_ITEMS_MAX}, Member must have length greater than or equal to 1]"
+            )
+            yield self.echo(value), path, rule
+        yield from MapOf.violations(self, value, path)
+
+
+def _request_items(kind: MapOf) -> MapOf:
+    if not isinstance(kind.element, ListOf):
+        raise TypeError(kind)
+    return _RequestItems(ListOf(kind.element.element, parameterized=True), key=kind.key)
+
+
+class BatchWriteItem(Request, kw_only=True):
+    """The request."""
+
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
+    request_items: (
+        Annotated[
+            dict[
+                TableName, Annotated[list[WriteRequest], Meta(min_length=1, max_length=BATCH_WRITE_ITEMS_MAX)]
+            ],
+            Refined(_request_items),
+        ]
+        | None
+    ) = None
+
+
+def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
+    """A bad enumeration is reported alone (measured)."""
+    return [violation for violation in violations if is_enumeration(violation)][:1] or violations
+
+
+SHAPE = Shape(BatchWriteItem, narrowed=_narrowed)
+
+
+class _TableWrites(msgspec.Struct, frozen=True):
+    """The writes to one table."""
+
+    name: str
+    table: Table
+    writes: list[tuple[PutCommand | DeleteCommand, Item]]
+
+
+def batch_write_item(context: Context, request: BatchWriteItem) -> Plan:
+    """Check all items and keys, then find the tables."""
+    tables = request.request_items
+    if not tables:
+        raise Invalid("The requestItems parameter is required for BatchWriteItem")
+    if sum(map(len, tables.values())) > BATCH_WRITE_ITEMS_MAX:
+        raise Invalid("Too many items requested for the BatchWriteItem call")
+    checked = {name: [_check(write) for write in requests] for name, requests in tables.items()}
+    found = {name: data_table(context, name) for name in tables}
+    parts = [_TableWrites(name, found[name], _commands(found[name], checked[name])) for name in tables]
+    origin = Origin(context.clock.now())
+    sized = request.return_item_collection_metrics == "SIZE"
+    return Write(lambda tx: _run(tx, parts, origin, sized=sized), reads=lambda: _reads(parts))
+
+
+def _reads(parts: list[_TableWrites]) -> list[bytes]:
+    return [
+        key for part in parts for command, _ in part.writes for key in store.reads(part.table, command.key)
+    ]
+
+
+def _check(write: WriteRequest) -> tuple[Item, int | None]:
+    """An item with its size, or a key with none."""
+    put, delete = write.put_request, write.delete_request
+    if put is not None and delete is None:
+        item, size = values.canonical_sized(put.item, older=True)
+        mutation.refuse_large(size)
+        return item, size
+    if delete is not None and put is None:
+        return values.canonical_item(delete.key, older=True), None
+    # The service's own words for an element that is neither or both.
+    raise Invalid(
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
+        "datatypes"
+    )
+
+
+def _commands(
+    table: Table, checked: list[tuple[Item, int | None]]
+) -> list[tuple[PutCommand | DeleteCommand, Item]]:
+    commands: list[tuple[PutCommand | DeleteCommand, Item]] = []
+    seen = set()
+    for item, size in checked:
+        key = _key(table, item, whole=size is not None)
+        if key in seen:
+            raise Invalid("Provided list of item keys contains duplicates")
+        seen.add(key)
+        if size is None:
+            commands.append((DeleteCommand(key), item))
+        else:
+            indexes.check_index_keys(table, item)
+            commands.append((PutCommand(key, item, size), item))
+    return commands
+
+
+def _key(table: Table, item: Item, *, whole: bool) -> bytes:
+    if not whole:
+        return primary_key.of_key(table, item)
+    # A put's key is held to the words of a key here, not to those of an item.
+    try:
+        return primary_key.of_key(table, primary_key.key_of(table, item))
+    except KeyError:
+        raise Invalid(primary_key.KEY_MISMATCH) from None
+
+
+def _run(tx: Transaction, parts: list[_TableWrites], origin: Origin, *, sized: bool) -> ItemsWritten:
+    written: list[ItemWritten] = []
+    for part in parts:
+        table = catalogue.current(tx, part.table)
+        if table is None:
+            raise errors.not_found()
+        first = len(written)
+        try:
+            for command, _ in part.writes:
+                outcome = store.apply(tx, table, command, origin)
+                written.append(ItemWritten(table, part.name, outcome))
+        except store.CollectionFull:
+            raise writes.collection_full() from None
+        if sized:
+            # Sizes as they are once all of the table's writes are done.
+            for result, (command, item) in zip(written[first:], part.writes, strict=True):
+                result.collection = writes.collection_size(tx, table, item, command.key)
+    return ItemsWritten(written)

@@ -1,0 +1,89 @@
+"""GetItem: read one item by its key."""
+
+from functools import partial
+
+from hashrange.api.context import Context
+from hashrange.api.items.parameters import mixing, read_projection, refuse_idle_names
+from hashrange.api.items.structures import AttributesToGet
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import (
+    AttributeMap,
+    AttributeNames,
+    Request,
+    ReturnConsumedCapacity,
+    TableName,
+)
+from hashrange.api.results import ItemRead
+from hashrange.api.table_names import data_table, ready_table
+from hashrange.core import items, key_paths, primary_key, values
+from hashrange.core.expressions import Projection, pick
+from hashrange.core.schema import Table
+from hashrange.storage import store
+from hashrange.storage.engine import Reader
+
+
+class GetItem(Request, kw_only=True):
+    """The request."""
+
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    attributes_to_get: AttributesToGet | None = None
+    table_name: TableName
+    key: AttributeMap
+    consistent_read: bool | None = None
+    projection_expression: str | None = None
+    expression_attribute_names: AttributeNames | None = None
+
+
+SHAPE = Shape(GetItem)
+
+
+def get_item(context: Context, request: GetItem) -> Plan:
+    """Check the projection and the key, then the key against the table."""
+    projection = None
+    if (
+        request.projection_expression is not None
+        or request.attributes_to_get is not None
+        or request.expression_attribute_names is not None
+    ):
+        projection = checked_projection(request, request.attributes_to_get)
+    elif (table := ready_table(context, request.table_name)) is not None:
+        # Most requests are this plain; what is wrong with a key is told below.
+        key = primary_key.of_plain_key(table, request.key)
+        if key is not None:
+            return _plan(request, table, key, None)
+    key_item = values.canonical_item(request.key)
+    table = data_table(context, request.table_name)
+    key = primary_key.of_key(table, key_item)
+    key_paths.refuse_nested(table, (), projection)
+    return _plan(request, table, key, projection)
+
+
+def checked_projection(request: GetItem, attributes_to_get: list[str] | None) -> Projection | None:
+    """The projection, after what GetItem checks first."""
+    text = request.projection_expression
+    if attributes_to_get is not None and text is not None:
+        raise mixing(["AttributesToGet"], ["ProjectionExpression"])
+    refuse_idle_names(request, text)
+    return read_projection(request, attributes_to_get)
+
+
+def _plan(request: GetItem, table: Table, key: bytes, projection: Projection | None) -> Read:
+    consistent = request.consistent_read is True
+    row = store.row_key(table, key)
+    step = partial(_read, table, request.table_name, key, row, projection, consistent)
+    return Read(step, (row,), not consistent)
+
+
+def _read(
+    table: Table,
+    name: str,
+    key: bytes,
+    row: bytes,
+    projection: Projection | None,
+    consistent: bool,
+    reader: Reader,
+) -> ItemRead:
+    stored = reader.get(row)
+    picked = None if projection is None or stored is None else pick(projection, items.decode(stored))
+    return ItemRead(table, name, key, stored, picked, consistent)

@@ -1,0 +1,130 @@
+"""What Query and Scan have in common: index, Select, projection, starting key and reading the page."""
+
+from functools import partial
+from typing import Any, Protocol
+
+from hashrange.api import errors
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Read
+from hashrange.api.results import PageRead
+from hashrange.core import indexes, primary_key, values
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import Projection
+from hashrange.core.schema import Index, Table
+from hashrange.core.values import Item
+from hashrange.storage.engine import Reader
+from hashrange.storage.pages import PageRequest, read_page
+
+_BAD_START = "The provided starting key is invalid"
+
+
+class PagedRequest(Protocol):
+    """What Query and Scan have in common."""
+
+    table_name: str
+    index_name: str | None
+    select: Any
+    attributes_to_get: list[str] | None
+    projection_expression: str | None
+    consistent_read: bool | None
+    exclusive_start_key: dict[str, dict[str, Any]] | None
+
+
+def check_select(request: PagedRequest) -> None:
+    """The rules that tie Select to projections and indexes; the projection's comes first."""
+    select = request.select
+    if request.attributes_to_get is None and request.projection_expression is None:
+        if select == "SPECIFIC_ATTRIBUTES":
+            raise Invalid(
+                "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+            )
+    elif select not in (None, "SPECIFIC_ATTRIBUTES"):
+        parameter = "ProjectionExpression" if request.attributes_to_get is None else "AttributesToGet"
+        shown = "only the Count" if select == "COUNT" else select
+        raise Invalid(f"Cannot specify the {parameter} when choosing to get {shown}")
+    if select == "ALL_PROJECTED_ATTRIBUTES" and request.index_name is None:
+        raise Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+
+
+def find_index(context: Context, table: Table, name: str | None, *, consistent: bool) -> Index | None:
+    """The index of this name; global ones are eventually consistent only."""
+    if name is None:
+        return None
+    index = table.index_by_name.get(name)
+    if index is None or index.status == "DELETING":
+        raise errors.validation(f"The table does not have the specified index: {name}")
+    if not index.local and consistent:
+        raise errors.validation("Consistent reads are not supported on global secondary indexes")
+    if not index.readable(context.clock.now()):
+        raise errors.validation(f"Cannot read from backfilling global secondary index: {name}")
+    return index
+
+
+def start_key_values(request: PagedRequest, *, older: bool) -> Item | None:
+    """ExclusiveStartKey in canonical form, before the table is looked at."""
+    raw = request.exclusive_start_key
+    if raw is None:
+        return None
+    try:
+        return values.canonical_item(raw, older=older)
+    except Invalid as invalid:
+        if "numeric" in invalid.message or "Number" in invalid.message or "number set" in invalid.message:
+            raise
+        if "duplicates" in invalid.message:
+            raise
+        raise Invalid(f"{_BAD_START}: {invalid.message}") from None
+
+
+def start_key_bytes(table: Table, index: Index | None, start: Item) -> bytes:
+    """Where the last page ended, as key bytes of the table or of the index."""
+    needed = {key.name: key.type for key in table.keys}
+    if index is not None:
+        needed |= {key.name: key.type for key in index.keys}
+    if start.keys() != needed.keys() or any(kind not in start[name] for name, kind in needed.items()):
+        raise Invalid(_BAD_START)
+    base = primary_key.of_key(table, primary_key.key_of(table, start))
+    if index is None:
+        return base
+    entry = indexes.entry(table, index, start, base)
+    if entry is None:
+        raise Invalid(_BAD_START)
+    return entry.key
+
+
+def needs_items(table: Table, index: Index | None, select: str | None, projection: Projection | None) -> bool:
+    """Whether a local index must fetch the items themselves; a global one refuses instead."""
+    if index is None:
+        return False
+    carried = indexes.projected_names(table, index)
+    if carried is None:
+        return False
+    if select == "ALL_ATTRIBUTES":
+        if index.local:
+            return True
+        raise Invalid(
+            "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global "
+            f"secondary index {index.name} because its projection type is not ALL"
+        )
+    missing = projection.attributes - carried if projection is not None else frozenset()
+    if index.local:
+        return bool(missing)
+    if missing:
+        raise Invalid(
+            f"One or more parameter values were invalid: Global secondary index {index.name} does not project "
+            f"[{', '.join(sorted(missing))}]"
+        )
+    return False
+
+
+def plan(request: PagedRequest, page_request: PageRequest) -> Read:
+    """The plan that reads a page."""
+    consistent = request.consistent_read is True
+    step = partial(_read, request.table_name, page_request, consistent)
+    return Read(step, (), not consistent)
+
+
+def _read(name: str, request: PageRequest, consistent: bool, reader: Reader) -> PageRead:
+    page = read_page(reader, request)
+    return PageRead(
+        request.table, request.index, name, request.stretch.start, page, request.partitions, consistent
+    )

@@ -1,0 +1,130 @@
+"""UpdateItem: change one item in place, or make it from its key."""
+
+from typing import Any
+
+from hashrange.api.context import Context
+from hashrange.api.items import writes
+from hashrange.api.items.parameters import refuse_idle_names, refuse_idle_values, refuse_mixing, resolver
+from hashrange.api.items.structures import AttributeUpdates, Expected
+from hashrange.api.protocol.kinds import Violation
+from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.shapes import Shape, is_enumeration
+from hashrange.api.protocol.structures import (
+    AttributeMap,
+    AttributeNames,
+    ConditionalOperator,
+    Request,
+    ReturnConsumedCapacity,
+    ReturnItemCollectionMetrics,
+    ReturnValues,
+    ReturnValuesOnConditionCheckFailure,
+    TableName,
+)
+from hashrange.api.table_names import data_table, ready_table
+from hashrange.core import key_paths, mutation, primary_key, values
+from hashrange.core.errors import Invalid
+from hashrange.core.expressions import Condition, Resolver, Update, build, legacy
+from hashrange.core.mutation import UpdateCommand
+from hashrange.core.values import Malformed
+
+
+class UpdateItem(Request, kw_only=True):
+    """The request."""
+
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
+    table_name: TableName
+    return_values: ReturnValues | None = None
+    key: AttributeMap
+    conditional_operator: ConditionalOperator | None = None
+    expected: Expected | None = None
+    attribute_updates: AttributeUpdates | None = None
+    update_expression: str | None = None
+    condition_expression: str | None = None
+    expression_attribute_names: AttributeNames | None = None
+    expression_attribute_values: AttributeMap | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+
+
+_ENUMERATIONS = ("ReturnValues", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics")
+
+
+def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
+    """Of several bad enumerations only one is reported, unless the key is missing too (measured)."""
+    broken = [violation[1] for violation in violations if is_enumeration(violation)]
+    first = next((name for name in _ENUMERATIONS if name in broken), None)
+    if "Key" not in sent or first is None:
+        return violations
+    return [violation for violation in violations if not is_enumeration(violation) or violation[1] == first]
+
+
+SHAPE = Shape(UpdateItem, prefixed=True, narrowed=_narrowed)
+
+_LEGACY = ("attribute_updates", "expected", "conditional_operator")
+_EXPRESSIONS = ("update_expression", "condition_expression")
+_NOTHING = build.update(())
+
+
+def update_item(context: Context, request: UpdateItem) -> Plan:
+    """Bind an update that was accepted before, or resolve it; then change the item."""
+    plan = _prepared(context, request)
+    if plan is not None:
+        return plan
+    refuse_mixing(request, _LEGACY, _EXPRESSIONS)
+    refuse_idle_names(request, request.update_expression, request.condition_expression)
+    refuse_idle_values(request, _EXPRESSIONS)
+    key_item = values.canonical_item(request.key)
+    binding, update, condition = _read(request)
+    table = data_table(context, request.table_name)
+    key = primary_key.of_key(table, key_item)
+    mutation.refuse_key_update(table, update)
+    key_paths.refuse_nested(table, table.indexes, update, condition)
+    if request.update_expression is not None:
+        mutation.check_charge(update)
+    if binding is not None:
+        prepared_key = writes.prepared_key(table, request, request.update_expression)
+        context.prepared.add_write(prepared_key, table, binding, update, condition)
+    command = UpdateCommand(key, key_item, update, condition)
+    return writes.plan(context, table, command, request, key_item)
+
+
+def _prepared(context: Context, request: UpdateItem) -> Plan | None:
+    """The plan of an update like one that was accepted before; None if the long path has to judge it."""
+    text = request.update_expression
+    table = ready_table(context, request.table_name)
+    if table is None or text is None:
+        return None
+    if request.expected is not None or request.conditional_operator or request.attribute_updates is not None:
+        return None
+    prepared = context.prepared.writes.get(writes.prepared_key(table, request, text))
+    if prepared is None or prepared.table is not table:
+        return None
+    bound = prepared.bind(request.expression_attribute_values)
+    update, condition = bound or (None, None)
+    if update is None:
+        return None
+    try:
+        mutation.check_charge(update)
+        key_item = values.canonical_item(request.key)
+        key = primary_key.of_key(table, key_item)
+    except (Invalid, Malformed):
+        return None
+    command = UpdateCommand(key, key_item, update, condition)
+    return writes.plan(context, table, command, request, key_item)
+
+
+def _read(request: UpdateItem) -> tuple[Resolver | None, Update, Condition | None]:
+    """The update and the condition, from expressions or from the legacy parameters."""
+    if request.update_expression is None and request.condition_expression is None:
+        updates = request.attribute_updates
+        update = _NOTHING
+        if updates is not None:
+            update = legacy.attribute_updates({name: value.canonical() for name, value in updates.items()})
+        return None, update, writes.expected(request)
+    binding = resolver(request)
+    text = request.update_expression
+    update = _NOTHING if text is None else binding.update(text)
+    condition_text = request.condition_expression
+    condition = None if condition_text is None else binding.condition("ConditionExpression", condition_text)
+    binding.finish()
+    return (None if text is None else binding), update, condition

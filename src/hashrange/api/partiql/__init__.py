@@ -1,0 +1,1 @@
+"""Operations that run PartiQL statements."""

@@ -1,0 +1,1 @@
+"""What every operation's request shares: structures, the types of members, shapes that explain, plans."""

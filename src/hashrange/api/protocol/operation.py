@@ -1,0 +1,53 @@
+"""An operation: its request, its handler, and what permissions, capacity and logs need to know of it."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request
+
+R = TypeVar("R", bound=Request)
+
+# read and write touch items; control touches tables and settings.
+Kind = Literal["read", "write", "control"]
+
+# What decoding raises where the slow path has to look: JSON that is none, or that has another shape.
+UNDECODED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class Operation(Generic[R]):
+    """One row of a service's table of operations."""
+
+    __slots__ = ("action", "decode", "handler", "kind", "name", "resources", "shape")
+
+    def __init__(
+        self,
+        name: str,
+        shape: Shape[R],
+        handler: Callable[[Context, R], Plan],
+        *,
+        kind: Kind,
+        resources: Callable[[R], Iterable[str]],
+        action: str | None = None,
+    ) -> None:
+        """`resources` are the names or ARNs that a request is about; `action` is what a policy has to allow."""
+        self.name = name
+        self.shape = shape
+        self.handler = handler
+        self.kind = kind
+        self.resources = resources
+        self.action = action or f"dynamodb:{name}"
+        self.decode: Callable[[bytes | bytearray], R] = msgspec.json.Decoder(shape.request).decode
+
+
+class Service(msgspec.Struct, frozen=True):
+    """What answers on the endpoint under one target prefix."""
+
+    name: str
+    target_prefix: str
+    error_namespace: str
+    operations: dict[str, Operation[Any]]

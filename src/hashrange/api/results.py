@@ -1,0 +1,144 @@
+"""What came of a request, before any protocol renders it.
+
+A result holds what was found or written and can always say what that cost and which keys it touched, whether or not
+the client asked for a report: capacity, metrics, audit and caches read `charges`, not the answer.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from hashrange.core import capacity
+from hashrange.core.items import stored_size
+from hashrange.core.mutation import Outcome
+from hashrange.core.partitions import Partitions, start_of
+from hashrange.core.schema import Index, Table
+from hashrange.core.values import Item
+from hashrange.storage.pages import Page
+
+
+class Charge(msgspec.Struct, frozen=True):
+    """Units consumed by touching one key, or one partition, of a table or index."""
+
+    table: Table
+    index: Index | None
+    key: bytes  # of the item or index row; for pages the start of what was read of one partition
+    units: float
+    write: bool
+
+
+class Result(msgspec.Struct):
+    """The outcome of a step."""
+
+    def charges(self) -> Iterator[Charge]:
+        """What the request consumed, by table, index and key."""
+        return iter(())
+
+
+class Described(Result):
+    """An answer that is a structure of the service's model: what the control operations give."""
+
+    body: msgspec.Struct | None  # None: an answer without a body
+
+
+class ItemRead(Result):
+    """One item by its key; `picked` is the part of it that a projection keeps."""
+
+    table: Table
+    table_name: str  # as the request named it: an ARN is echoed
+    key: bytes
+    stored: bytes | None
+    picked: Item | None = None
+    consistent: bool = False
+    factor: int = 1  # a transaction's read costs twice as much
+
+    @property
+    def size(self) -> int:
+        """What the item counts for; 0 if there is none."""
+        return 0 if self.stored is None else stored_size(self.stored)
+
+    @property
+    def units(self) -> float:
+        """Read units."""
+        return self.factor * capacity.read_units(self.size, consistent=self.consistent)
+
+    def charges(self) -> Iterator[Charge]:
+        """The one read."""
+        yield Charge(self.table, None, self.key, self.units, write=False)
+
+
+class CollectionSize(NamedTuple):
+    """The item collection that a write touched: its partition key and its bytes, local index entries included."""
+
+    key: Item
+    size: int
+
+
+class ItemWritten(Result):
+    """One item put, updated, deleted or checked; `attributes` is what the client asked to see of it."""
+
+    table: Table
+    table_name: str
+    outcome: Outcome
+    attributes: Item | None = None
+    collection: CollectionSize | None = None  # only where it was asked for
+    factor: int = 1  # a transaction's write costs the table twice as much, its indexes once
+
+    @property
+    def units(self) -> float:
+        """Write units on the table itself."""
+        return float(self.factor * self.outcome.units)
+
+    def charges(self) -> Iterator[Charge]:
+        """The item's write, and the rows of indexes that came and went with it."""
+        yield Charge(self.table, None, self.outcome.key, self.units, write=True)
+        for diff in self.outcome.index_diffs:
+            row = diff.after or diff.before
+            key = b"" if row is None else row.key
+            yield Charge(self.table, diff.index, key, float(diff.units), write=True)
+
+
+class ItemsRead(Result):
+    """Several items by their keys, in the request's order: a batch or a transaction."""
+
+    items: Sequence[ItemRead]
+
+    def charges(self) -> Iterator[Charge]:
+        """All reads."""
+        for item in self.items:
+            yield from item.charges()
+
+
+class ItemsWritten(Result):
+    """Several items, in the request's order: a batch or a transaction."""
+
+    items: Sequence[ItemWritten]
+
+    def charges(self) -> Iterator[Charge]:
+        """All writes."""
+        for item in self.items:
+            yield from item.charges()
+
+
+class PageRead(Result):
+    """One page of a table or index."""
+
+    table: Table
+    index: Index | None
+    table_name: str
+    start: bytes  # of the key range that was read
+    page: Page
+    partitions: Partitions = (0,)
+    consistent: bool = False
+
+    def charges(self) -> Iterator[Charge]:
+        """What was evaluated of each partition, and the items that a local index had to fetch."""
+        page = self.page
+        for number, size in page.sizes.items():
+            key = self.start if len(self.partitions) == 1 else start_of(self.partitions, number)
+            units = capacity.read_units(size, consistent=self.consistent)
+            yield Charge(self.table, self.index, key, units, write=False)
+        if page.fetched:
+            units = page.fetch_units(consistent=self.consistent)
+            yield Charge(self.table, None, self.start, units, write=False)

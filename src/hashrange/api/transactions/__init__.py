@@ -1,0 +1,1 @@
+"""Operations that read or write several items as one."""

@@ -1,0 +1,156 @@
+"""Running a write transaction: every outcome first, then every write; idempotent by its token."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from hashrange.api import errors
+from hashrange.api.context import Context
+from hashrange.api.errors import ApiError
+from hashrange.api.items.writes import collection_size
+from hashrange.api.protocol.digests import digest
+from hashrange.api.protocol.plan import Write
+from hashrange.api.results import Charge, ItemsWritten, ItemWritten, Result
+from hashrange.api.transactions import cancellation
+from hashrange.api.transactions.cancellation import Reason
+from hashrange.core import capacity, mutation
+from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.limits import IDEMPOTENCY_SECONDS
+from hashrange.core.mutation import Command, Origin, Rejected
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
+from hashrange.storage import catalogue, layout, store
+from hashrange.storage.engine import Transaction
+
+_MISMATCH = (
+    "Specified idempotent token was used with different request parameters within the idempotency window"
+)
+
+
+class Action(msgspec.Struct, frozen=True):
+    """One command of the transaction."""
+
+    table: Table
+    name: str
+    command: Command
+    key_item: Item
+    wants_item: bool  # the stored item goes into the reason if the condition fails
+    inserts: bool = False  # a PartiQL INSERT, whose condition fails because the key is taken
+
+    def rejected(self, item: Item | None) -> Reason:
+        """Why the condition failed."""
+        if self.inserts:
+            return cancellation.duplicate()
+        return cancellation.condition_failed(item if self.wants_item else None)
+
+
+class Token(msgspec.Struct, frozen=True):
+    """The request's idempotency token: where its outcome is kept, and what it stood for."""
+
+    key: bytes
+    digest: bytes
+    now: float
+
+
+class Replayed(Result):
+    """A transaction whose token is known: it was written before, and is charged as reads of what it was charged for."""
+
+    actions: Sequence[Action]
+    sizes: list[int]
+
+    def charges(self) -> Iterator[Charge]:
+        """Reads, each at twice the price of a consistent one."""
+        for action, size in zip(self.actions, self.sizes, strict=True):
+            units = 2 * capacity.read_units(size, consistent=True)
+            yield Charge(action.table, None, action.command.key, units, write=False)
+
+
+def token(context: Context, text: str | None, elements: Any) -> Token | None:
+    """The token of a request, taken before anything in the request is brought into canonical form."""
+    if text is None:
+        return None
+    key = layout.token_key(context.account_id, context.region, text)
+    return Token(key, digest(elements), context.clock.now())
+
+
+def plan(context: Context, actions: list[Action], given: Token | None, *, sized: bool = False) -> Write:
+    """The plan that runs the actions."""
+    origin = Origin(context.clock.now())
+    return Write(
+        lambda tx: _run(tx, actions, given, origin, sized=sized),
+        reads=lambda: _reads(actions, given),
+        conflict=lambda: cancellation.conflict(len(actions)),
+    )
+
+
+def _reads(actions: list[Action], given: Token | None) -> list[bytes]:
+    reads = [key for action in actions for key in store.reads(action.table, action.command.key)]
+    return reads if given is None else [*reads, given.key]
+
+
+def _run(
+    tx: Transaction, actions: list[Action], given: Token | None, origin: Origin, *, sized: bool
+) -> ItemsWritten | Replayed:
+    """All or nothing; a token that is known answers again without writing again."""
+    sizes = None if given is None else _replayed(tx, given)
+    if sizes is not None:
+        return Replayed(actions, sizes)
+    written = _outcomes(tx, actions, origin)
+    for at, result in enumerate(written):
+        try:
+            store.write(tx, result.table, result.outcome)
+        except store.CollectionFull:
+            reasons: list[Reason | None] = [None] * len(actions)
+            reasons[at] = Reason("ItemCollectionSizeLimitExceeded", "Collection size exceeded.")
+            cancellation.cancel_on(reasons)
+    if given is not None:
+        outcomes = [result.outcome for result in written]
+        _remember(tx, given, [max(outcome.before_size, outcome.after_size) for outcome in outcomes])
+    if sized:
+        for action, result in zip(actions, written, strict=True):
+            key = action.command.key
+            result.collection = collection_size(tx, result.table, action.key_item, key)
+    return ItemsWritten(written)
+
+
+def _outcomes(tx: Transaction, actions: list[Action], origin: Origin) -> list[ItemWritten]:
+    written: list[ItemWritten] = []
+    reasons: list[Reason | None] = []
+    for action in actions:
+        table = catalogue.current(tx, action.table)
+        if table is None:
+            raise errors.not_found()
+        before = store.read_item(tx, table, action.command.key)
+        reason = None
+        try:
+            outcome = mutation.apply(table, action.command, before, origin)
+            written.append(ItemWritten(table, action.name, outcome, factor=2))
+        except Rejected as rejected:
+            reason = action.rejected(rejected.item)
+        except EmptyKeyValue:
+            raise
+        except Invalid as error:
+            reason = cancellation.invalid(error)
+        reasons.append(reason)
+    cancellation.cancel_on(reasons)
+    return written
+
+
+# What is kept of a token: when it expires (8 bytes), what it stood for (32), and the size of each item (4 each).
+
+
+def _replayed(tx: Transaction, given: Token) -> list[int] | None:
+    """The sizes that a request with this token was charged for, if there was one."""
+    stored = tx.get(given.key)
+    if stored is None or int.from_bytes(stored[:8], "big") <= given.now:
+        return None
+    if stored[8:40] != given.digest:
+        raise ApiError("IdempotentParameterMismatchException", _MISMATCH)
+    return [int.from_bytes(stored[at : at + 4], "big") for at in range(40, len(stored), 4)]
+
+
+def _remember(tx: Transaction, given: Token, sizes: list[int]) -> None:
+    expires = (int(given.now) + IDEMPOTENCY_SECONDS).to_bytes(8, "big")
+    tx.put(given.key, expires + given.digest + b"".join(size.to_bytes(4, "big") for size in sizes))
+    tx.put(layout.TOKEN_EXPIRY + expires + given.key, b"")

@@ -1,0 +1,113 @@
+"""TransactGetItems: read up to a hundred items as of one moment."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from hashrange.api.context import Context
+from hashrange.api.items.parameters import read_projection, refuse_idle_names
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import (
+    AttributeMap,
+    AttributeNames,
+    Request,
+    ReturnConsumedCapacity,
+    Structure,
+    TableName,
+)
+from hashrange.api.results import ItemRead, ItemsRead
+from hashrange.api.table_names import data_table
+from hashrange.api.transactions import cancellation
+from hashrange.api.transactions.cancellation import Reason
+from hashrange.core import items, key_paths, primary_key, values
+from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.expressions import Projection, pick
+from hashrange.core.limits import TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
+from hashrange.storage import store
+from hashrange.storage.engine import Reader
+
+
+class Get(Structure, kw_only=True):
+    """One item to read."""
+
+    key: AttributeMap
+    table_name: TableName
+    projection_expression: str | None = None
+    expression_attribute_names: AttributeNames | None = None
+
+
+class TransactGetItem(Structure, kw_only=True):
+    """One element of the transaction."""
+
+    get: Get
+
+
+class TransactGetItems(Request, kw_only=True):
+    """The request."""
+
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    transact_items: Annotated[list[TransactGetItem], Meta(min_length=1, max_length=TRANSACT_ITEMS_MAX)]
+
+
+SHAPE = Shape(TransactGetItems)
+
+
+class Lookup(msgspec.Struct, frozen=True):
+    """One item to read, found to be readable."""
+
+    name: str
+    table: Table
+    key: bytes
+    projection: Projection | None
+
+
+def transact_get_items(context: Context, request: TransactGetItems) -> Plan:
+    """Check all keys and projections, then find the tables."""
+    gets = [element.get for element in request.transact_items]
+    checked = [_check(get) for get in gets]
+    tables = [data_table(context, get.table_name) for get in gets]
+    outcomes = [
+        _lookup(get.table_name, table, key, projection)
+        for get, table, (key, projection) in zip(gets, tables, checked, strict=True)
+    ]
+    lookups = [outcome for outcome in outcomes if isinstance(outcome, Lookup)]
+    cancellation.refuse_duplicates([(lookup.table, lookup.key) for lookup in lookups])
+    cancellation.cancel_on(cancellation.first_only(outcomes))
+    reads = [store.row_key(lookup.table, lookup.key) for lookup in lookups]
+    return Read(lambda reader: ItemsRead(read_all(reader, lookups)), reads)
+
+
+def _check(get: Get) -> tuple[Item, Projection | None]:
+    refuse_idle_names(get, get.projection_expression)
+    return values.canonical_item(get.key), read_projection(get)
+
+
+def _lookup(name: str, table: Table, key: Item, projection: Projection | None) -> Lookup | Reason:
+    try:
+        key_bytes = primary_key.of_key(table, key)
+        key_paths.refuse_nested(table, (), projection)
+    except EmptyKeyValue:
+        raise
+    except Invalid as error:
+        return cancellation.invalid(error)
+    return Lookup(name, table, key_bytes, projection)
+
+
+def read_all(reader: Reader, lookups: Sequence[Lookup]) -> list[ItemRead]:
+    """All items of one snapshot, at twice the price of consistent reads."""
+    results = []
+    for lookup in lookups:
+        stored = reader.get(store.row_key(lookup.table, lookup.key))
+        projection = lookup.projection
+        picked = None if projection is None or stored is None else pick(projection, items.decode(stored))
+        results.append(
+            ItemRead(lookup.table, lookup.name, lookup.key, stored, picked, consistent=True, factor=2)
+        )
+    if sum(result.size for result in results) > TRANSACT_BYTES_MAX:
+        raise Invalid("Aggregate size of the items in the transaction cannot exceed 4 MB")
+    return results

@@ -1,0 +1,190 @@
+"""TransactWriteItems: up to a hundred puts, updates, deletes and checks, all or nothing."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from hashrange.api.context import Context
+from hashrange.api.items.parameters import refuse_idle_names, refuse_idle_values, resolver
+from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import (
+    AttributeMap,
+    AttributeNames,
+    Request,
+    ReturnConsumedCapacity,
+    ReturnItemCollectionMetrics,
+    ReturnValuesOnConditionCheckFailure,
+    Structure,
+    TableName,
+)
+from hashrange.api.table_names import data_table
+from hashrange.api.transactions import cancellation, run
+from hashrange.api.transactions.cancellation import Reason
+from hashrange.api.transactions.run import Action
+from hashrange.core import indexes, key_paths, mutation, primary_key, values
+from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.expressions import Condition, Update as UpdateExpression
+from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
+from hashrange.core.mutation import CheckCommand, Command, DeleteCommand, PutCommand, UpdateCommand
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
+
+
+class ConditionCheck(Structure, kw_only=True):
+    """A condition on an item that is not written."""
+
+    table_name: TableName
+    condition_expression: str
+    expression_attribute_names: AttributeNames | None = None
+    expression_attribute_values: AttributeMap | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    key: AttributeMap
+
+
+class Put(Structure, kw_only=True):
+    """An item to put."""
+
+    table_name: TableName
+    condition_expression: str | None = None
+    expression_attribute_names: AttributeNames | None = None
+    expression_attribute_values: AttributeMap | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    item: AttributeMap
+
+
+class Delete(Structure, kw_only=True):
+    """An item to delete."""
+
+    table_name: TableName
+    condition_expression: str | None = None
+    expression_attribute_names: AttributeNames | None = None
+    expression_attribute_values: AttributeMap | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    key: AttributeMap
+
+
+class Update(Structure, kw_only=True):
+    """An item to update."""
+
+    table_name: TableName
+    condition_expression: str | None = None
+    expression_attribute_names: AttributeNames | None = None
+    expression_attribute_values: AttributeMap | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    key: AttributeMap
+    update_expression: str
+
+
+class TransactWriteItem(Structure, kw_only=True):
+    """One element of the transaction: precisely one of the four."""
+
+    condition_check: ConditionCheck | None = None
+    put: Put | None = None
+    delete: Delete | None = None
+    update: Update | None = None
+
+
+class TransactWriteItems(Request, kw_only=True):
+    """The request."""
+
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
+    client_request_token: (
+        Annotated[str, Meta(min_length=1, max_length=CLIENT_REQUEST_TOKEN_CHARS_MAX)] | None
+    ) = None
+    transact_items: Annotated[list[TransactWriteItem], Meta(min_length=1, max_length=TRANSACT_ITEMS_MAX)]
+
+
+SHAPE = Shape(TransactWriteItems)
+
+_CONDITION = ("condition_expression",)
+_BOTH = ("update_expression", "condition_expression")
+
+
+class _Draft:
+    """An action checked as far as that goes without its table."""
+
+    __slots__ = ("action", "condition", "item", "size", "update")
+
+    def __init__(self, element: TransactWriteItem) -> None:
+        self.action = action = _only_action(element)
+        self.update: UpdateExpression | None = None
+        self.condition: Condition | None = None
+        self.size = 0
+        # What is wrong with an expression is told before what is wrong with a key, but after an item (measured).
+        if isinstance(action, Put):
+            self._refuse_idle(_CONDITION)
+            self.item: Item
+            self.item, self.size = values.canonical_sized(action.item)
+            mutation.refuse_large(self.size)
+            self._read_expressions()
+        else:
+            self._refuse_idle(_BOTH if isinstance(action, Update) else _CONDITION)
+            self._read_expressions()
+            self.item = values.canonical_item(action.key)
+
+    def _refuse_idle(self, expressions: tuple[str, ...]) -> None:
+        refuse_idle_names(self.action, *(getattr(self.action, field) for field in expressions))
+        refuse_idle_values(self.action, expressions)
+
+    def _read_expressions(self) -> None:
+        action = self.action
+        binding = resolver(action)
+        if isinstance(action, Update):
+            self.update = binding.update(action.update_expression)
+        if action.condition_expression is not None:
+            self.condition = binding.condition("ConditionExpression", action.condition_expression)
+        binding.finish()
+
+
+def _only_action(element: TransactWriteItem) -> ConditionCheck | Put | Delete | Update:
+    present = [
+        action
+        for action in (element.condition_check, element.put, element.delete, element.update)
+        if action is not None
+    ]
+    if len(present) != 1:
+        raise Invalid("TransactItems can only contain one of Check, Put, Update or Delete")
+    return present[0]
+
+
+def transact_write_items(context: Context, request: TransactWriteItems) -> Plan:
+    """Check all actions, then find the tables."""
+    token = run.token(context, request.client_request_token, request.transact_items)
+    drafts = [_Draft(element) for element in request.transact_items]
+    if sum(draft.size for draft in drafts) > TRANSACT_BYTES_MAX:
+        raise Invalid(f"Transaction request size cannot exceed {TRANSACT_BYTES_MAX} bytes")
+    tables = [data_table(context, draft.action.table_name) for draft in drafts]
+    outcomes = [_bind(draft, table) for draft, table in zip(drafts, tables, strict=True)]
+    actions = [outcome for outcome in outcomes if isinstance(outcome, Action)]
+    cancellation.refuse_duplicates([(action.table, action.command.key) for action in actions])
+    cancellation.cancel_on(cancellation.first_only(outcomes))
+    return run.plan(context, actions, token, sized=request.return_item_collection_metrics == "SIZE")
+
+
+def _bind(draft: _Draft, table: Table) -> Action | Reason:
+    """The action on its table, or why it cancels the transaction; an empty key is an error of the whole request."""
+    try:
+        command = _command(draft, table)
+        key_paths.refuse_nested(table, table.indexes, draft.update, draft.condition)
+    except EmptyKeyValue:
+        raise
+    except Invalid as error:
+        return cancellation.invalid(error)
+    wants_item = draft.action.return_values_on_condition_check_failure == "ALL_OLD"
+    return Action(table, draft.action.table_name, command, draft.item, wants_item)
+
+
+def _command(draft: _Draft, table: Table) -> Command:
+    if isinstance(draft.action, Put):
+        key = primary_key.of_item(table, draft.item)
+        indexes.check_index_keys(table, draft.item)
+        return PutCommand(key, draft.item, draft.size, draft.condition)
+    key = primary_key.of_key(table, draft.item)
+    if draft.update is not None:
+        mutation.refuse_key_update(table, draft.update)
+        return UpdateCommand(key, draft.item, draft.update, draft.condition)
+    if isinstance(draft.action, Delete) or draft.condition is None:
+        return DeleteCommand(key, draft.condition)
+    return CheckCommand(key, draft.condition)

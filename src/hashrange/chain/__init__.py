@@ -1,0 +1,1 @@
+"""What surrounds every request: a chain of links around one executor."""

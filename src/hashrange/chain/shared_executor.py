@@ -1,0 +1,138 @@
+"""Running calls on an engine that is across a network and shared with other servers: nothing here ever waits.
+
+Whatever is answered, be it an error, was true of the catalogue at the moment of the read: see storage/follower.py.
+Writes look at their table's version inside their transaction, and need the check only when the table is gone.
+"""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import NoReturn
+
+import msgspec
+
+from hashrange import logs
+from hashrange.api.errors import ApiError
+from hashrange.api.protocol.plan import Answer, Read, Write
+from hashrange.api.results import Result
+from hashrange.chain.call import Call, Done
+from hashrange.storage import follower
+from hashrange.storage.engine import Engine, Reader
+from hashrange.storage.errors import Conflict, StorageError
+from hashrange.storage.follower import Follower, Outdated
+
+_PLANS_MAX = 10  # tables that change faster than a request can be planned are not worth more attempts
+
+log = logs.Log("executor")
+
+
+class _Attempt(msgspec.Struct):
+    """A call that may have to be planned again."""
+
+    call: Call
+    done: Done
+    plans: int = 0
+
+
+class SharedExecutor:
+    """Plans calls and has the engine run them."""
+
+    def __init__(self, engine: Engine, followed: Follower) -> None:
+        self._engine = engine
+        self._follower = followed
+
+    def run(self, call: Call, done: Done, /) -> None:
+        """Plan a call and hand it to the engine."""
+        # What the parser read stays good only until this returns, and the call may be planned again.
+        call.body = bytes(call.body)
+        self._begin(_Attempt(call, done))
+
+    def _begin(self, attempt: _Attempt) -> None:
+        attempt.plans += 1
+        call = attempt.call
+        epoch = call.context.catalogue.epoch
+        try:
+            plan = call.plan()
+        except Exception as error:  # noqa: BLE001 - the answer, unless it came from an outdated record
+            self._confirm(attempt, error, epoch)
+            return
+        match plan:
+            case Write():
+                written = partial(self._written, attempt, plan, epoch)
+                self._engine.submit(plan.step, written, reads=plan.reads())
+            case Read():
+                self._engine.submit_read(
+                    partial(_checked, step=plan.step, epoch=epoch),
+                    partial(self._done, attempt),
+                    reads=(*follower.READS, *plan.reads),
+                    more=not plan.reads,
+                    eventual=plan.eventual,
+                )
+            case Answer(result):
+                checked = partial(_checked, step=lambda _: result, epoch=epoch)
+                self._engine.submit_read(checked, partial(self._done, attempt), reads=follower.READS)
+
+    def _confirm(self, attempt: _Attempt, error: Exception, epoch: int) -> None:
+        """Give an error if the catalogue is still the one it came from."""
+        step = partial(_raise, error=error, epoch=epoch)
+        self._engine.submit_read(step, partial(self._failed, attempt, error), reads=follower.READS)
+
+    def _done(self, attempt: _Attempt, result: Result | None, error: BaseException | None) -> None:
+        if isinstance(error, Outdated) and attempt.plans < _PLANS_MAX:
+            self._follower.catch_up(partial(self._again, attempt))
+        else:
+            attempt.done(result, error)
+
+    def _failed(
+        self, attempt: _Attempt, planned: BaseException, _result: None, error: BaseException | None
+    ) -> None:
+        # If the catalogue cannot be read, the error as it was planned is the best there is.
+        self._done(attempt, None, planned if isinstance(error, StorageError) else error)
+
+    def _again(self, attempt: _Attempt, error: BaseException | None) -> None:
+        if error is None:
+            # Planning may have changed the request in place, so it is decoded anew.
+            attempt.call.decode()
+            self._begin(attempt)
+        else:
+            attempt.done(None, error)
+
+    def _written(
+        self,
+        attempt: _Attempt,
+        plan: Write,
+        epoch: int,
+        result: Result | None,
+        error: BaseException | None,
+    ) -> None:
+        if isinstance(error, Conflict) and plan.conflict is not None:
+            attempt.done(None, plan.conflict())
+        elif isinstance(error, ApiError) and error.code == "ResourceNotFoundException":
+            # The table is gone; but another of its name may have come since.
+            self._confirm(attempt, error, epoch)
+        elif error is not None or plan.after is None:
+            attempt.done(result, error)
+        else:
+            # It reads from the engine, so it waits: not on this thread.
+            after = asyncio.get_running_loop().run_in_executor(None, _tried, plan.after)
+            after.add_done_callback(lambda _: attempt.done(result, None))
+
+
+def _checked(reader: Reader, *, step: Callable[[Reader], Result], epoch: int) -> Result:
+    # The step first: an engine that finds out by trying what is read learns more from it.
+    result = step(reader)
+    follower.check(reader, epoch)
+    return result
+
+
+def _raise(reader: Reader, *, error: Exception, epoch: int) -> NoReturn:
+    follower.check(reader, epoch)
+    raise error
+
+
+def _tried(after: Callable[[], object]) -> None:
+    """The write is committed, so it is answered as such whatever happens here."""
+    try:
+        after()
+    except Exception as error:  # noqa: BLE001 - the next request finds the catalogue changed
+        log.warning("catalogue.behind", error=error)

@@ -1,0 +1,102 @@
+"""The ConsumedCapacity and ItemCollectionMetrics members of answers."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from hashrange.api.results import CollectionSize, ItemRead, ItemWritten, PageRead, Result
+from hashrange.core.schema import Table
+
+_GB = 1024**3
+
+
+class Consumed:
+    """Units of one table, added up over a request. Transactions also tell reads from writes."""
+
+    __slots__ = ("_indexes", "_kind", "_name", "_table", "_units")
+
+    def __init__(self, table: Table, name: str, kind: str | None = None) -> None:
+        """`name` is the table's as the request has it: an ARN is echoed. `kind` is Read or Write in transactions."""
+        self._table = table
+        self._name = name
+        self._kind = kind
+        self._units = 0.0
+        self._indexes: dict[str, float] = {}
+
+    def add(self, result: Result) -> None:
+        """The units of a result."""
+        for charge in result.charges():
+            if charge.index is None:
+                self._units += charge.units
+            else:
+                name = charge.index.name
+                self._indexes[name] = self._indexes.get(name, 0.0) + charge.units
+
+    def add_to_total(self, units: float) -> None:
+        """Units that count for the total only."""
+        self._units += units
+
+    def report(self, mode: str) -> dict[str, Any]:
+        """The ConsumedCapacity member for TOTAL or INDEXES."""
+        total = self._units + sum(self._indexes.values())
+        body: dict[str, Any] = {"TableName": self._name, **self._shown(total)}
+        if mode == "INDEXES":
+            body["Table"] = self._shown(self._units)
+            for member, local in (("LocalSecondaryIndexes", True), ("GlobalSecondaryIndexes", False)):
+                indexes = {
+                    name: self._shown(units)
+                    for name, units in self._indexes.items()
+                    if self._table.index_by_name[name].local == local
+                }
+                if indexes:
+                    body[member] = indexes
+        return body
+
+    def _shown(self, units: float) -> dict[str, float]:
+        units = float(units)
+        if self._kind is None:
+            return {"CapacityUnits": units}
+        return {"CapacityUnits": units, f"{self._kind}CapacityUnits": units}
+
+
+def wanted(mode: str | None) -> bool:
+    """Whether an answer reports units."""
+    return mode is not None and mode != "NONE"
+
+
+def of_one(result: ItemRead | ItemWritten | PageRead, mode: str) -> dict[str, Any]:
+    """The report of a request for one table."""
+    consumed = Consumed(result.table, result.table_name)
+    consumed.add(result)
+    return consumed.report(mode)
+
+
+def by_table(
+    results: Iterable[ItemRead | ItemWritten], mode: str, kind: str | None = None
+) -> list[dict[str, Any]]:
+    """A report for each table, in the order in which the request names them."""
+    tables: dict[str, Consumed] = {}
+    for result in results:
+        name = result.table_name
+        consumed = tables.get(name)
+        if consumed is None:
+            consumed = tables[name] = Consumed(result.table, name, kind)
+        consumed.add(result)
+    return [consumed.report(mode) for consumed in tables.values()]
+
+
+def collection(size: CollectionSize) -> dict[str, Any]:
+    """ItemCollectionMetrics: the collection's key and the whole gigabytes its size lies between."""
+    low = size.size // _GB
+    return {"ItemCollectionKey": size.key, "SizeEstimateRangeGB": [float(low), float(low + 1)]}
+
+
+def collections(results: Iterable[ItemWritten]) -> dict[str, list[dict[str, Any]]]:
+    """One entry per item collection touched, by table; the latest size of each counts."""
+    tables: dict[str, dict[bytes, dict[str, Any]]] = {}
+    for result in results:
+        if result.collection is not None:
+            entries = tables.setdefault(result.table_name, {})
+            entries[orjson.dumps(result.collection.key)] = collection(result.collection)
+    return {name: list(entries.values()) for name, entries in tables.items()}

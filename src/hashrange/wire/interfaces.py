@@ -1,0 +1,106 @@
+"""What the parts of the HTTP server say to each other."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from hashrange import logs
+from hashrange.wire.limits import Limits
+
+log = logs.Log("wire")
+
+
+class Exchange(Protocol):
+    """One request, and the place for its answer.
+
+    Header names are in Title-Case. What belongs to the request is only good until the handler returns;
+    `send` is to be called once, at once or later, on the loop's thread.
+    """
+
+    method: bytes
+    url: bytes
+    headers: dict[bytes, bytes]  # of headers that were sent more than once the last
+    fields: Sequence[tuple[bytes, bytes]]  # all headers as they were sent, in order, repeats included
+    body: bytes | bytearray
+    identity_cache: tuple[bytes, Any] | None  # the handler's own, kept from one request of a client to its next
+
+    def send(self, head: bytes, body: bytes) -> None:
+        """Send status line and headers, each with its line end, and the body."""
+
+    def stream(self, head: bytes) -> "AnswerStream":
+        """Send status line and headers without a length, and give what the body is written to, piece by piece."""
+
+
+class AnswerStream(Protocol):
+    """A body that is sent as it comes: events, or a download too large for memory."""
+
+    @property
+    def open(self) -> bool:
+        """Whether the client is still there."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether the client keeps up; what is written meanwhile is kept in memory."""
+
+    def write(self, piece: bytes) -> None:
+        """Send a piece; of one to a client that is gone, nothing becomes."""
+
+    def when_writable(self, callback: Callable[[], None]) -> None:
+        """Call back once: when the client has caught up, or is gone."""
+
+    def close(self) -> None:
+        """End the body; the connection is free for the next request."""
+
+
+class Handler(Protocol):
+    """What the server is for."""
+
+    def handle(self, exchange: Exchange) -> None:
+        """Answer a request; never raises."""
+
+    def refuse(self, status: int) -> tuple[bytes, bytes]:
+        """Give head and body for a request that HTTP itself rules out."""
+
+
+class ManagedConnection(Protocol):
+    """A connection as its server sees it."""
+
+    def flush(self) -> None:
+        """Write the answer that is ready."""
+
+    def check(self, now: float) -> None:
+        """Look at the clock: close what is overdue."""
+
+    def drain(self) -> None:
+        """Close as soon as nothing is under way."""
+
+    def abort(self) -> None:
+        """Close now."""
+
+
+class ServerState:
+    """What all connections of a server have in common."""
+
+    def __init__(self, handler: Handler, limits: Limits) -> None:
+        self.handler = handler
+        self.limits = limits
+        self.connections: set[ManagedConnection] = set()
+        self.one_left = asyncio.Event()
+        self.partial_bytes = 0  # unfinished large bodies
+        self.draining = False
+        self.now = 0.0  # the loop's time as of the last sweep
+        self.tail_open = b""  # the last headers of every answer, as of the last sweep
+        self.tail_close = b""
+        # Answers of one turn of the loop are written together at its end. If each were written at once, each
+        # would wake its client, and being woken is a good part of what a small request costs on one machine.
+        self.outbox: list[ManagedConnection] = []
+
+    def flush(self) -> None:
+        """Write the answers of this turn; one that cannot be written must not hold up the others."""
+        ready, self.outbox = self.outbox, []
+        for connection in ready:
+            try:
+                connection.flush()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others' answers leave
+                log.error("answer.failed", error=error)
+                connection.abort()

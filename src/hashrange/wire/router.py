@@ -1,0 +1,70 @@
+"""Which protocol a request speaks: AWS's JSON with a target header, its query protocol, or a path of its own.
+
+Several services share the endpoint. One that speaks JSON is a `Service` given to the `JsonEndpoint`; one that speaks
+the query protocol is found by the Version in its form, one that speaks REST by the beginning of its path.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+from urllib.parse import parse_qs
+
+from hashrange import ids
+from hashrange.wire import errors, plain
+from hashrange.wire.interfaces import Exchange
+from hashrange.wire.json_endpoint import DEFAULT_FORM, JsonEndpoint
+
+_FORM_TYPE = b"application/x-www-form-urlencoded"
+
+
+class Endpoint(Protocol):
+    """What answers the requests of a path, or of one version of a query-protocol service."""
+
+    def handle(self, exchange: Exchange, request_id: bytes) -> None:
+        """Answer a request, now or later; never raises."""
+
+
+class Router:
+    """The server's handler."""
+
+    def __init__(
+        self,
+        json: JsonEndpoint,
+        *,
+        region: str,
+        paths: Mapping[bytes, Endpoint] | None = None,
+        query_versions: Mapping[str, Endpoint] | None = None,
+    ) -> None:
+        """`paths` are beginnings of paths, each with its endpoint; the longest that fits is taken."""
+        self._json = json
+        self._region = region
+        self._paths = sorted((paths or {}).items(), key=lambda route: -len(route[0]))
+        self._query_versions = dict(query_versions or {})
+        self._request_ids = ids.request_ids()
+
+    def handle(self, exchange: Exchange) -> None:
+        """Find who answers a request."""
+        request_id = next(self._request_ids)
+        if exchange.method == b"POST":
+            form = self._json.form(exchange.headers)
+            if form is not None:
+                self._json.handle(exchange, form, request_id)
+                return
+        endpoint = self._endpoint(exchange)
+        if endpoint is not None:
+            endpoint.handle(exchange, request_id)
+        else:
+            exchange.send(*plain.answer(exchange, self._region, request_id))
+
+    def refuse(self, status: int) -> tuple[bytes, bytes]:
+        """Answer a request that HTTP itself rules out."""
+        return errors.render(errors.refusal(status), DEFAULT_FORM, next(self._request_ids))
+
+    def _endpoint(self, exchange: Exchange) -> Endpoint | None:
+        path = exchange.url.partition(b"?")[0]
+        for beginning, endpoint in self._paths:
+            if path.startswith(beginning):
+                return endpoint
+        if self._query_versions and exchange.headers.get(b"Content-Type", b"").startswith(_FORM_TYPE):
+            version = parse_qs(bytes(exchange.body).decode("latin-1")).get("Version", [""])[0]
+            return self._query_versions.get(version)
+        return None
