@@ -4,11 +4,13 @@ from typing import Any
 
 import orjson
 
-from hashrange import server
-from hashrange.api import registry
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
-from hashrange.api.plan import Answer, Read
+from hashrange.api.items.prepared import PreparedRequests
+from hashrange.api.registry import DYNAMODB
+from hashrange.api.results import Result
+from hashrange.chain.call import Call
+from hashrange.chain.executor import LocalExecutor, run_now
 from hashrange.clock import ManualClock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
@@ -18,6 +20,7 @@ from hashrange.jobs.tokens import ExpireTokens
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
 from hashrange.storage.sqlite import MemoryEngine
+from hashrange.wire.answers import RENDERERS, described
 
 MIDNIGHT = 1_699_920_000.0  # the beginning of a day, UTC
 
@@ -28,7 +31,6 @@ class Clocked:
     def __init__(
         self, engine: Engine | None = None, *, transition_ms: int = 1000, now: float = MIDNIGHT
     ) -> None:
-        server.load_operations()
         self.engine = engine or MemoryEngine()
         self.clock = ManualClock(now)
         self.catalogue = Catalogue(self.engine)
@@ -43,20 +45,21 @@ class Clocked:
             region="us-east-1",
             account_id="000000000000",
             access_key="test",
+            prepared=PreparedRequests(),
         )
+        self.executor = LocalExecutor(self.engine)
 
     def call(self, operation: str, /, **request: Any) -> Any:
         """Answer a request as the server would."""
-        plan = registry.find(operation).plan(self.context, orjson.loads(orjson.dumps(request)))
-        if isinstance(plan, Answer):
-            body = plan.body
-        elif isinstance(plan, Read):
-            body = self.engine.read(plan.step)
-        else:
-            body = self.engine.write(plan.step)
-            if plan.after is not None:
-                plan.after()
+        call, result = self.run(operation, **request)
+        body = RENDERERS.get(operation, described)(call.request, result)
         return orjson.loads(body) if body else None
+
+    def run(self, operation: str, /, **request: Any) -> tuple[Call, Result]:
+        """Run a request; give the call and its typed result."""
+        call = Call(DYNAMODB.operations[operation], self.context, None, orjson.dumps(request))
+        call.decode()
+        return call, run_now(self.executor, call)
 
     def refused(self, operation: str, /, **request: Any) -> tuple[str, str | None]:
         """Code and message of the error that a request must be answered with."""

@@ -1,6 +1,11 @@
-"""The table of DynamoDB's operations. A row is all that the rest of the house needs to know of one."""
+"""The table of DynamoDB's operations. A row is all that the rest of the house needs to know of one.
 
-from collections.abc import Iterable
+The columns: the operation's name, its module (which holds the request's structure, its SHAPE and the handler), whether
+it reads items, writes items or controls tables, and the names or ARNs of the resources that a request is about.
+"""
+
+from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
 from hashrange.api.items import (
@@ -13,19 +18,44 @@ from hashrange.api.items import (
     scan,
     update_item,
 )
-from hashrange.api.protocol.operation import Operation, Service
+from hashrange.api.protocol.operation import Kind, Operation, Service
+from hashrange.api.tables import (
+    create_table,
+    delete_table,
+    describe_continuous_backups,
+    describe_endpoints,
+    describe_limits,
+    describe_table,
+    describe_time_to_live,
+    list_tables,
+    list_tags_of_resource,
+    tag_resource,
+    untag_resource,
+    update_table,
+    update_time_to_live,
+)
 from hashrange.api.transactions import transact_get_items, transact_write_items
 
+Resources = Callable[[Any], Iterable[str]]
 
-def _one_table(request: Any) -> Iterable[str]:
+
+def _nothing(_: Any) -> Iterable[str]:
+    return ()
+
+
+def _table(request: Any) -> Iterable[str]:
     return (request.table_name,)
 
 
-def _batch_tables(request: Any) -> Iterable[str]:
+def _arn(request: Any) -> Iterable[str]:
+    return () if request.resource_arn is None else (request.resource_arn,)
+
+
+def _batch(request: Any) -> Iterable[str]:
     return request.request_items or ()
 
 
-def _transaction_tables(request: Any) -> Iterable[str]:
+def _transaction(request: Any) -> Iterable[str]:
     for element in request.transact_items:
         for field in element.__struct_fields__:
             action = getattr(element, field)
@@ -33,26 +63,42 @@ def _transaction_tables(request: Any) -> Iterable[str]:
                 yield action.table_name
 
 
-def _nothing(_: Any) -> Iterable[str]:
-    return ()
-
-
-OPERATIONS = (
-    Operation("BatchGetItem", batch_get_item.SHAPE, batch_get_item.batch_get_item, kind="read", resources=_batch_tables),
-    Operation("BatchWriteItem", batch_write_item.SHAPE, batch_write_item.batch_write_item, kind="write", resources=_batch_tables),
-    Operation("DeleteItem", delete_item.SHAPE, delete_item.delete_item, kind="write", resources=_one_table),
-    Operation("GetItem", get_item.SHAPE, get_item.get_item, kind="read", resources=_one_table),
-    Operation("PutItem", put_item.SHAPE, put_item.put_item, kind="write", resources=_one_table),
-    Operation("Query", query.SHAPE, query.query, kind="read", resources=_one_table),
-    Operation("Scan", scan.SHAPE, scan.scan, kind="read", resources=_one_table),
-    Operation("TransactGetItems", transact_get_items.SHAPE, transact_get_items.transact_get_items, kind="read", resources=_transaction_tables),
-    Operation("TransactWriteItems", transact_write_items.SHAPE, transact_write_items.transact_write_items, kind="write", resources=_transaction_tables),
-    Operation("UpdateItem", update_item.SHAPE, update_item.update_item, kind="write", resources=_one_table),
+# The handler has the name of its module, which is the operation's own.
+_ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
+    ("BatchGetItem", batch_get_item, "read", _batch),
+    ("BatchWriteItem", batch_write_item, "write", _batch),
+    ("CreateTable", create_table, "control", _table),
+    ("DeleteItem", delete_item, "write", _table),
+    ("DeleteTable", delete_table, "control", _table),
+    ("DescribeContinuousBackups", describe_continuous_backups, "control", _table),
+    ("DescribeEndpoints", describe_endpoints, "control", _nothing),
+    ("DescribeLimits", describe_limits, "control", _nothing),
+    ("DescribeTable", describe_table, "control", _table),
+    ("DescribeTimeToLive", describe_time_to_live, "control", _table),
+    ("GetItem", get_item, "read", _table),
+    ("ListTables", list_tables, "control", _nothing),
+    ("ListTagsOfResource", list_tags_of_resource, "control", _arn),
+    ("PutItem", put_item, "write", _table),
+    ("Query", query, "read", _table),
+    ("Scan", scan, "read", _table),
+    ("TagResource", tag_resource, "control", _arn),
+    ("TransactGetItems", transact_get_items, "read", _transaction),
+    ("TransactWriteItems", transact_write_items, "write", _transaction),
+    ("UntagResource", untag_resource, "control", _arn),
+    ("UpdateItem", update_item, "write", _table),
+    ("UpdateTable", update_table, "control", _table),
+    ("UpdateTimeToLive", update_time_to_live, "control", _table),
 )
+
+
+def _operation(name: str, module: ModuleType, kind: Kind, resources: Resources) -> Operation[Any]:
+    handler = getattr(module, module.__name__.rpartition(".")[2])
+    return Operation(name, module.SHAPE, handler, kind=kind, resources=resources)
+
 
 DYNAMODB = Service(
     "dynamodb",
     "DynamoDB_20120810.",
     "com.amazonaws.dynamodb.v20120810#",
-    {operation.name: operation for operation in OPERATIONS},
+    {row[0]: _operation(*row) for row in _ROWS},
 )

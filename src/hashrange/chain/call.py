@@ -25,7 +25,9 @@ class Call(msgspec.Struct):
     operation: Operation[Any]
     context: Context
     request: Request | None  # None: it does not decode, and planning explains why
-    body: bytes | bytearray  # as sent, if it was JSON, else empty; the parser's own buffer until the call is planned
+    body: (
+        bytes | bytearray
+    )  # as sent, if it was JSON, else empty; the parser's own buffer until the call is planned
 
     def plan(self) -> Plan:
         """Have the operation say what is to be done: check fast, explain slowly. It may be asked again."""

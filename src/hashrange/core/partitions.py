@@ -75,9 +75,7 @@ def created(table: Table) -> Table:
         table,
         partitions=even(needed(table, None, 0)),
         indexes=tuple(
-            index
-            if index.local
-            else msgspec.structs.replace(index, partitions=even(needed(table, index, 0)))
+            index if index.local else msgspec.structs.replace(index, partitions=even(needed(table, index, 0)))
             for index in table.indexes
         ),
     )

@@ -71,7 +71,10 @@ def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
     for last, stored in tx.scan(start, keys.after(base), limit=_CHUNK_ITEMS):
         entry = indexes.entry(table, index, items.decode(stored), last[len(base) :])
         if entry is not None:
-            entries[layout.rows_prefix(table.number, index.slot) + entry.key] = entry, items.stored_time(stored)
+            entries[layout.rows_prefix(table.number, index.slot) + entry.key] = (
+                entry,
+                items.stored_time(stored),
+            )
         seen += 1
         seen_bytes += len(stored)
         if seen_bytes >= _CHUNK_BYTES:

@@ -56,9 +56,7 @@ def mixing(old: list[str], new: list[str]) -> RequestInvalid:
 
 def refuse_idle_names(request: Named, *expressions: str | None) -> None:
     """Names without an expression that could use them are an error."""
-    if request.expression_attribute_names is not None and not any(
-        text is not None for text in expressions
-    ):
+    if request.expression_attribute_names is not None and not any(text is not None for text in expressions):
         raise RequestInvalid("ExpressionAttributeNames can only be specified when using expressions")
 
 

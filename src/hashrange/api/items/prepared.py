@@ -84,6 +84,5 @@ def canonical_or_none(sent: Values) -> dict[str, Value] | None:
 
 def _chars(key: Key) -> int:
     return sum(
-        _chars(part) if isinstance(part, tuple) else len(part) if isinstance(part, str) else 0
-        for part in key
+        _chars(part) if isinstance(part, tuple) else len(part) if isinstance(part, str) else 0 for part in key
     )

@@ -124,9 +124,7 @@ def query(context: Context, request: Query) -> Plan:
     start = pages.start_key_values(request, older=False)
     parts = _Parts(request)
     table = data_table(context, request.table_name)
-    index = pages.find_index(
-        context, table, request.index_name, consistent=request.consistent_read is True
-    )
+    index = pages.find_index(context, table, request.index_name, consistent=request.consistent_read is True)
     start_after = None if start is None else pages.start_key_bytes(table, index, start)
     stretch = reads.query_stretch(table, index, parts.clauses)
     if start is not None:
@@ -215,7 +213,9 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
         if key is None:
             return None
         row = store.row_key(table, key)
-        return Read(partial(_one_item, table, request.table_name, key, row, consistent), (row,), not consistent)
+        return Read(
+            partial(_one_item, table, request.table_name, key, row, consistent), (row,), not consistent
+        )
     stretch = keys.stretch(sent)
     if stretch is None:
         return None
@@ -233,9 +233,7 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
     return pages.plan(request, page_request)
 
 
-def _one_item(
-    table: Table, name: str, key: bytes, row: bytes, consistent: bool, reader: Reader
-) -> PageRead:
+def _one_item(table: Table, name: str, key: bytes, row: bytes, consistent: bool, reader: Reader) -> PageRead:
     """The page of a query for a whole key, which one item has at most."""
     stored = reader.get(row)
     if stored is None:

@@ -71,9 +71,7 @@ def scan(context: Context, request: Scan) -> Plan:
     stretch = _segment(request)
     keep, projection = _read_parts(request)
     table = data_table(context, request.table_name)
-    index = pages.find_index(
-        context, table, request.index_name, consistent=request.consistent_read is True
-    )
+    index = pages.find_index(context, table, request.index_name, consistent=request.consistent_read is True)
     start_after = None
     if start is not None:
         start_after = pages.start_key_bytes(table, index, start)

@@ -141,9 +141,7 @@ def collection_size(reader: Reader, table: Table, item: Item, key: bytes) -> Col
     """The item collection of an item, for tables that have such."""
     if not table.local_indexes:
         return None
-    return CollectionSize(
-        {table.hash.name: item[table.hash.name]}, store.collection_size(reader, table, key)
-    )
+    return CollectionSize({table.hash.name: item[table.hash.name]}, store.collection_size(reader, table, key))
 
 
 def returned(return_values: str, outcome: Outcome) -> Item | None:

@@ -25,6 +25,10 @@ def aws_name(field: str) -> str:
 class Structure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, rename=aws_name):
     """A structure of the service's model. Fields stand in the order in which the service reports what is wrong."""
 
+    def __bool__(self) -> bool:
+        """Whether any member was sent: the service often takes an empty structure for an absent one."""
+        return any(getattr(self, field) is not None for field in self.__struct_fields__)
+
 
 class Request(Structure, kw_only=True):
     """The input of an operation."""
@@ -43,7 +47,9 @@ Limit = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1), kinds.Whole(java="Long")]
 
 # The table of a data operation: looked up, so an impossible name need not be refused while decoding.
-TableName = Annotated[str, kinds.TableName(least=1, most=NAME_CHARS_MAX, pattern=kinds.compiled(NAME_PATTERN))]
+TableName = Annotated[
+    str, kinds.TableName(least=1, most=NAME_CHARS_MAX, pattern=kinds.compiled(NAME_PATTERN))
+]
 IndexName = Annotated[str, kinds.Text(least=3, most=NAME_CHARS_MAX, pattern=kinds.compiled(NAME_PATTERN))]
 # The table of a control operation; likewise.
 TableNameOrArn = Annotated[

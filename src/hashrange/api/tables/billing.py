@@ -1,10 +1,8 @@
 """Switching a table between provisioned and on-demand."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from hashrange.api.tables import ceilings, throughput
-from hashrange.api.tables.index_updates import Moment, Update
+from hashrange.api.tables.index_updates import IndexAction, Moment, action_throughput
+from hashrange.api.tables.structures import ProvisionedThroughput
 from hashrange.api.tables.wording import invalid, over_limit
 from hashrange.core.limits import ON_DEMAND_SWITCHES_PER_DAY
 from hashrange.core.schema import Index, Table, Throughput, changed
@@ -13,7 +11,7 @@ _DAY_SECONDS = 86_400
 
 
 def switched(
-    table: Table, capacity: Mapping[str, Any] | None, updates: list[Update], moment: Moment
+    table: Table, capacity: ProvisionedThroughput | None, actions: list[IndexAction], moment: Moment
 ) -> Table:
     """The table in its other mode."""
     table = changed(
@@ -21,11 +19,11 @@ def switched(
     )
     if capacity is None:
         return _to_on_demand(table, moment)
-    return _to_provisioned(table, capacity, updates, moment)
+    return _to_provisioned(table, capacity, actions, moment)
 
 
 def _to_on_demand(table: Table, moment: Moment) -> Table:
-    recent = tuple(each for each in table.on_demand_switches if each > moment.now - _DAY_SECONDS)
+    recent = tuple(time for time in table.on_demand_switches if time > moment.now - _DAY_SECONDS)
     if len(recent) >= ON_DEMAND_SWITCHES_PER_DAY:
         raise over_limit(
             f"Update to PayPerRequest mode are limited to {ON_DEMAND_SWITCHES_PER_DAY} times in 1 day(s)."
@@ -59,10 +57,10 @@ def _index_to_on_demand(index: Index, moment: Moment) -> Index:
 
 
 def _to_provisioned(
-    table: Table, capacity: Mapping[str, Any], updates: list[Update], moment: Moment
+    table: Table, capacity: ProvisionedThroughput, actions: list[IndexAction], moment: Moment
 ) -> Table:
-    given = {update.name for update in updates if update.spec.get("ProvisionedThroughput")}
-    lacking = [index.name for index in table.global_indexes if index.name not in given]
+    provisioned = {action.index_name for action in actions if action_throughput(action) is not None}
+    lacking = [index.name for index in table.global_indexes if index.name not in provisioned]
     if lacking:
         raise invalid(f"ProvisionedThroughput must be specified for index: {','.join(lacking)}")
     after = changed(throughput.new(capacity), last_increase=moment.now)

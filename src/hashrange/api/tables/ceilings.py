@@ -1,27 +1,37 @@
 """On-demand ceilings and warm throughput of tables and indexes."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from hashrange.api.errors import ApiError
+from hashrange.api.tables.structures import OnDemandThroughput, WarmThroughput
 from hashrange.api.tables.wording import invalid, over_limit
 from hashrange.core.limits import ON_DEMAND_WARM_READS, ON_DEMAND_WARM_WRITES, TABLE_CAPACITY_UNITS_MAX
 from hashrange.core.schema import Throughput, UnitPair, Warm
 
-Spec = Mapping[str, Any]
 _NO_CEILING = -1
-_CEILINGS = ("MaxReadRequestUnits", "MaxWriteRequestUnits")
-_WARM = ("ReadUnitsPerSecond", "WriteUnitsPerSecond")
 _INITIAL = (
     "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html"
     "#on-demand-capacity-mode-initial"
 )
 
 
-def refuse_ceilings(spec: Spec | None, *, index: str | None, creating: bool) -> None:
+def _ceiling_members(spec: OnDemandThroughput | None) -> tuple[tuple[str, int | None], ...]:
+    """The members by name, reads first; None where one was not sent."""
+    return (
+        ("MaxReadRequestUnits", None if spec is None else spec.max_read_request_units),
+        ("MaxWriteRequestUnits", None if spec is None else spec.max_write_request_units),
+    )
+
+
+def _warm_members(spec: WarmThroughput | None) -> tuple[tuple[str, int | None], ...]:
+    return (
+        ("ReadUnitsPerSecond", None if spec is None else spec.read_units_per_second),
+        ("WriteUnitsPerSecond", None if spec is None else spec.write_units_per_second),
+    )
+
+
+def refuse_ceilings(spec: OnDemandThroughput | None, *, index: str | None, creating: bool) -> None:
     """A ceiling on requests has no place on a provisioned table."""
-    for name in _CEILINGS:
-        if spec and name in spec:
+    for name, units in _ceiling_members(spec):
+        if units is not None:
             if creating:
                 subject = "" if index is None else f" for index: {index}"
                 end = "when table BillingMode is PROVISIONED."
@@ -32,42 +42,45 @@ def refuse_ceilings(spec: Spec | None, *, index: str | None, creating: bool) -> 
 
 
 def ceilings(
-    before: UnitPair | None, spec: Spec | None, *, index: str | None, region: str, creating: bool = False
+    before: UnitPair | None,
+    spec: OnDemandThroughput | None,
+    *,
+    index: str | None,
+    region: str,
+    creating: bool = False,
 ) -> UnitPair | None:
     """The ceilings after a request, which may give one of them; -1 takes one away, on a live table only."""
-    found = [_NO_CEILING, _NO_CEILING] if before is None else [before.read_units, before.write_units]
+    after = [_NO_CEILING, _NO_CEILING] if before is None else [before.read_units, before.write_units]
     subject = "table" if index is None else f"index : {index}"
-    for at, name in enumerate(_CEILINGS):
-        units = (spec or {}).get(name)
+    for at, (name, units) in enumerate(_ceiling_members(spec)):
         if units is None:
             continue
         if units < 1 and (creating or units != _NO_CEILING):
             raise invalid(f"Requested {name} for OnDemandThroughput for {subject} is outside of valid range")
         if units > TABLE_CAPACITY_UNITS_MAX:
             raise _above_account(f"{name} for OnDemandThroughput for {subject}", at, region)
-        found[at] = units
-    if found == [_NO_CEILING, _NO_CEILING]:
+        after[at] = units
+    if after == [_NO_CEILING, _NO_CEILING]:
         return None
-    return UnitPair(read_units=found[0], write_units=found[1])
+    return UnitPair(read_units=after[0], write_units=after[1])
 
 
 def initial_warm(
-    spec: Spec | None, throughput: Throughput, *, on_demand: bool, index: str | None, region: str
+    spec: WarmThroughput | None, throughput: Throughput, *, on_demand: bool, index: str | None, region: str
 ) -> Warm:
     """What a new table or index can serve at once: what it was asked to, but not less than its mode gives."""
     floor = _floor(throughput, on_demand=on_demand)
     subject = "table" if index is None else f"index {index}"
-    found = list(floor)
-    for at, name in enumerate(_WARM):
-        units = (spec or {}).get(name)
+    warm = list(floor)
+    for at, (name, units) in enumerate(_warm_members(spec)):
         if units is None:
             continue
         if units < floor[at]:
             raise _below_floor(f"Requested {name} for WarmThroughput for {subject}", at, on_demand=on_demand)
         if units > TABLE_CAPACITY_UNITS_MAX:
             raise _above_account(f"{name} for WarmThroughput for {subject}", at, region)
-        found[at] = units
-    return Warm(read_units=found[0], write_units=found[1])
+        warm[at] = units
+    return Warm(read_units=warm[0], write_units=warm[1])
 
 
 def _floor(throughput: Throughput, *, on_demand: bool) -> tuple[int, int]:
@@ -84,25 +97,30 @@ def _below_floor(subject: str, at: int, *, on_demand: bool) -> ApiError:
 
 
 def raised_warm(
-    before: Warm | None, spec: Spec, now: float, *, settles_at: float, index: str | None, region: str
+    before: Warm | None,
+    spec: WarmThroughput,
+    now: float,
+    *,
+    settles_at: float,
+    index: str | None,
+    region: str,
 ) -> Warm:
     """Warm throughput after a request to raise it; clients see the old values until it is done."""
     current = shown_warm(before, now)
     subject = "table" if index is None else f"index {index}"
-    found = [current.read_units, current.write_units]
-    for at, name in enumerate(_WARM):
-        units = spec.get(name)
+    warm = [current.read_units, current.write_units]
+    for at, (name, units) in enumerate(_warm_members(spec)):
         if units is None:
             continue
-        if units < found[at]:
+        if units < warm[at]:
             raise invalid(
                 f"Requested {name} for WarmThroughput for {subject} is lower than current WarmThroughput, "
                 "decreasing WarmThroughput is not supported"
             )
         if units > TABLE_CAPACITY_UNITS_MAX:
             raise _above_account(f"{name} for WarmThroughput for {subject}", at, region)
-        found[at] = units
-    return Warm(read_units=found[0], write_units=found[1], settles_at=settles_at, previous=current)
+        warm[at] = units
+    return Warm(read_units=warm[0], write_units=warm[1], settles_at=settles_at, previous=current)
 
 
 def shown_warm(warm: Warm | None, now: float) -> UnitPair:

@@ -5,21 +5,23 @@ from collections.abc import Callable
 from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
-from hashrange.api.plan import Write
+from hashrange.api.protocol.plan import Write
+from hashrange.api.protocol.structures import Response
+from hashrange.api.results import Described
 from hashrange.core.schema import Table, changed
 from hashrange.core.table_life import gone, settled
 from hashrange.storage import catalogue
 from hashrange.storage.engine import Transaction
 
-Change = Callable[[Table], Table]
-Answer = Callable[[Transaction, Table], bytes]
+TableEdit = Callable[[Table], Table]
+Describe = Callable[[Transaction, Table], Response | None]
 
 
 def change_table(
     context: Context,
     planned: Table,
-    change: Change,
-    answer: Answer,
+    edit: TableEdit,
+    describe: Describe,
     *,
     missing: Callable[[], ApiError] | None = None,
 ) -> Write:
@@ -27,14 +29,14 @@ def change_table(
     now = context.clock.now()
     place = catalogue.place(planned)
 
-    def step(tx: Transaction) -> bytes:
+    def step(tx: Transaction) -> Described:
         stored = catalogue.stored_table(tx, *place)
         if stored is None or gone(stored, now):
             raise missing() if missing else errors.table_not_found(planned.name)
-        after = change(settled(stored, now))
+        after = edit(settled(stored, now))
         if after is not stored:
             after = changed(after, version=stored.version + 1)
             catalogue.save(tx, after)
-        return answer(tx, after)
+        return Described(describe(tx, after))
 
     return Write(step, after=lambda: context.catalogue.refresh(*place))

@@ -3,67 +3,82 @@
 from typing import Any
 
 from hashrange import ids
-from hashrange.api import answers, errors
+from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.kinds import Flag, ListOf, Member, Struct, Text, Violation
-from hashrange.api.plan import Plan, Write
-from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
-from hashrange.api.tables import ceilings, indexes, key_schemas, settings, shapes, states, tags, throughput
-from hashrange.api.tables.description import describe
+from hashrange.api.protocol.kinds import Violation
+from hashrange.api.protocol.plan import Plan, Write
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import NewName, Request, Response
+from hashrange.api.results import Described
+from hashrange.api.tables import ceilings, indexes, key_schemas, settings, states, tags, throughput
+from hashrange.api.tables.description import TableDescription, describe
+from hashrange.api.tables.structures import (
+    AttributeDefinition,
+    BillingMode,
+    GlobalSecondaryIndex,
+    LocalSecondaryIndex,
+    OnDemandThroughput,
+    PairKeySchema,
+    ProvisionedThroughput,
+    SSESpecification,
+    StreamSpecification,
+    Tag,
+    WarmThroughput,
+)
+from hashrange.core import partitions
 from hashrange.core.schema import Index, Table, changed
 from hashrange.core.table_life import gone, settled
 from hashrange.storage import catalogue
 from hashrange.storage.engine import Transaction
 
-Request = dict[str, Any]
+
+class CreateTable(Request, kw_only=True):
+    """The request."""
+
+    attribute_definitions: list[AttributeDefinition]
+    table_name: NewName
+    billing_mode: BillingMode | None = None
+    table_throughput_mode: BillingMode | None = None
+    provisioned_throughput: ProvisionedThroughput | None = None
+    key_schema: PairKeySchema
+    global_secondary_indexes: list[GlobalSecondaryIndex] | None = None
+    local_secondary_indexes: list[LocalSecondaryIndex] | None = None
+    stream_specification: StreamSpecification | None = None
+    sse_specification: SSESpecification | None = None
+    table_class: str | None = None
+    deletion_protection_enabled: bool | None = None
+    on_demand_throughput: OnDemandThroughput | None = None
+    warm_throughput: WarmThroughput | None = None
+    tags: list[Tag] | None = None
 
 
-class _CreateShape(Shape):
+def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
     """The service asks for this one member in a sentence of its own."""
-
-    def _violations(self, clean: Request) -> list[Violation]:
-        if "TableName" not in clean:
-            raise errors.validation(
-                "The parameter 'TableName' is required but was not present in the request"
-            )
-        return super()._violations(clean)
+    if "TableName" not in sent:
+        raise errors.validation("The parameter 'TableName' is required but was not present in the request")
+    return violations
 
 
-SHAPE = _CreateShape(
-    {
-        "AttributeDefinitions": Member(shapes.ATTRIBUTE_DEFINITIONS, required=True),
-        "TableName": Member(shapes.NAME, required=True),
-        "BillingMode": shapes.BILLING_MODE,
-        "TableThroughputMode": shapes.BILLING_MODE,
-        "ProvisionedThroughput": shapes.PROVISIONED_THROUGHPUT,
-        "KeySchema": Member(shapes.key_schema(2), required=True),
-        "GlobalSecondaryIndexes": ListOf(
-            Struct("GlobalSecondaryIndex", shapes.index_members(None) | shapes.INDEX_THROUGHPUT)
-        ),
-        "LocalSecondaryIndexes": ListOf(Struct("LocalSecondaryIndex", shapes.index_members(2))),
-        "StreamSpecification": shapes.STREAM_SPECIFICATION,
-        "SSESpecification": shapes.SSE_SPECIFICATION,
-        "TableClass": Text(),
-        "DeletionProtectionEnabled": Flag(),
-        "OnDemandThroughput": shapes.ON_DEMAND_THROUGHPUT,
-        "WarmThroughput": shapes.WARM_THROUGHPUT,
-        "Tags": shapes.TAGS,
-    }
-)
+SHAPE = Shape(CreateTable, narrowed=_narrowed)
 
 
-@operation("CreateTable", SHAPE)
-def create_table(context: Context, request: Request) -> Plan:
+class CreateTableOutput(Response, kw_only=True):
+    """The answer."""
+
+    table_description: TableDescription
+
+
+def create_table(context: Context, request: CreateTable) -> Plan:
     """Check the definition, then enter the table into the catalogue."""
     now = context.clock.now()
     wanted = _table(context, request, now)
 
-    def step(tx: Transaction) -> bytes:
+    def step(tx: Transaction) -> Described:
         _make_room(tx, wanted, now)
         table = changed(wanted, number=catalogue.next_number(tx))
         catalogue.save(tx, table)
-        return answers.body({"TableDescription": describe(tx, table, now, created=True)})
+        description = describe(tx, table, now, created=True)
+        return Described(CreateTableOutput(table_description=description))
 
     throughput.check_quotas(wanted, _others(context, wanted))
     return Write(step, after=lambda: context.catalogue.refresh(*catalogue.place(wanted)))
@@ -86,22 +101,22 @@ def _others(context: Context, wanted: Table) -> list[Table]:
     return [table for table in context.catalogue.tables() if (table.account_id, table.region) == here]
 
 
-def _table(context: Context, request: Request, now: float) -> Table:
+def _table(context: Context, request: CreateTable, now: float) -> Table:
     """The record of the new table, in the order in which the service checks its parts."""
     on_demand = bool(throughput.wants_on_demand(request))
-    throughput.check_with_mode(request.get("ProvisionedThroughput"), on_demand=on_demand)
-    defined = key_schemas.definitions(request)
-    hash_keys, range_keys = key_schemas.table_key(request["KeySchema"], defined)
+    throughput.check_with_mode(request.provisioned_throughput, on_demand=on_demand)
+    defined = key_schemas.definitions(request.attribute_definitions)
+    hash_keys, range_keys = key_schemas.table_key(request.key_schema, defined)
     found = _indexes(context, request, defined, on_demand=on_demand)
-    stream = settings.created_stream(request.get("StreamSpecification"))
-    key = settings.encryption_key(request.get("SSESpecification"), context.region, context.account_id)
-    settings.check_table_class(request.get("TableClass"))
+    stream = settings.created_stream(request.stream_specification)
+    key = settings.encryption_key(request.sse_specification, context.region, context.account_id)
+    settings.check_table_class(request.table_class)
     settles_at = now + context.settings.transition_ms / 1000
-    capacity = throughput.new(request.get("ProvisionedThroughput"))
+    capacity = throughput.new(request.provisioned_throughput)
     table = Table(
         account_id=context.account_id,
         region=context.region,
-        name=request["TableName"],
+        name=request.table_name,
         number=0,
         version=1,
         table_id=ids.unique_id(),
@@ -109,25 +124,25 @@ def _table(context: Context, request: Request, now: float) -> Table:
         hash=hash_keys[0],
         range=range_keys[0] if range_keys else None,
         attribute_definitions=key_schemas.stored_definitions(defined),
-        indexes=tuple(changed(each, status="CREATING", settles_at=settles_at) for each in found),
+        indexes=tuple(changed(index, status="CREATING", settles_at=settles_at) for index in found),
         next_slot=len(found) + 1,
         status="CREATING",
         settles_at=settles_at,
         on_demand=on_demand,
         on_demand_since=now if on_demand else None,
         throughput=capacity,
-        table_class=request.get("TableClass"),
-        deletion_protection=request.get("DeletionProtectionEnabled", False),
+        table_class=request.table_class,
+        deletion_protection=request.deletion_protection_enabled is True,
         sse_key=key,
         stream_view_type=stream,
         stream_label=None if stream is None else settings.stream_label(now),
-        tags=tags.new_tags(request.get("Tags", ())),
+        tags=tags.new_tags(request.tags or ()),
     )
-    return _with_ceilings(table, request)
+    return partitions.created(_with_ceilings(table, request))
 
 
-def _with_ceilings(table: Table, request: Request) -> Table:
-    limits, warm = request.get("OnDemandThroughput"), request.get("WarmThroughput")
+def _with_ceilings(table: Table, request: CreateTable) -> Table:
+    limits, warm = request.on_demand_throughput, request.warm_throughput
     if not table.on_demand:
         ceilings.refuse_ceilings(limits, index=None, creating=True)
     found = ceilings.initial_warm(
@@ -141,24 +156,27 @@ def _with_ceilings(table: Table, request: Request) -> Table:
 
 
 def _indexes(
-    context: Context, request: Request, defined: key_schemas.Definitions, *, on_demand: bool
+    context: Context, request: CreateTable, defined: key_schemas.Definitions, *, on_demand: bool
 ) -> list[Index]:
-    local_specs = request.get("LocalSecondaryIndexes", [])
-    global_specs = request.get("GlobalSecondaryIndexes", [])
-    indexes.check_lists(request)
-    for spec in global_specs + local_specs:
-        key_schemas.check_defined(spec["KeySchema"], defined)
-    schemas = [spec["KeySchema"] for spec in global_specs + local_specs]
-    key_schemas.check_all_used(request["KeySchema"], schemas, defined)
+    local_specs = request.local_secondary_indexes or []
+    global_specs = request.global_secondary_indexes or []
+    indexes.check_lists(request.global_secondary_indexes, request.local_secondary_indexes, request.key_schema)
+    specs: list[GlobalSecondaryIndex | LocalSecondaryIndex] = [*global_specs, *local_specs]
+    for spec in specs:
+        key_schemas.check_defined(spec.key_schema, defined)
+    schemas = [spec.key_schema for spec in specs]
+    key_schemas.check_all_used(request.key_schema, schemas, defined)
     found = []
-    for slot, spec in enumerate(global_specs, 1):
-        index = indexes.global_index(spec, defined, slot=slot, on_demand=on_demand, region=context.region)
-        indexes.check_created_throughput(spec, on_demand=on_demand)
+    for slot, global_spec in enumerate(global_specs, 1):
+        index = indexes.global_index(
+            global_spec, defined, slot=slot, on_demand=on_demand, region=context.region
+        )
+        indexes.check_created_throughput(global_spec, on_demand=on_demand)
         found.append(index)
-    table_hash = request["KeySchema"][0]["AttributeName"]
-    for slot, spec in enumerate(local_specs, len(found) + 1):
-        found.append(indexes.local_index(spec, defined, slot=slot, table_hash=table_hash))
-    indexes.check_names(global_specs + local_specs)
-    indexes.check_counts(request)
+    table_hash = request.key_schema[0].attribute_name
+    for slot, local_spec in enumerate(local_specs, len(found) + 1):
+        found.append(indexes.local_index(local_spec, defined, slot=slot, table_hash=table_hash))
+    indexes.check_names(specs)
+    indexes.check_counts(global_specs, local_specs)
     indexes.check_projected(found)
     return found

@@ -1,26 +1,36 @@
 """DeleteTable: the table and all its indexes, at once for its clients and in the background for the disk."""
 
-from typing import Any
-
-from hashrange.api import answers, errors
+from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.plan import Plan
-from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
+from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response, TableNameOrArn
 from hashrange.api.table_names import control_table
-from hashrange.api.tables import shapes, states
+from hashrange.api.tables import states
 from hashrange.api.tables.changes import change_table
-from hashrange.api.tables.description import describe
+from hashrange.api.tables.description import TableDescription, describe
 from hashrange.core.schema import Table, changed
 from hashrange.storage.engine import Transaction
 
-SHAPE = Shape({"TableName": shapes.TABLE_NAME})
+
+class DeleteTable(Request, kw_only=True):
+    """The request."""
+
+    table_name: TableNameOrArn
 
 
-@operation("DeleteTable", SHAPE)
-def delete_table(context: Context, request: dict[str, Any]) -> Plan:
+SHAPE = Shape(DeleteTable)
+
+
+class DeleteTableOutput(Response, kw_only=True):
+    """The answer."""
+
+    table_description: TableDescription
+
+
+def delete_table(context: Context, request: DeleteTable) -> Plan:
     """Mark the table as going; a job removes its record and its rows."""
-    table = control_table(context, request["TableName"])
+    table = control_table(context, request.table_name)
     now = context.clock.now()
 
     def deleted(current: Table) -> Table:
@@ -33,7 +43,7 @@ def delete_table(context: Context, request: dict[str, Any]) -> Plan:
         states.check_deletable(current, now)
         return changed(current, status="DELETING", settles_at=now + context.settings.transition_ms / 1000)
 
-    def answer(tx: Transaction, going: Table) -> bytes:
-        return answers.body({"TableDescription": describe(tx, going, now)})
+    def described(tx: Transaction, going: Table) -> DeleteTableOutput:
+        return DeleteTableOutput(table_description=describe(tx, going, now))
 
-    return change_table(context, table, deleted, answer)
+    return change_table(context, table, deleted, described)

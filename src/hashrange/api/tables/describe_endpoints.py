@@ -1,20 +1,36 @@
 """DescribeEndpoints: where SDKs that look for it find the service."""
 
-from typing import Any
-
-from hashrange.api import answers
 from hashrange.api.context import Context
-from hashrange.api.plan import Answer, Plan
-from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
+from hashrange.api.protocol.plan import Answer, Plan
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response
+from hashrange.api.results import Described
 
 _CACHE_PERIOD_MINUTES = 1440
 
 
-@operation("DescribeEndpoints", Shape({}))
-def describe_endpoints(context: Context, _request: dict[str, Any]) -> Plan:
+class DescribeEndpoints(Request, kw_only=True):
+    """The request."""
+
+
+SHAPE = Shape(DescribeEndpoints)
+
+
+class Endpoint(Response, kw_only=True):
+    """Where the service is, and for how long that is good."""
+
+    address: str
+    cache_period_in_minutes: int
+
+
+class DescribeEndpointsOutput(Response, kw_only=True):
+    """The answer."""
+
+    endpoints: list[Endpoint]
+
+
+def describe_endpoints(context: Context, _request: DescribeEndpoints) -> Plan:
     """This server is its own endpoint."""
     address = f"{context.settings.host}:{context.settings.port}"
-    return Answer(
-        answers.body({"Endpoints": [{"Address": address, "CachePeriodInMinutes": _CACHE_PERIOD_MINUTES}]})
-    )
+    endpoint = Endpoint(address=address, cache_period_in_minutes=_CACHE_PERIOD_MINUTES)
+    return Answer(Described(DescribeEndpointsOutput(endpoints=[endpoint])))

@@ -1,23 +1,32 @@
 """DescribeTable: everything about one table."""
 
-from typing import Any
-
-from hashrange.api import answers
 from hashrange.api.context import Context
-from hashrange.api.plan import Plan, Read
-from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response, TableNameOrArn
+from hashrange.api.results import Described
 from hashrange.api.table_names import control_table
-from hashrange.api.tables import shapes
-from hashrange.api.tables.description import describe
+from hashrange.api.tables.description import TableDescription, describe
 from hashrange.core.table_life import settled
 
-SHAPE = Shape({"TableName": shapes.TABLE_NAME})
+
+class DescribeTable(Request, kw_only=True):
+    """The request."""
+
+    table_name: TableNameOrArn
 
 
-@operation("DescribeTable", SHAPE)
-def describe_table(context: Context, request: dict[str, Any]) -> Plan:
+SHAPE = Shape(DescribeTable)
+
+
+class DescribeTableOutput(Response, kw_only=True):
+    """The answer."""
+
+    table: TableDescription
+
+
+def describe_table(context: Context, request: DescribeTable) -> Plan:
     """Read the table's counters and render its record."""
     now = context.clock.now()
-    table = settled(control_table(context, request["TableName"]), now)
-    return Read(lambda reader: answers.body({"Table": describe(reader, table, now)}))
+    table = settled(control_table(context, request.table_name), now)
+    return Read(lambda reader: Described(DescribeTableOutput(table=describe(reader, table, now))))

@@ -1,39 +1,175 @@
 """TableDescription: what the service tells about a table, which members are there and which are not."""
 
-from typing import Any
-
+from hashrange.api.protocol.structures import Response
 from hashrange.api.tables.ceilings import shown_warm
 from hashrange.api.tables.throughput import decreases_today
 from hashrange.core.schema import Index, KeyAttribute, Status, Table, Throughput, UnitPair, Warm
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader
 
-Body = dict[str, Any]
+
+class AttributeDefinition(Response, kw_only=True):
+    """The type of a key attribute."""
+
+    attribute_name: str
+    attribute_type: str
 
 
-def describe(reader: Reader, table: Table, now: float, *, created: bool = False) -> Body:
+class KeySchemaElement(Response, kw_only=True):
+    """One attribute of a key."""
+
+    attribute_name: str
+    key_type: str
+
+
+class Projection(Response, kw_only=True):
+    """What an index copies."""
+
+    projection_type: str
+    non_key_attributes: list[str] | None = None
+
+
+class ProvisionedThroughputDescription(Response, kw_only=True):
+    """Provisioned capacity with its history."""
+
+    number_of_decreases_today: int
+    read_capacity_units: int
+    write_capacity_units: int
+    last_increase_date_time: float | None = None
+    last_decrease_date_time: float | None = None
+
+
+class OnDemandThroughput(Response, kw_only=True):
+    """Ceilings on what is consumed per second."""
+
+    max_read_request_units: int | None = None
+    max_write_request_units: int | None = None
+
+
+class WarmThroughputDescription(Response, kw_only=True):
+    """What can be served at once."""
+
+    read_units_per_second: int
+    write_units_per_second: int
+    status: str
+
+
+class BillingModeSummary(Response, kw_only=True):
+    """How capacity is paid for."""
+
+    billing_mode: str
+    last_update_to_pay_per_request_date_time: float | None = None
+
+
+class TableThroughputModeSummary(Response, kw_only=True):
+    """The same under a newer name."""
+
+    table_throughput_mode: str
+    last_update_to_pay_per_request_date_time: float | None = None
+
+
+class TableClassSummary(Response, kw_only=True):
+    """The table's storage class."""
+
+    table_class: str
+    last_update_date_time: float | None = None
+
+
+class StreamSpecification(Response, kw_only=True):
+    """The table's stream."""
+
+    stream_enabled: bool
+    stream_view_type: str
+
+
+class SSEDescription(Response, kw_only=True):
+    """The key that the table is encrypted with."""
+
+    status: str
+    sse_type: str
+    kms_master_key_arn: str
+
+
+class LocalSecondaryIndexDescription(Response, kw_only=True):
+    """A local index."""
+
+    index_name: str
+    key_schema: list[KeySchemaElement]
+    projection: Projection
+    index_size_bytes: int
+    item_count: int
+    index_arn: str
+
+
+class GlobalSecondaryIndexDescription(LocalSecondaryIndexDescription, kw_only=True):
+    """A global index."""
+
+    index_status: Status
+    provisioned_throughput: ProvisionedThroughputDescription
+    backfilling: bool | None = None
+    on_demand_throughput: OnDemandThroughput | None = None
+    warm_throughput: WarmThroughputDescription | None = None
+
+
+class TableDescription(Response, kw_only=True):
+    """A table."""
+
+    table_name: str
+    table_status: Status
+    table_arn: str
+    table_id: str
+    provisioned_throughput: ProvisionedThroughputDescription
+    item_count: int
+    table_size_bytes: int
+    deletion_protection_enabled: bool
+    table_class_summary: TableClassSummary | None = None
+    billing_mode_summary: BillingModeSummary | None = None
+    table_throughput_mode_summary: TableThroughputModeSummary | None = None
+    stream_specification: StreamSpecification | None = None
+    latest_stream_label: str | None = None
+    latest_stream_arn: str | None = None
+    attribute_definitions: list[AttributeDefinition] | None = None
+    key_schema: list[KeySchemaElement] | None = None
+    creation_date_time: float | None = None
+    warm_throughput: WarmThroughputDescription | None = None
+    on_demand_throughput: OnDemandThroughput | None = None
+    sse_description: SSEDescription | None = None
+    local_secondary_indexes: list[LocalSecondaryIndexDescription] | None = None
+    global_secondary_indexes: list[GlobalSecondaryIndexDescription] | None = None
+
+
+def describe(reader: Reader, table: Table, now: float, *, created: bool = False) -> TableDescription:
     """The description of a settled table, or of one just changed; a new one's leaves some members out."""
-    body = _standing(reader, table, now)
-    body |= _billing(table)
-    body |= _stream(table)
+    body = TableDescription(
+        table_name=table.name,
+        table_status=table.status,
+        table_arn=table.arn,
+        table_id=table.table_id,
+        provisioned_throughput=_throughput(table.throughput, table.status, now),
+        item_count=reader.counter(layout.count_key(table.number, layout.BASE_SLOT)),
+        table_size_bytes=reader.counter(layout.size_key(table.number, layout.BASE_SLOT)),
+        deletion_protection_enabled=table.deletion_protection,
+        table_class_summary=_table_class(table),
+    )
+    _add_billing(body, table)
+    _add_stream(body, table)
     if table.status == "DELETING":
         return body
-    body |= {
-        "AttributeDefinitions": [
-            {"AttributeName": each.name, "AttributeType": each.type} for each in table.attribute_definitions
-        ],
-        "KeySchema": _key_schema((table.hash,), () if table.range is None else (table.range,)),
-        "CreationDateTime": timestamp(table.created_at),
-    }
+    body.attribute_definitions = [
+        AttributeDefinition(attribute_name=key.name, attribute_type=key.type)
+        for key in table.attribute_definitions
+    ]
+    body.key_schema = _key_schema((table.hash,), () if table.range is None else (table.range,))
+    body.creation_date_time = timestamp(table.created_at)
     if not created or (table.warm is not None and table.warm.settles_at > now):
-        body["WarmThroughput"] = _warm(table.warm, now)
+        body.warm_throughput = _warm(table.warm, now)
     if table.on_demand_limits is not None:
-        body["OnDemandThroughput"] = _ceilings(table.on_demand_limits)
-    body |= _encryption(table, now)
+        body.on_demand_throughput = _ceilings(table.on_demand_limits)
+    body.sse_description = _encryption(table, now)
     if table.local_indexes:
-        body["LocalSecondaryIndexes"] = [_local(reader, table, index) for index in table.local_indexes]
+        body.local_secondary_indexes = [_local(reader, table, index) for index in table.local_indexes]
     if table.global_indexes:
-        body["GlobalSecondaryIndexes"] = [
+        body.global_secondary_indexes = [
             _global(reader, table, index, now, created=created) for index in table.global_indexes
         ]
     return body
@@ -44,98 +180,100 @@ def timestamp(moment: float) -> float:
     return round(moment, 3)
 
 
-def _standing(reader: Reader, table: Table, now: float) -> Body:
-    body: Body = {
-        "TableName": table.name,
-        "TableStatus": table.status,
-        "TableArn": table.arn,
-        "TableId": table.table_id,
-        "ProvisionedThroughput": _throughput(table.throughput, table.status, now),
-        "ItemCount": reader.counter(layout.count_key(table.number, layout.BASE_SLOT)),
-        "TableSizeBytes": reader.counter(layout.size_key(table.number, layout.BASE_SLOT)),
-        "DeletionProtectionEnabled": table.deletion_protection,
-    }
+def _table_class(table: Table) -> TableClassSummary | None:
     shown = table.table_class_before if table.updating == "class" else table.table_class
-    if shown is not None:
-        summary: Body = {"TableClass": shown}
-        if table.table_class_changes and table.updating != "class":
-            summary["LastUpdateDateTime"] = timestamp(table.table_class_changes[-1])
-        body["TableClassSummary"] = summary
-    return body
+    if shown is None:
+        return None
+    summary = TableClassSummary(table_class=shown)
+    if table.table_class_changes and table.updating != "class":
+        summary.last_update_date_time = timestamp(table.table_class_changes[-1])
+    return summary
 
 
-def _billing(table: Table) -> Body:
+def _add_billing(body: TableDescription, table: Table) -> None:
     """A table that was never on-demand has no summary at all; a newer member repeats the older one."""
     if not table.on_demand and table.on_demand_since is None:
-        return {}
+        return
     mode = "PAY_PER_REQUEST" if table.on_demand else "PROVISIONED"
-    since: Body = {}
+    since = None
     switching = table.on_demand and (table.status == "CREATING" or table.updating == "throughput")
     if table.on_demand_since is not None and not switching:
-        since["LastUpdateToPayPerRequestDateTime"] = timestamp(table.on_demand_since)
-    return {
-        "BillingModeSummary": {"BillingMode": mode, **since},
-        "TableThroughputModeSummary": {"TableThroughputMode": mode, **since},
-    }
+        since = timestamp(table.on_demand_since)
+    body.billing_mode_summary = BillingModeSummary(
+        billing_mode=mode, last_update_to_pay_per_request_date_time=since
+    )
+    body.table_throughput_mode_summary = TableThroughputModeSummary(
+        table_throughput_mode=mode, last_update_to_pay_per_request_date_time=since
+    )
 
 
-def _stream(table: Table) -> Body:
-    body: Body = {}
+def _add_stream(body: TableDescription, table: Table) -> None:
     if table.stream_view_type is not None:
-        body["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream_view_type}
+        body.stream_specification = StreamSpecification(
+            stream_enabled=True, stream_view_type=table.stream_view_type
+        )
     if table.stream_label is not None:
         # The latest stream stays known after it has been switched off.
-        body["LatestStreamLabel"] = table.stream_label
-        body["LatestStreamArn"] = f"{table.arn}/stream/{table.stream_label}"
-    return body
+        body.latest_stream_label = table.stream_label
+        body.latest_stream_arn = f"{table.arn}/stream/{table.stream_label}"
 
 
-def _encryption(table: Table, now: float) -> Body:
+def _encryption(table: Table, now: float) -> SSEDescription | None:
     updating = now < table.sse_settles_at
     key = table.sse_key_before or table.sse_key if updating else table.sse_key
     if key is None:
-        return {}
+        return None
     status = "UPDATING" if updating else "ENABLED"
-    return {"SSEDescription": {"Status": status, "SSEType": "KMS", "KMSMasterKeyArn": key}}
+    return SSEDescription(status=status, sse_type="KMS", kms_master_key_arn=key)
 
 
-def _local(reader: Reader, table: Table, index: Index) -> Body:
-    return {
-        "IndexName": index.name,
-        "KeySchema": _key_schema(index.hash, index.range),
-        "Projection": _projection(index),
-        "IndexSizeBytes": reader.counter(layout.size_key(table.number, index.slot)),
-        "ItemCount": reader.counter(layout.count_key(table.number, index.slot)),
-        "IndexArn": f"{table.arn}/index/{index.name}",
-    }
+def _local(reader: Reader, table: Table, index: Index) -> LocalSecondaryIndexDescription:
+    return LocalSecondaryIndexDescription(
+        index_name=index.name,
+        key_schema=_key_schema(index.hash, index.range),
+        projection=_projection(index),
+        index_size_bytes=reader.counter(layout.size_key(table.number, index.slot)),
+        item_count=reader.counter(layout.count_key(table.number, index.slot)),
+        index_arn=f"{table.arn}/index/{index.name}",
+    )
 
 
-def _global(reader: Reader, table: Table, index: Index, now: float, *, created: bool) -> Body:
-    body = _local(reader, table, index)
-    body["IndexStatus"] = index.status
-    body["ProvisionedThroughput"] = _throughput(index.throughput, index.status, now)
+def _global(
+    reader: Reader, table: Table, index: Index, now: float, *, created: bool
+) -> GlobalSecondaryIndexDescription:
+    body = GlobalSecondaryIndexDescription(
+        index_name=index.name,
+        key_schema=_key_schema(index.hash, index.range),
+        projection=_projection(index),
+        index_size_bytes=reader.counter(layout.size_key(table.number, index.slot)),
+        item_count=reader.counter(layout.count_key(table.number, index.slot)),
+        index_arn=f"{table.arn}/index/{index.name}",
+        index_status=index.status,
+        provisioned_throughput=_throughput(index.throughput, index.status, now),
+    )
     if index.backfilling and index.status == "CREATING":
         # False while the index is being set up, true while its rows are being written.
-        body["Backfilling"] = now >= index.settles_at
+        body.backfilling = now >= index.settles_at
     if index.on_demand is not None:
-        body["OnDemandThroughput"] = _ceilings(index.on_demand)
+        body.on_demand_throughput = _ceilings(index.on_demand)
     if not created:
-        body["WarmThroughput"] = _warm(index.warm, now)
+        body.warm_throughput = _warm(index.warm, now)
     return body
 
 
-def _key_schema(hash_keys: tuple[KeyAttribute, ...], range_keys: tuple[KeyAttribute, ...]) -> list[Body]:
-    elements = [{"AttributeName": key.name, "KeyType": "HASH"} for key in hash_keys]
-    return elements + [{"AttributeName": key.name, "KeyType": "RANGE"} for key in range_keys]
+def _key_schema(
+    hash_keys: tuple[KeyAttribute, ...], range_keys: tuple[KeyAttribute, ...]
+) -> list[KeySchemaElement]:
+    elements = [KeySchemaElement(attribute_name=key.name, key_type="HASH") for key in hash_keys]
+    return elements + [KeySchemaElement(attribute_name=key.name, key_type="RANGE") for key in range_keys]
 
 
-def _projection(index: Index) -> Body:
-    if index.projection == "INCLUDE":
-        return {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.non_key_attributes)}
-    return {"ProjectionType": index.projection}
+def _projection(index: Index) -> Projection:
+    names = list(index.non_key_attributes) if index.projection == "INCLUDE" else None
+    return Projection(projection_type=index.projection, non_key_attributes=names)
 
 
-def _throughput(throughput: Throughput, status: Status, now: float) -> Body:
+def _throughput(throughput: Throughput, status: Status, now: float) -> ProvisionedThroughputDescription:
     """Capacity as it is, or as it was while a change of it is under way."""
     shown: Throughput | UnitPair = throughput
     decreases = len(decreases_today(throughput, now))
@@ -143,27 +281,27 @@ def _throughput(throughput: Throughput, status: Status, now: float) -> Body:
         shown = throughput.previous
         lower = throughput.read_units < shown.read_units or throughput.write_units < shown.write_units
         decreases -= lower and decreases > 0
-    body: Body = {
-        "NumberOfDecreasesToday": decreases,
-        "ReadCapacityUnits": shown.read_units,
-        "WriteCapacityUnits": shown.write_units,
-    }
-    if throughput.last_increase is not None:
-        body["LastIncreaseDateTime"] = timestamp(throughput.last_increase)
-    if throughput.last_decrease is not None:
-        body["LastDecreaseDateTime"] = timestamp(throughput.last_decrease)
-    return body
+    last_increase, last_decrease = throughput.last_increase, throughput.last_decrease
+    return ProvisionedThroughputDescription(
+        number_of_decreases_today=decreases,
+        read_capacity_units=shown.read_units,
+        write_capacity_units=shown.write_units,
+        last_increase_date_time=None if last_increase is None else timestamp(last_increase),
+        last_decrease_date_time=None if last_decrease is None else timestamp(last_decrease),
+    )
 
 
-def _ceilings(limits: UnitPair) -> Body:
-    found = {"MaxReadRequestUnits": limits.read_units, "MaxWriteRequestUnits": limits.write_units}
-    return {name: units for name, units in found.items() if units > 0}
+def _ceilings(limits: UnitPair) -> OnDemandThroughput:
+    return OnDemandThroughput(
+        max_read_request_units=limits.read_units if limits.read_units > 0 else None,
+        max_write_request_units=limits.write_units if limits.write_units > 0 else None,
+    )
 
 
-def _warm(warm: Warm | None, now: float) -> Body:
+def _warm(warm: Warm | None, now: float) -> WarmThroughputDescription:
     shown = shown_warm(warm, now)
-    return {
-        "ReadUnitsPerSecond": shown.read_units,
-        "WriteUnitsPerSecond": shown.write_units,
-        "Status": "UPDATING" if warm is not None and now < warm.settles_at else "ACTIVE",
-    }
+    return WarmThroughputDescription(
+        read_units_per_second=shown.read_units,
+        write_units_per_second=shown.write_units,
+        status="UPDATING" if warm is not None and now < warm.settles_at else "ACTIVE",
+    )

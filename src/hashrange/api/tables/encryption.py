@@ -1,11 +1,10 @@
 """Changing the key a table is encrypted with."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from hashrange.api.tables import settings
 from hashrange.api.tables.index_updates import Moment
+from hashrange.api.tables.structures import SSESpecification
 from hashrange.api.tables.wording import busy, invalid, over_limit
 from hashrange.core.limits import ENCRYPTION_CHANGE_INTERVAL_SECONDS, ENCRYPTION_CHANGES_FREE
 from hashrange.core.schema import Table, changed
@@ -13,12 +12,12 @@ from hashrange.core.schema import Table, changed
 _DAY_SECONDS = 86_400
 
 
-def encrypted(table: Table, spec: Mapping[str, Any], moment: Moment) -> Table:
+def encrypted(table: Table, spec: SSESpecification, moment: Moment) -> Table:
     """The table with another key; the old one is shown until the change is done."""
     key = settings.encryption_key(spec, table.region, table.account_id)
     if key is None and table.sse_key is None:
         raise invalid("Table is already encrypted by default")
-    if key == table.sse_key and spec.get("KMSMasterKeyId") == key:
+    if key == table.sse_key and spec.kms_master_key_id == key:
         raise invalid(
             "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to "
             "change Master Key"
@@ -36,7 +35,7 @@ def encrypted(table: Table, spec: Mapping[str, Any], moment: Moment) -> Table:
 
 def _allowed(table: Table, now: float) -> tuple[float, ...]:
     """The changes of the last day; after the first few of them the next one has to wait."""
-    recent = tuple(each for each in table.sse_changes if each > now - _DAY_SECONDS)
+    recent = tuple(time for time in table.sse_changes if time > now - _DAY_SECONDS)
     if len(recent) < ENCRYPTION_CHANGES_FREE:
         return recent
     following = recent[-1] + ENCRYPTION_CHANGE_INTERVAL_SECONDS

@@ -1,61 +1,70 @@
 """Changes of a live table's global indexes: one is added or deleted at a time, any number are updated."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from typing import assert_never
 
 import msgspec
 
 from hashrange.api import errors
 from hashrange.api.tables import ceilings, indexes, key_schemas, states, throughput
+from hashrange.api.tables.structures import (
+    CreateGlobalSecondaryIndexAction,
+    DeleteGlobalSecondaryIndexAction,
+    GlobalSecondaryIndexUpdate,
+    ProvisionedThroughput,
+    UpdateGlobalSecondaryIndexAction,
+)
 from hashrange.api.tables.wording import invalid, over_limit
 from hashrange.core.limits import GLOBAL_INDEXES_MAX, ONLINE_INDEX_CHANGES_MAX
 from hashrange.core.schema import Index, KeyAttribute, Table, changed
 
-Spec = Mapping[str, Any]
 KeyAttributes = tuple[KeyAttribute, ...]
-_ACTIONS = ("Update", "Create", "Delete")
-_THROUGHPUT = ("ProvisionedThroughput", "OnDemandThroughput", "WarmThroughput")
+IndexAction = (
+    UpdateGlobalSecondaryIndexAction | CreateGlobalSecondaryIndexAction | DeleteGlobalSecondaryIndexAction
+)
 
 
-class Update(msgspec.Struct, frozen=True):
-    """One action on one index."""
-
-    action: str
-    name: str
-    spec: Spec
-
-
-def parse(request: Mapping[str, Any]) -> list[Update]:
+def parse(updates: Sequence[GlobalSecondaryIndexUpdate] | None) -> list[IndexAction]:
     """The actions of a request; what can be said about them without the table is said here."""
-    found: list[Update] = []
-    for each in request.get("GlobalSecondaryIndexUpdates", ()):
-        actions = [action for action in _ACTIONS if action in each]
-        if not actions:
+    actions: list[IndexAction] = []
+    for element in updates or ():
+        action = _only_action(element)
+        if any(earlier.index_name == action.index_name for earlier in actions):
             raise invalid(
-                "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
-                "GlobalSecondaryIndexUpdate.Delete must not be null"
+                "Only one global secondary index update per index is allowed simultaneously. "
+                f"Index: {action.index_name}"
             )
-        if len(actions) > 1:
-            raise invalid(
-                "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object"
-            )
-        spec = each[actions[0]]
-        _check_new_name(found, spec["IndexName"])
-        found.append(Update(actions[0], spec["IndexName"], spec))
-    for update in found:
-        if update.action == "Update" and update.spec.get("WarmThroughput") == {}:
+        actions.append(action)
+    for action in actions:
+        if (
+            isinstance(action, UpdateGlobalSecondaryIndexAction)
+            and action.warm_throughput is not None
+            and not action.warm_throughput
+        ):
             raise invalid(
                 "WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified "
-                f"for index: {update.name}"
+                f"for index: {action.index_name}"
             )
-    return found
+    return actions
 
 
-def _check_new_name(found: list[Update], name: str) -> None:
-    if any(update.name == name for update in found):
+def _only_action(element: GlobalSecondaryIndexUpdate) -> IndexAction:
+    present = [action for action in (element.update, element.create, element.delete) if action is not None]
+    if not present:
         raise invalid(
-            f"Only one global secondary index update per index is allowed simultaneously. Index: {name}"
+            "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+            "GlobalSecondaryIndexUpdate.Delete must not be null"
         )
+    if len(present) > 1:
+        raise invalid(
+            "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object"
+        )
+    return present[0]
+
+
+def action_throughput(action: IndexAction) -> ProvisionedThroughput | None:
+    """The capacity that an action asks for."""
+    return None if isinstance(action, DeleteGlobalSecondaryIndexAction) else action.provisioned_throughput
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -65,52 +74,62 @@ class Moment(msgspec.Struct, frozen=True):
     settles_at: float
 
 
-def check(table: Table, updates: list[Update], moment: Moment) -> None:
+def check(table: Table, actions: list[IndexAction], moment: Moment) -> None:
     """Whether the table, as it is before the request, lets these actions happen now."""
-    _check_online(table, updates)
-    for update in updates:
-        if update.action == "Update":
-            states.check_index_updatable(table, _existing(table, update.name, "update"), moment.now)
-        elif update.action == "Delete":
-            states.check_index_deletable(table, _existing(table, update.name, "delete"), moment.now)
+    _check_online(table, actions)
+    for action in actions:
+        if isinstance(action, UpdateGlobalSecondaryIndexAction):
+            states.check_index_updatable(table, _existing(table, action.index_name, "update"), moment.now)
+        elif isinstance(action, DeleteGlobalSecondaryIndexAction):
+            states.check_index_deletable(table, _existing(table, action.index_name, "delete"), moment.now)
 
 
-def apply(table: Table, updates: list[Update], defined: key_schemas.Definitions, moment: Moment) -> Table:
+def apply(
+    table: Table, actions: list[IndexAction], defined: key_schemas.Definitions, moment: Moment
+) -> Table:
     """The table after these actions; its billing mode is the one it will have."""
-    for update in updates:
-        if update.action == "Create":
-            table = _created(table, update.spec, defined, moment)
-        elif update.action == "Delete":
-            table = _deleted(table, update.name, moment)
-        else:
-            table = _updated(table, update, moment)
+    for action in actions:
+        match action:
+            case CreateGlobalSecondaryIndexAction():
+                table = _created(table, action, defined, moment)
+            case DeleteGlobalSecondaryIndexAction():
+                table = _deleted(table, action.index_name, moment)
+            case UpdateGlobalSecondaryIndexAction():
+                table = _updated(table, action, moment)
+            case _:
+                assert_never(action)
     return table
 
 
-def _check_online(table: Table, updates: list[Update]) -> None:
-    wanted = [update for update in updates if update.action != "Update"]
-    if not wanted:
+def _check_online(table: Table, actions: list[IndexAction]) -> None:
+    online = [action for action in actions if not isinstance(action, UpdateGlobalSecondaryIndexAction)]
+    if not online:
         return
     states.check_index_change(table)
     # Giving up an index that is being filled is not a second change: it ends the first one.
-    names = {update.name for update in wanted if update.action == "Delete"}
+    deleted = {action.index_name for action in online if isinstance(action, DeleteGlobalSecondaryIndexAction)}
     running = [
         index
         for index in table.global_indexes
-        if index.status in ("CREATING", "DELETING") and index.name not in names
+        if index.status in ("CREATING", "DELETING") and index.name not in deleted
     ]
-    if len(wanted) + len(running) > ONLINE_INDEX_CHANGES_MAX:
+    if len(online) + len(running) > ONLINE_INDEX_CHANGES_MAX:
         raise over_limit(
             f"Only {ONLINE_INDEX_CHANGES_MAX} online index can be created or deleted simultaneously per table"
         )
 
 
-def _created(table: Table, spec: Spec, defined: key_schemas.Definitions, moment: Moment) -> Table:
-    if spec["IndexName"] in table.index_by_name:
+def _created(
+    table: Table,
+    spec: CreateGlobalSecondaryIndexAction,
+    defined: key_schemas.Definitions,
+    moment: Moment,
+) -> Table:
+    if spec.index_name in table.index_by_name:
         raise errors.validation("Attempting to create an index which already exists")
     if not defined:
-        raise invalid(f"AttributeDefinitions is not specified for index: {spec['IndexName']}")
-    key_schemas.check_defined(spec["KeySchema"], defined)
+        raise invalid(f"AttributeDefinitions is not specified for index: {spec.index_name}")
+    key_schemas.check_defined(spec.key_schema, defined)
     index = indexes.global_index(
         spec, defined, slot=table.next_slot, on_demand=table.on_demand, region=table.region
     )
@@ -122,7 +141,7 @@ def _created(table: Table, spec: Spec, defined: key_schemas.Definitions, moment:
         )
     building = changed(index, status="CREATING", settles_at=moment.settles_at, backfilling=True)
     indexes.check_projected((*table.indexes, building))
-    used = {each.name: each.type for each in (*table.attribute_definitions, *building.keys)}
+    used = {key.name: key.type for key in (*table.attribute_definitions, *building.keys)}
     return changed(
         table,
         indexes=(*table.indexes, building),
@@ -138,11 +157,11 @@ def _check_types(table: Table, index: Index) -> None:
     """An attribute that is a key already keeps its type; definitions of other attributes do not matter."""
     owners: list[tuple[KeyAttributes, KeyAttributes]] = [
         ((table.hash,), () if table.range is None else (table.range,)),
-        *((each.hash, each.range) for each in table.indexes),
+        *((other.hash, other.range) for other in table.indexes),
     ]
-    wanted = {key.name: key.type for key in index.keys}
+    types = {key.name: key.type for key in index.keys}
     for hash_keys, range_keys in owners:
-        if any(wanted.get(key.name, key.type) != key.type for key in hash_keys + range_keys):
+        if any(types.get(key.name, key.type) != key.type for key in hash_keys + range_keys):
             raise invalid(
                 "Attributes cannot be redefined. Please check that your attribute has the same type as "
                 f"previously defined. Existing schema: {_schema(hash_keys, range_keys)} "
@@ -162,33 +181,35 @@ def _deleted(table: Table, name: str, moment: Moment) -> Table:
     return changed(_replaced(table, going), status="UPDATING", settles_at=moment.settles_at, updating="index")
 
 
-def _updated(table: Table, update: Update, moment: Moment) -> Table:
-    index = table.index_by_name[update.name]
-    given = [name for name in _THROUGHPUT if update.spec.get(name)]
-    if table.on_demand and ("ProvisionedThroughput" in given or not given):
+def _updated(table: Table, action: UpdateGlobalSecondaryIndexAction, moment: Moment) -> Table:
+    index = table.index_by_name[action.index_name]
+    settings = (action.provisioned_throughput, action.on_demand_throughput, action.warm_throughput)
+    if table.on_demand and (action.provisioned_throughput or not any(settings)):
         raise invalid(
-            f"The only Updates for index: {update.name} when TableThroughputMode is PAY_PER_REQUEST can be to "
+            f"The only Updates for index: {index.name} when TableThroughputMode is PAY_PER_REQUEST can be to "
             "OnDemandThroughput, WarmThroughput"
         )
-    if not given:
+    if not any(settings):
         raise invalid(
-            f"Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {update.name}"
+            f"Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {index.name}"
         )
-    return _replaced(table, _with_throughput(table, index, update.spec, moment))
+    return _replaced(table, _with_throughput(table, index, action, moment))
 
 
-def _with_throughput(table: Table, index: Index, spec: Spec, moment: Moment) -> Index:
-    if capacity := spec.get("ProvisionedThroughput"):
+def _with_throughput(
+    table: Table, index: Index, spec: UpdateGlobalSecondaryIndexAction, moment: Moment
+) -> Index:
+    if capacity := spec.provisioned_throughput:
         throughput.check_index_bounds(capacity)
         after = throughput.updated(index.throughput, capacity, moment.now, index=index.name)
         warm = ceilings.kept_warm(index.warm, after, on_demand=False)
         index = _updating(changed(index, throughput=after, warm=warm), moment)
-    if limits := spec.get("OnDemandThroughput"):
+    if limits := spec.on_demand_throughput:
         if not table.on_demand:
             ceilings.refuse_ceilings(limits, index=index.name, creating=False)
-        found = ceilings.ceilings(index.on_demand, limits, index=index.name, region=table.region)
-        index = _updating(changed(index, on_demand=found), moment)
-    if warm_spec := spec.get("WarmThroughput"):
+        after_limits = ceilings.ceilings(index.on_demand, limits, index=index.name, region=table.region)
+        index = _updating(changed(index, on_demand=after_limits), moment)
+    if warm_spec := spec.warm_throughput:
         raised = ceilings.raised_warm(
             index.warm,
             warm_spec,
@@ -218,4 +239,6 @@ def _existing(table: Table, name: str, verb: str) -> Index:
 
 
 def _replaced(table: Table, index: Index) -> Table:
-    return changed(table, indexes=tuple(index if each.name == index.name else each for each in table.indexes))
+    return changed(
+        table, indexes=tuple(index if other.name == index.name else other for other in table.indexes)
+    )

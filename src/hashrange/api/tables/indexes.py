@@ -1,44 +1,50 @@
 """Secondary indexes as a request defines them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from hashrange.api import errors
 from hashrange.api.tables import ceilings, key_schemas, throughput
 from hashrange.api.tables.key_schemas import Definitions
+from hashrange.api.tables.structures import (
+    GlobalSecondaryIndex,
+    KeySchemaElement,
+    LocalSecondaryIndex,
+    Projection,
+)
 from hashrange.api.tables.wording import invalid
 from hashrange.core.limits import GLOBAL_INDEXES_MAX, LOCAL_INDEXES_MAX, PROJECTED_ATTRIBUTES_MAX
-from hashrange.core.schema import Index, Projection
+from hashrange.core.schema import Index, Projection as ProjectionKind
 
-Spec = Mapping[str, Any]
+GlobalSpecs = Sequence[GlobalSecondaryIndex] | None
+LocalSpecs = Sequence[LocalSecondaryIndex] | None
 
 
-def check_lists(request: Mapping[str, Any]) -> None:
+def check_lists(global_specs: GlobalSpecs, local_specs: LocalSpecs, key: Sequence[KeySchemaElement]) -> None:
     """What can be said about the lists of indexes before looking at any one of them."""
-    for name in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
-        if name in request and not request[name]:
+    for name, specs in (("GlobalSecondaryIndexes", global_specs), ("LocalSecondaryIndexes", local_specs)):
+        if specs is not None and not specs:
             raise invalid(f"List of {name} is empty")
-    if "LocalSecondaryIndexes" in request and len(request["KeySchema"]) < 2:
+    if local_specs is not None and len(key) < 2:
         raise invalid(
             "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"
         )
 
 
-def check_counts(request: Mapping[str, Any]) -> None:
+def check_counts(global_specs: GlobalSpecs, local_specs: LocalSpecs) -> None:
     """How many indexes a table may have, and how many attributes they may copy."""
-    if len(request.get("LocalSecondaryIndexes", ())) > LOCAL_INDEXES_MAX:
+    if len(local_specs or ()) > LOCAL_INDEXES_MAX:
         raise invalid(f"Number of LocalSecondaryIndexes exceeds per-table limit of {LOCAL_INDEXES_MAX}")
-    if len(request.get("GlobalSecondaryIndexes", ())) > GLOBAL_INDEXES_MAX:
+    if len(global_specs or ()) > GLOBAL_INDEXES_MAX:
         raise invalid(f"GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES_MAX}")
 
 
-def check_names(specs: Sequence[Spec]) -> None:
+def check_names(specs: Sequence[GlobalSecondaryIndex | LocalSecondaryIndex]) -> None:
     """An index's name is its own within the table."""
     seen = set()
     for spec in specs:
-        if spec["IndexName"] in seen:
-            raise invalid(f"Duplicate index name: {spec['IndexName']}")
-        seen.add(spec["IndexName"])
+        if spec.index_name in seen:
+            raise invalid(f"Duplicate index name: {spec.index_name}")
+        seen.add(spec.index_name)
 
 
 def check_projected(indexes: Sequence[Index]) -> None:
@@ -47,11 +53,11 @@ def check_projected(indexes: Sequence[Index]) -> None:
         raise invalid(f"NonKeyAttributes count exceeds the per-table limit of {PROJECTED_ATTRIBUTES_MAX}")
 
 
-def local_index(spec: Spec, defined: Definitions, *, slot: int, table_hash: str) -> Index:
+def local_index(spec: LocalSecondaryIndex, defined: Definitions, *, slot: int, table_hash: str) -> Index:
     """A local secondary index."""
-    name = spec["IndexName"]
-    hash_keys, range_keys = key_schemas.local_key(name, spec["KeySchema"], defined, table_hash)
-    projection, names = projected(spec["Projection"])
+    name = spec.index_name
+    hash_keys, range_keys = key_schemas.local_key(name, spec.key_schema, defined, table_hash)
+    projection, names = projected(spec.projection)
     return Index(
         name=name,
         slot=slot,
@@ -63,15 +69,17 @@ def local_index(spec: Spec, defined: Definitions, *, slot: int, table_hash: str)
     )
 
 
-def global_index(spec: Spec, defined: Definitions, *, slot: int, on_demand: bool, region: str) -> Index:
+def global_index(
+    spec: GlobalSecondaryIndex, defined: Definitions, *, slot: int, on_demand: bool, region: str
+) -> Index:
     """A global secondary index, with throughput of its own."""
-    name = spec["IndexName"]
-    hash_keys, range_keys = key_schemas.global_key(spec["KeySchema"], defined)
-    projection, names = projected(spec["Projection"])
-    capacity = throughput.new(spec.get("ProvisionedThroughput"))
-    limits = ceilings.ceilings(None, spec.get("OnDemandThroughput"), index=name, region=region, creating=True)
+    name = spec.index_name
+    hash_keys, range_keys = key_schemas.global_key(spec.key_schema, defined)
+    projection, names = projected(spec.projection)
+    capacity = throughput.new(spec.provisioned_throughput)
+    limits = ceilings.ceilings(None, spec.on_demand_throughput, index=name, region=region, creating=True)
     warm = ceilings.initial_warm(
-        spec.get("WarmThroughput"), capacity, on_demand=on_demand, index=name, region=region
+        spec.warm_throughput, capacity, on_demand=on_demand, index=name, region=region
     )
     return Index(
         name=name,
@@ -87,38 +95,38 @@ def global_index(spec: Spec, defined: Definitions, *, slot: int, on_demand: bool
     )
 
 
-def check_created_throughput(spec: Spec, *, on_demand: bool) -> None:
+def check_created_throughput(spec: GlobalSecondaryIndex, *, on_demand: bool) -> None:
     """A new table's global index has capacity exactly if the table has."""
-    name, given = spec["IndexName"], "ProvisionedThroughput" in spec
-    if on_demand and given:
+    name, provisioned = spec.index_name, spec.provisioned_throughput is not None
+    if on_demand and provisioned:
         raise invalid(
             f"ProvisionedThroughput should not be specified for index: {name} when BillingMode is "
             "PAY_PER_REQUEST"
         )
-    if not on_demand and not given:
+    if not on_demand and not provisioned:
         raise invalid(f"ProvisionedThroughput is not specified for index: {name}")
     if not on_demand:
-        ceilings.refuse_ceilings(spec.get("OnDemandThroughput"), index=name, creating=True)
+        ceilings.refuse_ceilings(spec.on_demand_throughput, index=name, creating=True)
 
 
-def check_added_throughput(spec: Spec, *, on_demand: bool) -> None:
+def check_added_throughput(spec: GlobalSecondaryIndex, *, on_demand: bool) -> None:
     """The same for an index added to a live table, in other words."""
-    name, given = spec["IndexName"], "ProvisionedThroughput" in spec
-    if on_demand and given:
+    name, provisioned = spec.index_name, spec.provisioned_throughput is not None
+    if on_demand and provisioned:
         raise invalid(
             f"Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: {name} when "
             "BillingMode is PAY_PER_REQUEST"
         )
-    if not on_demand and not given:
+    if not on_demand and not provisioned:
         raise invalid(f"Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {name}")
     if not on_demand:
-        ceilings.refuse_ceilings(spec.get("OnDemandThroughput"), index=name, creating=False)
+        ceilings.refuse_ceilings(spec.on_demand_throughput, index=name, creating=False)
 
 
-def projected(spec: Spec) -> tuple[Projection, tuple[str, ...]]:
+def projected(spec: Projection) -> tuple[ProjectionKind, tuple[str, ...]]:
     """What an index copies, beside the keys; names come back sorted."""
-    kind: Projection | None = spec.get("ProjectionType")
-    names = spec.get("NonKeyAttributes")
+    kind = spec.projection_type
+    names = spec.non_key_attributes
     if kind is None:
         raise invalid("Unknown ProjectionType: null")
     if kind != "INCLUDE" and names is not None:

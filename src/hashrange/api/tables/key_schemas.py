@@ -1,27 +1,27 @@
 """Key schemas: from a request's elements to key attributes with types, under the service's rules."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from hashrange.api import errors
+from hashrange.api.tables.structures import AttributeDefinition, KeySchemaElement
 from hashrange.api.tables.wording import invalid
 from hashrange.core.limits import INDEX_KEY_ATTRIBUTES_MAX
 from hashrange.core.schema import KeyAttribute, ScalarType
 
-Elements = Sequence[Mapping[str, Any]]
+Elements = Sequence[KeySchemaElement]
 Definitions = Mapping[str, ScalarType]
 KeyPair = tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]  # hash attributes, range attributes
 
 
-def definitions(request: Mapping[str, Any]) -> dict[str, ScalarType]:
+def definitions(specs: Sequence[AttributeDefinition] | None) -> dict[str, ScalarType]:
     """Types by attribute name, as the request defines them."""
-    found: dict[str, ScalarType] = {}
-    for each in request.get("AttributeDefinitions", ()):
-        name = each["AttributeName"]
-        if name in found:
+    types: dict[str, ScalarType] = {}
+    for spec in specs or ():
+        name = spec.attribute_name
+        if name in types:
             raise errors.validation(f"Attribute Name is duplicated: {name}")
-        found[name] = each["AttributeType"]
-    return found
+        types[name] = spec.attribute_type
+    return types
 
 
 def stored_definitions(defined: Definitions) -> tuple[KeyAttribute, ...]:
@@ -31,7 +31,7 @@ def stored_definitions(defined: Definitions) -> tuple[KeyAttribute, ...]:
 
 def names_of(elements: Elements) -> list[str]:
     """The attributes a key schema names."""
-    return [element["AttributeName"] for element in elements]
+    return [element.attribute_name for element in elements]
 
 
 def table_key(elements: Elements, defined: Definitions) -> KeyPair:
@@ -48,10 +48,10 @@ def local_key(name: str, elements: Elements, defined: Definitions, table_hash: s
     _check_pair(elements)
     if len(elements) != 2:
         raise invalid(f"Index KeySchema does not have a range key for index: {name}")
-    if elements[0]["AttributeName"] != table_hash:
+    if elements[0].attribute_name != table_hash:
         raise invalid(
             "Index KeySchema does not have the same leading hash key as table KeySchema for index: "
-            f"{name}. index hash key: {elements[0]['AttributeName']}, table hash key: {table_hash}"
+            f"{name}. index hash key: {elements[0].attribute_name}, table hash key: {table_hash}"
         )
     return _typed(elements, defined)
 
@@ -59,7 +59,7 @@ def local_key(name: str, elements: Elements, defined: Definitions, table_hash: s
 def global_key(elements: Elements, defined: Definitions) -> KeyPair:
     """A global index's key: up to four HASH attributes, then up to four RANGE attributes."""
     _check_first(elements)
-    kinds = [element["KeyType"] for element in elements]
+    kinds = [element.key_type for element in elements]
     if len(set(names_of(elements))) != len(elements):
         raise errors.validation("The KeySchema contains multiple key attributes with the same name")
     if kinds != sorted(kinds):
@@ -108,18 +108,18 @@ def _check_pair(elements: Elements) -> None:
             "Both the Hash Key and the Range Key element in the KeySchema have the same name"
         )
     _check_first(elements)
-    if len(elements) > 1 and elements[1]["KeyType"] != "RANGE":
+    if len(elements) > 1 and elements[1].key_type != "RANGE":
         raise errors.validation("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
 
 
 def _check_first(elements: Elements) -> None:
-    if elements[0]["KeyType"] != "HASH":
+    if elements[0].key_type != "HASH":
         raise errors.validation("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
 
 
 def _typed(elements: Elements, defined: Definitions) -> KeyPair:
     parts: dict[str, list[KeyAttribute]] = {"HASH": [], "RANGE": []}
     for element in elements:
-        name = element["AttributeName"]
-        parts[element["KeyType"]].append(KeyAttribute(name, defined[name]))
+        name = element.attribute_name
+        parts[element.key_type].append(KeyAttribute(name, defined[name]))
     return tuple(parts["HASH"]), tuple(parts["RANGE"])

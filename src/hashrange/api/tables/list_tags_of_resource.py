@@ -1,22 +1,39 @@
 """ListTagsOfResource: a table's tags, all on one page."""
 
-from typing import Any
-
-from hashrange.api import answers
 from hashrange.api.context import Context
-from hashrange.api.kinds import Text
-from hashrange.api.plan import Answer, Plan
-from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
+from hashrange.api.protocol.plan import Answer, Plan
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response
+from hashrange.api.results import Described
 from hashrange.api.tables import tags
 
-SHAPE = Shape({"ResourceArn": Text(), "NextToken": Text()})
+
+class ListTagsOfResource(Request, kw_only=True):
+    """The request."""
+
+    resource_arn: str | None = None
+    next_token: str | None = None
 
 
-@operation("ListTagsOfResource", SHAPE)
-def list_tags_of_resource(context: Context, request: dict[str, Any]) -> Plan:
+SHAPE = Shape(ListTagsOfResource)
+
+
+class Tag(Response, kw_only=True):
+    """A tag."""
+
+    key: str
+    value: str
+
+
+class ListTagsOfResourceOutput(Response, kw_only=True):
+    """The answer."""
+
+    tags: list[Tag]
+
+
+def list_tags_of_resource(context: Context, request: ListTagsOfResource) -> Plan:
     """Fifty tags fit one page; the service ignores a token it did not give out."""
-    arn = request.get("ResourceArn")
+    arn = request.resource_arn
     table = tags.tagged_table(context, str(arn), tags.table_name(context, arn))
-    found = [{"Key": key, "Value": value} for key, value in table.tags.items()]
-    return Answer(answers.body({"Tags": found}))
+    shown = [Tag(key=key, value=value) for key, value in table.tags.items()]
+    return Answer(Described(ListTagsOfResourceOutput(tags=shown)))

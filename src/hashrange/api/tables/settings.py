@@ -1,35 +1,33 @@
 """Streams, encryption and table class: what a request may say about them."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import md5
-from typing import Any
 from uuid import UUID
 
 from hashrange.api import errors
+from hashrange.api.tables.structures import SSESpecification, StreamSpecification
 from hashrange.api.tables.wording import invalid
 
-Spec = Mapping[str, Any]
 _TABLE_CLASSES = ("STANDARD", "STANDARD_INFREQUENT_ACCESS")
 
 
-def created_stream(spec: Spec | None) -> str | None:
+def created_stream(spec: StreamSpecification | None) -> str | None:
     """The view type of a new table's stream, or none."""
     if spec is None:
         return None
-    view_type: str | None = spec.get("StreamViewType")
-    if spec["StreamEnabled"] and view_type is None:
+    view_type = spec.stream_view_type
+    if spec.stream_enabled and view_type is None:
         raise invalid("Table is being created with a stream enabled, UpdateViewType is required")
-    if not spec["StreamEnabled"] and view_type is not None:
+    if not spec.stream_enabled and view_type is not None:
         raise invalid("Table is being created with a stream disabled, UpdateViewType should not be specified")
     return view_type
 
 
-def check_stream_change(spec: Spec) -> None:
+def check_stream_change(spec: StreamSpecification) -> None:
     """A stream is switched on with a view type and off without one."""
-    if spec["StreamEnabled"] and "StreamViewType" not in spec:
+    if spec.stream_enabled and spec.stream_view_type is None:
         raise invalid("If stream is being enabled then UpdateViewType is required")
-    if not spec["StreamEnabled"] and "StreamViewType" in spec:
+    if not spec.stream_enabled and spec.stream_view_type is not None:
         raise invalid("If stream is being disabled, then UpdateViewType must not be specified")
 
 
@@ -47,11 +45,11 @@ def check_table_class(name: str | None) -> None:
         )
 
 
-def encryption_key(spec: Spec | None, region: str, account_id: str) -> str | None:
+def encryption_key(spec: SSESpecification | None, region: str, account_id: str) -> str | None:
     """The ARN of the KMS key a request asks for, or none for the service's own key."""
     if not spec:
         return None
-    enabled, kind, key = spec.get("Enabled"), spec.get("SSEType"), spec.get("KMSMasterKeyId")
+    enabled, kind, key = spec.enabled, spec.sse_type, spec.kms_master_key_id
     if enabled is False and kind is not None:
         raise invalid("SSEType can not be specified if Enabled is false")
     if enabled is False and key is not None:

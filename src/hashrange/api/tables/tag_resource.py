@@ -1,32 +1,37 @@
 """TagResource: add tags to a table, or give them new values."""
 
-from typing import Any
-
 from hashrange.api.context import Context
-from hashrange.api.kinds import Text
-from hashrange.api.plan import Plan
-from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
-from hashrange.api.tables import shapes, states, tags
+from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request
+from hashrange.api.tables import states, tags
 from hashrange.api.tables.changes import change_table
+from hashrange.api.tables.structures import Tag
 from hashrange.core.schema import Table, changed
 
-SHAPE = Shape({"ResourceArn": Text(), "Tags": shapes.TAGS})
+
+class TagResource(Request, kw_only=True):
+    """The request."""
+
+    resource_arn: str | None = None
+    tags: list[Tag] | None = None
 
 
-@operation("TagResource", SHAPE)
-def tag_resource(context: Context, request: dict[str, Any]) -> Plan:
+SHAPE = Shape(TagResource)
+
+
+def tag_resource(context: Context, request: TagResource) -> Plan:
     """All tags of the request are taken, or none."""
-    arn = request.get("ResourceArn")
+    arn = request.resource_arn
     name = tags.table_name(context, arn)
-    wanted = tags.members(request, "Tags", "Tag")
+    sent = tags.required(request.tags, "tags", "Tag")
     table = tags.tagged_table(context, str(arn), name)
-    given = tags.new_tags(wanted)
+    new = tags.new_tags(sent)
 
     def tagged(current: Table) -> Table:
         states.check_changeable(current)
-        merged = current.tags | given
+        merged = current.tags | new
         tags.check_count(merged)
         return changed(current, tags=merged)
 
-    return change_table(context, table, tagged, lambda *_: b"", missing=lambda: tags.missing(str(arn)))
+    return change_table(context, table, tagged, lambda *_: None, missing=lambda: tags.missing(str(arn)))

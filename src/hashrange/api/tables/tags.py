@@ -2,11 +2,12 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
+from hashrange.api.tables.structures import Tag
 from hashrange.api.tables.wording import invalid
 from hashrange.core.limits import TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX
 from hashrange.core.schema import Table
@@ -14,34 +15,35 @@ from hashrange.core.table_life import gone
 
 _MARKS = frozenset("+-=._:/@")
 
+T = TypeVar("T")
 
-def new_tags(given: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+
+def new_tags(sent: Sequence[Tag]) -> dict[str, str]:
     """The tags of a request, checked: all of them are good, or none is taken."""
-    found: dict[str, str] = {}
-    for tag in given:
-        key, value = tag.get("Key"), tag.get("Value")
+    tags: dict[str, str] = {}
+    for tag in sent:
+        key, value = tag.key, tag.value
         check_key(key)
         if value is None or len(value) > TAG_VALUE_CHARS_MAX or not _legal(value):
             shown = "null" if value is None else value
             raise errors.validation(f"The Tag Value provided is invalid, Value: {shown}")
-        if key in found:
+        if key in tags:
             raise errors.validation(f"Duplicate Tag Keys provided as input: Duplicate Tag Key found {key}")
-        found[str(key)] = value
-    check_count(found)
-    return found
+        tags[str(key)] = value
+    check_count(tags)
+    return tags
 
 
-def members(request: Mapping[str, Any], name: str, word: str) -> list[Any]:
+def required(sent: list[T] | None, name: str, word: str) -> list[T]:
     """The list a request must give, which must not be empty."""
-    given: list[Any] | None = request.get(name)
-    if given is None:
+    if sent is None:
         raise errors.validation(
-            f"1 validation error detected: Value null at '{name[0].lower()}{name[1:]}' failed to satisfy "
+            f"1 validation error detected: Value null at '{name}' failed to satisfy "
             "constraint: Member must not be null"
         )
-    if not given:
+    if not sent:
         raise errors.validation(f"Atleast one {word} needs to be provided as Input.")
-    return given
+    return sent
 
 
 def check_key(key: str | None) -> None:

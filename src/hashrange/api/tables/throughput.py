@@ -1,10 +1,11 @@
 """Provisioned throughput: what may be asked for, how it changes, and how often it may go down."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Protocol
 
 from hashrange.api import errors
+from hashrange.api.tables.structures import BillingMode, ProvisionedThroughput
 from hashrange.api.tables.wording import invalid, over_limit
 from hashrange.core.limits import (
     ACCOUNT_CAPACITY_UNITS_MAX,
@@ -14,19 +15,26 @@ from hashrange.core.limits import (
 )
 from hashrange.core.schema import Table, Throughput, UnitPair, changed
 
-Spec = Mapping[str, Any]
 _UNITS_OUT_OF_BOUNDS = 1_000_000_000_000  # beyond any quota: refused by another check, in other words
 _GUIDE = "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."
 _DAY_SECONDS = 86_400
 
 
-def wants_on_demand(request: Mapping[str, Any]) -> bool | None:
+class Moded(Protocol):
+    """A request that may ask for a billing mode and for capacity."""
+
+    billing_mode: BillingMode | None
+    table_throughput_mode: BillingMode | None
+    provisioned_throughput: ProvisionedThroughput | None
+
+
+def wants_on_demand(request: Moded) -> bool | None:
     """The billing mode a request asks for, if any; the newer member gives way to the older one."""
-    mode = request.get("BillingMode", request.get("TableThroughputMode"))
+    mode = request.billing_mode or request.table_throughput_mode
     return None if mode is None else mode == "PAY_PER_REQUEST"
 
 
-def check_with_mode(spec: Spec | None, *, on_demand: bool) -> None:
+def check_with_mode(spec: ProvisionedThroughput | None, *, on_demand: bool) -> None:
     """Refuse capacity on an on-demand table and its absence on a provisioned one (CreateTable)."""
     if on_demand:
         refuse_on_demand(spec)
@@ -38,7 +46,7 @@ def check_with_mode(spec: Spec | None, *, on_demand: bool) -> None:
         check_bounds(spec)
 
 
-def refuse_on_demand(spec: Spec | None) -> None:
+def refuse_on_demand(spec: ProvisionedThroughput | None) -> None:
     """Refuse capacity where the table is, or becomes, on-demand."""
     if spec is not None:
         raise invalid(
@@ -47,39 +55,44 @@ def refuse_on_demand(spec: Spec | None) -> None:
         )
 
 
-def check_mode_of(table: Table, request: Mapping[str, Any]) -> None:
+def check_mode_of(table: Table, request: Moded) -> None:
     """Refuse capacity for a table that is on-demand and stays so."""
     wanted = wants_on_demand(request)
     if table.on_demand if wanted is None else wanted:
-        refuse_on_demand(request.get("ProvisionedThroughput"))
+        refuse_on_demand(request.provisioned_throughput)
 
 
-def check_bounds(spec: Spec) -> None:
+def check_bounds(spec: ProvisionedThroughput) -> None:
     """Refuse numbers that no quota could allow."""
-    for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
-        if spec[name] > _UNITS_OUT_OF_BOUNDS:
-            raise errors.validation(f"Given value {spec[name]} for {name} is out of bounds")
+    for name, units in (
+        ("ReadCapacityUnits", spec.read_capacity_units),
+        ("WriteCapacityUnits", spec.write_capacity_units),
+    ):
+        if units > _UNITS_OUT_OF_BOUNDS:
+            raise errors.validation(f"Given value {units} for {name} is out of bounds")
 
 
-def check_index_bounds(spec: Spec) -> None:
+def check_index_bounds(spec: ProvisionedThroughput) -> None:
     """The same for an index, where another part of the service complains."""
-    if max(spec.values()) > _UNITS_OUT_OF_BOUNDS:
+    if max(spec.read_capacity_units, spec.write_capacity_units) > _UNITS_OUT_OF_BOUNDS:
         raise errors.validation(
             "This operation cannot be performed with given input values. Please contact DynamoDB service team "
             "for more info: Action Blocked: IndexUpdate"
         )
 
 
-def new(spec: Spec | None) -> Throughput:
+def new(spec: ProvisionedThroughput | None) -> Throughput:
     """The throughput of a new table or index."""
     if not spec:
         return Throughput()
-    return Throughput(read_units=spec["ReadCapacityUnits"], write_units=spec["WriteCapacityUnits"])
+    return Throughput(read_units=spec.read_capacity_units, write_units=spec.write_capacity_units)
 
 
-def updated(before: Throughput, spec: Spec, now: float, *, index: str | None = None) -> Throughput:
+def updated(
+    before: Throughput, spec: ProvisionedThroughput, now: float, *, index: str | None = None
+) -> Throughput:
     """The throughput after a change, with its history; a change must change something."""
-    reads, writes = spec["ReadCapacityUnits"], spec["WriteCapacityUnits"]
+    reads, writes = spec.read_capacity_units, spec.write_capacity_units
     if (reads, writes) == (before.read_units, before.write_units):
         raise errors.validation(_unchanged(before, index))
     after = changed(

@@ -13,9 +13,7 @@ class WriteTemplate:
 
     __slots__ = ("_checks", "_condition", "_update")
 
-    def __init__(
-        self, update: Update | None, condition: Condition | None, checks: tuple[Check, ...]
-    ) -> None:
+    def __init__(self, update: Update | None, condition: Condition | None, checks: tuple[Check, ...]) -> None:
         """Keep what `Resolver` made; `checks` are those that it would run with new values."""
         self._update = None if update is None else update.plan
         self._condition = None if condition is None else condition.plan
