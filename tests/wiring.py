@@ -9,16 +9,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+import msgspec
 import orjson
 import uvloop
 
 from hashrange.api.errors import ApiError
-from hashrange.api.plan import Answer, Plan, Read, Write
+from hashrange.api.protocol.operation import Service
+from hashrange.api.protocol.plan import Answer, Plan, Read, Write
+from hashrange.api.results import Described
+from hashrange.chain.executor import LocalExecutor
 from hashrange.core.errors import Invalid
 from hashrange.storage.sqlite import MemoryEngine
-from hashrange.wire.dispatch import Dispatcher
+from hashrange.wire.identity import Callers
+from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
+from hashrange.wire.router import Router
 
 AUTHORIZATION = (
     b"AWS4-HMAC-SHA256 Credential=AKID/20260101/eu-west-1/dynamodb/aws4_request, "
@@ -27,13 +33,24 @@ AUTHORIZATION = (
 
 
 class Fake:
-    """An operation made of one function of caller and request."""
+    """An operation made of one function of caller and request; any JSON object will do as a request."""
 
-    def __init__(self, plan: Callable[[Any, dict[str, Any]], Plan]) -> None:
-        self._plan = plan
+    def __init__(self, handler: Callable[[Any, dict[str, Any]], Plan]) -> None:
+        self.name = "Fake"
+        self.handler = handler
+        self.shape = self
+        self.decode = msgspec.json.Decoder(dict[str, Any]).decode
 
-    def plan(self, context: Any, request: dict[str, Any]) -> Plan:
-        return self._plan(context, request)
+    def check(self, sent: dict[str, Any]) -> None:
+        """Whatever the handler found wrong is wrong."""
+
+    def worded(self, invalid: Invalid) -> str:
+        return invalid.message
+
+
+def answered(body: Any) -> Described:
+    """A result that is rendered as this JSON."""
+    return Described(msgspec.Raw(orjson.dumps(body)))  # type: ignore[arg-type]
 
 
 class HeldEngine(MemoryEngine):
@@ -52,29 +69,29 @@ class HeldEngine(MemoryEngine):
 
 
 def echo(_: Any, request: dict[str, Any]) -> Plan:
-    return Answer(orjson.dumps(request))
+    return Answer(answered(request))
 
 
 def who(context: Any, _: dict[str, Any]) -> Plan:
-    return Answer(orjson.dumps([context.access_key, context.region]))
+    return Answer(answered([context.access_key, context.region]))
 
 
 def read(_: Any, request: dict[str, Any]) -> Plan:
-    return Read(lambda reader: orjson.dumps({"value": (reader.get(request["key"].encode()) or b"").decode()}))
+    return Read(lambda reader: answered({"value": (reader.get(request["key"].encode()) or b"").decode()}))
 
 
 def write(_: Any, request: dict[str, Any]) -> Plan:
-    def step(tx: Any) -> bytes:
+    def step(tx: Any) -> Described:
         tx.put(request["key"].encode(), request["value"].encode())
         if request.get("fail"):
             raise Invalid("the step failed")
-        return b"{}"
+        return answered({})
 
     return Write(step)
 
 
 def big(_: Any, request: dict[str, Any]) -> Plan:
-    return Answer(orjson.dumps("x" * request["bytes"]))
+    return Answer(answered("x" * request["bytes"]))
 
 
 def fail(_: Any, request: dict[str, Any]) -> Plan:
@@ -112,6 +129,8 @@ class Wire:
     limits: Limits = field(default_factory=Limits)
     engine: HeldEngine = field(default_factory=HeldEngine)
     port: int = 0
+    paths: dict[bytes, Any] = field(default_factory=dict)
+    query_versions: dict[str, Any] = field(default_factory=dict)
 
     def start(self) -> "Wire":
         ready = threading.Event()
@@ -159,14 +178,16 @@ class Wire:
     async def _serve(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        dispatcher = Dispatcher(
-            operations=OPERATIONS,
-            engine=self.engine,
-            context_for=lambda identity: Caller(identity.access_key, identity.region),
-            region="us-east-1",
+        operations: Any = OPERATIONS
+        context_for: Any = lambda identity: Caller(identity.access_key, identity.region)  # noqa: E731
+        endpoint = JsonEndpoint(
+            (Service("fake", "DynamoDB_20120810.", "com.amazonaws.dynamodb.v20120810#", operations),),
+            LocalExecutor(self.engine).run,
+            Callers(context_for),
             body_bytes_max=self.limits.body_bytes_max,
         )
-        self._listener = Listener(dispatcher, self.limits)
+        router = Router(endpoint, region="us-east-1", paths=self.paths, query_versions=self.query_versions)
+        self._listener = Listener(router, self.limits)
         self.port = await self._listener.start("127.0.0.1", 0)
         ready.set()
         await self._stop.wait()

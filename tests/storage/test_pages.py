@@ -30,7 +30,7 @@ def fill(engine: SqliteEngine, draw: random.Random, sizes: list[int], partitions
         for number, size in enumerate(sizes):
             artist, song = {"S": f"a{draw.randrange(partitions)}"}, {"S": f"{number:05d}"}
             item = {"artist": artist, "song": song, "x": {"S": "é" * 7}}
-            tx.put(prefix + keys.item_key(artist, song), items.encode(item, size))
+            tx.put(prefix + keys.item_key(artist, song), items.encode(item, size, 0.0))
 
     engine.write(step)
 

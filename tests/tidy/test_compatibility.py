@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hashrange.api.registry import operations
-from hashrange.server import load_operations
+from hashrange.api.registry import DYNAMODB
 
-load_operations()
+operations = DYNAMODB.operations
 _PAGE = (Path(__file__).parents[2] / "docs" / "compatibility.md").read_text()
 _SECTIONS = dict(re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", _PAGE, re.MULTILINE | re.DOTALL))
 

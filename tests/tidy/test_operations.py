@@ -2,18 +2,20 @@
 
 import re
 
-from hashrange import server
-from hashrange.api import registry
+from hashrange.api.registry import DYNAMODB
 
 
 def test_an_operation_lives_in_the_module_of_its_name() -> None:
-    server.load_operations()
     wrong = {
         operation.name: operation.handler.__module__
-        for operation in registry.operations.values()
+        for operation in DYNAMODB.operations.values()
         if operation.handler.__module__.rpartition(".")[2] != snake_case(operation.name)
     }
     assert wrong == {}
+
+
+def test_the_table_of_operations_is_sorted() -> None:
+    assert list(DYNAMODB.operations) == sorted(DYNAMODB.operations)
 
 
 def snake_case(name: str) -> str:

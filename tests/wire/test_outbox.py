@@ -1,6 +1,6 @@
 """Answers of one turn are written together; one that cannot be written takes no other with it."""
 
-from hashrange.wire.http import Shared
+from hashrange.wire.interfaces import ServerState
 from hashrange.wire.limits import Limits
 
 
@@ -30,7 +30,7 @@ class NoHandler:
 
 
 def test_an_answer_that_cannot_be_written_holds_up_no_other() -> None:
-    shared = Shared(NoHandler(), Limits(body_bytes_max=1))
+    shared = ServerState(NoHandler(), Limits(body_bytes_max=1))
     good, bad, other = Client(), Client(broken=True), Client()
     shared.outbox.extend((good, bad, other))
     shared.flush()

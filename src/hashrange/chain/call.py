@@ -40,7 +40,7 @@ class Call(msgspec.Struct):
                 pass
             except (ApiError, Invalid) as error:
                 # Constraints that decoding leaves out, and JSON of a wrong type further behind, are reported first.
-                operation.shape.explain(self.sent())
+                operation.shape.check(self.sent())
                 if isinstance(error, ApiError):
                     raise
                 raise validation(operation.shape.worded(error)) from None

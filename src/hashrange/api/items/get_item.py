@@ -39,33 +39,30 @@ SHAPE = Shape(GetItem)
 
 
 def get_item(context: Context, request: GetItem) -> Plan:
-    """Check the projection and the key, then the key against the table."""
-    projection = None
-    if (
-        request.projection_expression is not None
-        or request.attributes_to_get is not None
-        or request.expression_attribute_names is not None
-    ):
-        projection = checked_projection(request, request.attributes_to_get)
-    elif (table := ready_table(context, request.table_name)) is not None:
-        # Most requests are this plain; what is wrong with a key is told below.
-        key = primary_key.of_plain_key(table, request.key)
-        if key is not None:
+    """Check the key and the projection, then the key against the table."""
+    if _is_plain(request):
+        # As most requests are; what is wrong with a key is told below.
+        table = ready_table(context, request.table_name)
+        key = None if table is None else primary_key.of_plain_key(table, request.key)
+        if table is not None and key is not None:
             return _plan(request, table, key, None)
+    if request.attributes_to_get is not None and request.projection_expression is not None:
+        raise mixing(["AttributesToGet"], ["ProjectionExpression"])
+    refuse_idle_names(request, request.projection_expression)
     key_item = values.canonical_item(request.key)
+    projection = read_projection(request, request.attributes_to_get)
     table = data_table(context, request.table_name)
     key = primary_key.of_key(table, key_item)
     key_paths.refuse_nested(table, (), projection)
     return _plan(request, table, key, projection)
 
 
-def checked_projection(request: GetItem, attributes_to_get: list[str] | None) -> Projection | None:
-    """The projection, after what GetItem checks first."""
-    text = request.projection_expression
-    if attributes_to_get is not None and text is not None:
-        raise mixing(["AttributesToGet"], ["ProjectionExpression"])
-    refuse_idle_names(request, text)
-    return read_projection(request, attributes_to_get)
+def _is_plain(request: GetItem) -> bool:
+    return (
+        request.projection_expression is None
+        and request.attributes_to_get is None
+        and request.expression_attribute_names is None
+    )
 
 
 def _plan(request: GetItem, table: Table, key: bytes, projection: Projection | None) -> Read:

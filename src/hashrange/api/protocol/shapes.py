@@ -77,19 +77,23 @@ class Shape(Generic[R]):
     def explain(self, sent: dict[str, Any]) -> R:
         """Read the whole request slowly: raise what is wrong with it, or give it without what does not count."""
         try:
-            clean = self._read(sent)
-            violations = self._violations(clean)
+            clean = self._checked(sent)
         except RecursionError:
             # Nested far beyond what an item may have: nothing in it is worth a closer look.
             raise serialization(None) from None
-        if violations:
-            raise validation(joined([self._phrase(violation) for violation in violations[:VIOLATIONS_MAX]]))
         return msgspec.convert(clean, self.request)
 
-    def check_types(self, sent: dict[str, Any]) -> None:
-        """Raise if JSON of a wrong type stands behind what was found wrong: the service reads all of it first."""
+    def check(self, sent: dict[str, Any]) -> None:
+        """Raise what is wrong with a request that the handler refused: the service looks at all of its shape first."""
         with contextlib.suppress(RecursionError):
-            self._read(sent)
+            self._checked(sent)
+
+    def _checked(self, sent: dict[str, Any]) -> dict[str, Any]:
+        clean = self._read(sent)
+        violations = self._violations(clean)
+        if violations:
+            raise validation(joined([self._phrase(violation) for violation in violations[:VIOLATIONS_MAX]]))
+        return clean
 
     def _read(self, sent: dict[str, Any]) -> dict[str, Any]:
         members = self.members
