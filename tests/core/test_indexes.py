@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hashrange.core import indexes, primary_key
+from hashrange.core import indexes, items, primary_key
 from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.items import StoredItem
 from schemas import index, table
 
 ALL = index("all", "g:S", "n:N")
@@ -57,7 +58,8 @@ def test_changes_turn_the_old_entries_into_the_new(
     before: dict[str, Any] | None, after: dict[str, Any] | None
 ) -> None:
     base = key_of(before or after or {"pk": {"S": "k"}})
-    changed = {change.index.name: change for change in indexes.changes(TABLE, base, before, after)}
+    stored = None if before is None else StoredItem(items.encode(before, 0, 0.0))
+    changed = {diff.index.name: diff for diff in indexes.diffs(TABLE, base, stored, after)}
     for each in TABLE.indexes:
         old = None if before is None else indexes.entry(TABLE, each, before, base)
         new = None if after is None else indexes.entry(TABLE, each, after, base)
@@ -79,8 +81,8 @@ def test_types_that_cannot_be_keys_keep_an_item_out() -> None:
 
 def test_an_index_being_deleted_is_no_longer_kept_up() -> None:
     gone = index("gone", "g:S", status="DELETING")
-    found = indexes.changes(table("pk:S", indexes=(gone,)), b"k", None, {"pk": {"S": "k"}, "g": {"S": "a"}})
-    assert found == []
+    item = {"pk": {"S": "k"}, "g": {"S": "a"}}
+    assert indexes.diffs(table("pk:S", indexes=(gone,)), b"k", None, item) == []
 
 
 @pytest.mark.parametrize(

@@ -101,21 +101,6 @@ def test_segments_are_consecutive() -> None:
         )
 
 
-@given(st.binary(min_size=8, max_size=9), st.integers(1, 50))
-def test_partitions_are_equal_shares_of_the_hash_space(key: bytes, count: int) -> None:
-    partition = reads.partition_of(key, count)
-    assert 0 <= partition < count
-    assert reads.within(reads.scan_stretch(partition, count), key) or count == 1
-
-
-def test_partitions_grow_with_throughput_and_size() -> None:
-    gigabyte = 1024**3
-    assert reads.partitions(table("pk:S"), None, 0) == 1
-    assert reads.partitions(table("pk:S", on_demand=True), None, 0) == 4
-    assert reads.partitions(table("pk:S"), None, 10 * gigabyte) == 1
-    assert reads.partitions(table("pk:S"), None, 10 * gigabyte + 1) == 2
-
-
 @pytest.mark.parametrize(
     ("clauses", "message"),
     [

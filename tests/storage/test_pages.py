@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hashrange.core import items, keys, reads
+from hashrange.core import items, keys, partitions, reads
 from hashrange.core.limits import PAGE_BYTES_MAX
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader, Transaction
@@ -23,12 +23,12 @@ class RowByRow:
         self.get, self.scan, self.counter = reader.get, reader.scan, reader.counter
 
 
-def fill(engine: SqliteEngine, draw: random.Random, sizes: list[int], partitions: int) -> None:
+def fill(engine: SqliteEngine, draw: random.Random, sizes: list[int], collections: int) -> None:
     prefix = layout.rows_prefix(MUSIC.number, layout.BASE_SLOT)
 
     def step(tx: Transaction) -> None:
         for number, size in enumerate(sizes):
-            artist, song = {"S": f"a{draw.randrange(partitions)}"}, {"S": f"{number:05d}"}
+            artist, song = {"S": f"a{draw.randrange(collections)}"}, {"S": f"{number:05d}"}
             item = {"artist": artist, "song": song, "x": {"S": "é" * 7}}
             tx.put(prefix + keys.item_key(artist, song), items.encode(item, size, 0.0))
 
@@ -61,7 +61,7 @@ def test_joined_pages_are_the_same_pages(sqlite: SqliteEngine, seed: int) -> Non
         request: dict[str, Any] = {"limit": draw.choice([None, None, 1, 7, 8, 32, 33, 100, 160, 161])}
         if is_scan:
             request["stretch"] = reads.scan_stretch(draw.randrange(segments), segments)
-            request["partitions"] = draw.choice([1, 4, 7])
+            request["partitions"] = partitions.even(draw.choice([1, 4, 7]))
         else:
             prefix = keys.partition_prefix([{"S": f"a{draw.randrange(3)}"}])
             request["stretch"] = reads.Stretch(prefix, keys.after(prefix))
@@ -78,7 +78,7 @@ def compare(engine: SqliteEngine, request: dict[str, Any]) -> None:
 @pytest.mark.parametrize("last_size", [1, 2, 3])
 def test_a_page_ends_with_the_item_that_fills_it(sqlite: SqliteEngine, last_size: int) -> None:
     fill(sqlite, random.Random(1), [PAGE_BYTES_MAX // 32] * 31 + [PAGE_BYTES_MAX // 32 - 2, last_size, 5], 1)
-    compare(sqlite, {"stretch": reads.scan_stretch(0, 1), "partitions": 4})
+    compare(sqlite, {"stretch": reads.scan_stretch(0, 1), "partitions": partitions.even(4)})
 
 
 def test_rows_in_one_piece_are_the_rows_of_a_scan(sqlite: SqliteEngine) -> None:

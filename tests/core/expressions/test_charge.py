@@ -36,4 +36,7 @@ def test_an_update_without_actions_charges_the_statement() -> None:
 
 
 def test_attribute_updates_can_be_charged_alike() -> None:
-    assert update_charge(legacy.attribute_updates({"abc": {"Value": {"S": "12345"}}})) == 3 + 19 + 3 + 5
+    assert (
+        update_charge(legacy.attribute_updates({"abc": legacy.AttributeUpdate("PUT", {"S": "12345"})}))
+        == 3 + 19 + 3 + 5
+    )

@@ -103,13 +103,36 @@ LEGACY_CASES = {
 
 
 def legacy_values(conditions: dict[str, Any]) -> dict[str, Any]:
-    """The conditions with canonical values, as handlers hand them over."""
+    """Conditions of a query or filter as handlers hand them over."""
     return {
-        name: {
-            member: [canonical(value) for value in content] if member == "AttributeValueList" else content
-            for member, content in asked.items()
-        }
-        for name, asked in conditions.items()
+        name: legacy.Comparison(
+            condition["ComparisonOperator"],
+            [canonical(value) for value in condition.get("AttributeValueList", ())],
+        )
+        for name, condition in conditions.items()
+    }
+
+
+def legacy_expectations(conditions: dict[str, Any]) -> dict[str, Any]:
+    """Expectations as handlers hand them over."""
+    return {
+        name: legacy.Expectation(
+            exists=condition.get("Exists"),
+            value=condition.get("Value"),
+            operator=condition.get("ComparisonOperator"),
+            values=None
+            if "AttributeValueList" not in condition
+            else [canonical(value) for value in condition["AttributeValueList"]],
+        )
+        for name, condition in conditions.items()
+    }
+
+
+def legacy_updates(updates: dict[str, Any]) -> dict[str, Any]:
+    """Updates as handlers hand them over."""
+    return {
+        name: legacy.AttributeUpdate(update.get("Action") or "PUT", update.get("Value"))
+        for name, update in updates.items()
     }
 
 
@@ -120,7 +143,8 @@ def legacy_values(conditions: dict[str, Any]) -> dict[str, Any]:
 def test_legacy_condition(group: dict[str, Any], conditions: Any, operator: str | None, outcome: Any) -> None:
     read = getattr(legacy, group["what"])
     try:
-        condition = read(legacy_values(conditions), operator)
+        typed = legacy_expectations if group["what"] == "expected" else legacy_values
+        condition = read(typed(conditions), operator)
         found: Any = condition is None or matches(condition, LEGACY["item"])
     except Invalid as invalid:
         found = invalid.message
@@ -143,7 +167,7 @@ def test_legacy_key_conditions(group: dict[str, Any], conditions: Any, clauses: 
 def test_legacy_attribute_updates(group: dict[str, Any], updates: Any, outcome: Any) -> None:
     try:
         found: Any = changes(
-            group["item"], apply_update(legacy.attribute_updates(updates), group["item"]).item
+            group["item"], apply_update(legacy.attribute_updates(legacy_updates(updates)), group["item"]).item
         )
     except Invalid as invalid:
         found = invalid.message
