@@ -180,7 +180,7 @@ def _run_workers(settings: Settings, started: Started) -> int:
     is_local = settings.engine == "sqlite"
     # What is wrong with the data is said once, here, and not by every worker.
     engine = SqliteEngine.describe(settings.data_dir) if is_local else _postgres().check(settings.engine)
-    claim = SqliteEngine.claim(settings.data_dir) if is_local else None
+    claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None
     try:
         sockets = workers.listen(settings.host, settings.port)
         port = int(sockets[0].getsockname()[1])
@@ -227,10 +227,12 @@ def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> E
         return _open_postgres(settings, deliver)
     if settings.in_memory:
         return MemoryEngine(deliver=deliver)
-    soon = asyncio.get_running_loop().call_soon
+    call_soon = asyncio.get_running_loop().call_soon
     if place is not None:
-        return SqliteEngine.join(settings.data_dir, deliver=deliver, tide=place.commits, soon=soon)
-    return SqliteEngine.open(settings.data_dir, deliver=deliver, soon=soon)
+        return SqliteEngine.join(
+            settings.data_dir, deliver=deliver, commit_version=place.commits, call_soon=call_soon
+        )
+    return SqliteEngine.open(settings.data_dir, deliver=deliver, call_soon=call_soon)
 
 
 def _postgres() -> "type[PostgresEngine]":

@@ -73,21 +73,21 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 class Commits(msgspec.Struct, frozen=True):
-    """One worker's view of who has committed: the engine's `Tide`."""
+    """One worker's view of who has committed: the engine's `CommitVersion`."""
 
     board: Board
     worker: int
 
-    def seen(self) -> bytes:
+    def current(self) -> bytes:
         """What differs after every commit of any worker."""
         return self.board.seen()
 
-    def commit(self, log_pages: int) -> None:
-        """Note a commit; workers commit in turn, so the length of the log is the newest."""
+    def advance(self, log_pages: int) -> None:
+        """Note a commit; only one worker commits at a time, so the length of the log is the newest."""
         self.board.note = log_pages
         self.board.raise_number(self.worker)
 
-    def moved(self) -> None:
+    def log_emptied(self) -> None:
         """Note that the whole log is in the file."""
         self.board.note = 0
 

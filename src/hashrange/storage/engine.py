@@ -61,8 +61,8 @@ Done = Callable[[T | None, BaseException | None], None]
 Deliver = Callable[[list[Callable[[], None]]], None]
 """Runs the callbacks of one commit, in order, where the owner wants them run."""
 
-Soon = Callable[[Callable[[], None]], object]
-"""Has something done on the calling thread, an event loop's, once this turn of the loop is over."""
+CallSoon = Callable[[Callable[[], None]], object]
+"""An event loop's `call_soon`: runs a callback on the loop's thread in its next iteration."""
 
 
 class Reader(Protocol):
