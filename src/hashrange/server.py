@@ -249,7 +249,7 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
     return _postgres().open(
         settings.engine,
         deliver=deliver,
-        seldom=layout.SELDOM_WRITTEN,
+        read_mostly=layout.READ_MOSTLY,
         replicas=settings.replica,
         staleness_seconds=settings.replica_staleness_ms / 1000,
     )

@@ -85,7 +85,7 @@ def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
 
 
 def _write_entries(tx: Transaction, table: Table, index: Index, entries: dict[bytes, Entry]) -> None:
-    tx.expect(list(entries))
+    tx.prefetch(list(entries))
     for row, entry in entries.items():
         if tx.get(row) is None:
             tx.put(row, items.encode(entry.item, entry.size))

@@ -121,7 +121,6 @@ class FencedEngine:
     def __init__(self, engine: Engine, lease: Lease) -> None:
         self._engine = engine
         self._lease = lease
-        self.blocking = engine.blocking
         self.shared = engine.shared
 
     @property

@@ -43,7 +43,6 @@ class Lock(NamedTuple):
 class SqliteEngine:
     """An `Engine` on one data directory, which it has for itself while open, or shares with the other workers."""
 
-    blocking = False
     shared = False
 
     def __init__(

@@ -43,6 +43,8 @@ class _ConcurrentWrite(Exception):
 class _ChunkedReader:
     """Takes the engine's lock for a chunk at a time, and gives up if somebody wrote between two chunks."""
 
+    joined = None
+
     def __init__(self, engine: "MemoryEngine") -> None:
         self._engine = engine
         self._commits = engine.commits
@@ -79,7 +81,6 @@ class _ChunkedReader:
 class MemoryEngine:
     """An `Engine` that forgets everything when closed; a step runs and is done within `submit`."""
 
-    blocking = False
     shared = False
 
     def __init__(self, *, deliver: Deliver | None = None) -> None:
