@@ -103,7 +103,7 @@ class Server:
         follower = Follower(engine, catalogue)
 
         def look() -> None:
-            follower.look()
+            follower.poll()
             loop.call_later(_FOLLOW_SECONDS, look)
 
         loop.call_later(_FOLLOW_SECONDS, look)

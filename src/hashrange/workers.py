@@ -58,17 +58,17 @@ class Board:
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """One worker's view of who has changed the catalogue: the catalogue's `Notice`."""
+    """One worker's view of who has changed the catalogue: the catalogue's `CacheInvalidation`."""
 
     board: Board
     worker: int
 
-    def seen(self) -> bytes:
-        """What all workers have posted so far."""
+    def version(self) -> bytes:
+        """What differs after every change of any worker."""
         return self.board.seen()
 
-    def post(self) -> None:
-        """Tell all workers to look at the catalogue again."""
+    def invalidate(self) -> None:
+        """Have all workers read the catalogue again."""
         self.board.raise_number(self.worker)
 
 

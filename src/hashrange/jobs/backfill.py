@@ -39,14 +39,14 @@ class Backfill:
                     pause = min(pause, index.settles_at - now)
                     continue
                 if self._engine.write(partial(_fill, planned=table, planned_index=index)):
-                    self._tables.refresh(*catalogue.place(table))
+                    self._tables.refresh(*catalogue.address(table))
                 return 0.0
         return pause
 
 
 def _fill(tx: Transaction, *, planned: Table, planned_index: Index) -> bool:
     """Write a chunk; true when the table's record has changed, or is not the planned one any more."""
-    table = catalogue.stored_table(tx, *catalogue.place(planned))
+    table = catalogue.stored_table(tx, *catalogue.address(planned))
     index = None if table is None else table.index_by_name.get(planned_index.name)
     if table is None or index is None or table.number != planned.number:
         return True

@@ -27,7 +27,7 @@ class FinishDeletions:
                 continue
             if _is_behind(table, now):
                 self._engine.write(partial(_finish, late=table, now=now))
-                self._tables.refresh(*catalogue.place(table))
+                self._tables.refresh(*catalogue.address(table))
                 return 0.0
             upcoming = min(upcoming, next_moment(table, now) or upcoming)
         return max(0.0, upcoming - now)
@@ -38,7 +38,7 @@ def _is_behind(table: Table, now: float) -> bool:
 
 
 def _finish(tx: Transaction, *, late: Table, now: float) -> None:
-    stored = catalogue.stored_table(tx, *catalogue.place(late))
+    stored = catalogue.stored_table(tx, *catalogue.address(late))
     if stored is None or stored.number != late.number or not _is_behind(stored, now):
         return
     if gone(stored, now):

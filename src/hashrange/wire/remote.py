@@ -18,7 +18,7 @@ from hashrange.api.plan import Answer, Plan, Read, Write
 from hashrange.storage import follower
 from hashrange.storage.engine import Engine, Reader
 from hashrange.storage.errors import Conflict, StorageError
-from hashrange.storage.follower import Follower, Outdated
+from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.wire import codec, errors
 from hashrange.wire.codec import Form
 from hashrange.wire.http import Exchange
@@ -97,7 +97,7 @@ class Remote:
     def _done(self, request: Request, answer: bytes | None, error: BaseException | None) -> None:
         if error is None:
             request.succeed(answer or b"")
-        elif isinstance(error, Outdated) and request.plans < _PLANS_MAX:
+        elif isinstance(error, StaleCatalogue) and request.plans < _PLANS_MAX:
             self._follower.catch_up(partial(self._again, request))
         else:
             request.fail(error)
