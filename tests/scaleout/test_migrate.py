@@ -9,7 +9,7 @@ import pytest
 
 from hashrange import migrate
 from hashrange.storage import copying, layout
-from hashrange.storage.copying import summed
+from hashrange.storage.copying import checksum
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres import PostgresEngine
@@ -19,7 +19,7 @@ from serving import serving
 ROWS = layout.ROWS + b"\0\0\0\1\0\0"
 
 
-def fill(path: Path) -> copying.Sum:
+def fill(path: Path) -> copying.Checksum:
     """Rows of all sizes, keys too long for an index, and counters."""
 
     def step(tx: Transaction) -> None:
@@ -34,12 +34,12 @@ def fill(path: Path) -> copying.Sum:
 
     with closing(SqliteEngine.open(path)) as engine:
         engine.write(step)
-        return summed(engine, lambda _: None)
+        return checksum(engine, lambda _: None)
 
 
-def sum_of(url: str) -> copying.Sum:
+def sum_of(url: str) -> copying.Checksum:
     with closing(PostgresEngine.open(url)) as engine:
-        return summed(engine, lambda _: None)
+        return checksum(engine, lambda _: None)
 
 
 def run(source: object, target: object) -> int:
@@ -58,7 +58,7 @@ def test_there_and_back_everything_is_the_same(
     assert out.count(before.digest) == 2
     assert "copied" in err
     with closing(SqliteEngine.open(tmp_path / "two")) as engine:
-        assert summed(engine, lambda _: None) == before
+        assert checksum(engine, lambda _: None) == before
         assert engine.read(lambda reader: reader.counter(layout.TABLE_NUMBER)) == 7
 
 
