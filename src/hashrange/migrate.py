@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
                 raise OpenError(f"source and target are the same: {source.description}")
             for engine in (source, target):
                 if engine.shared:
-                    stack.callback(_claim(engine).give_back)
+                    stack.callback(_claim(engine).release)
             found = copy(source, target, Reporter().report)
     except StorageError as problem:
         print(f"hashrange: {problem}", file=sys.stderr)
@@ -76,10 +76,10 @@ def _claim(engine: Copyable) -> Lease:
     """See that no server does background work there, which one that is running would."""
     lease = Lease(engine, "jobs", ids.unique_id())
     deadline = time.monotonic() + 2 * TERM_SECONDS
-    while not lease.held():
+    while not lease.acquire():
         if time.monotonic() > deadline:
             raise OpenError(f"a server is running on {engine.description}: stop it first")
-        time.sleep(lease.pause_seconds)
+        time.sleep(lease.renew_seconds)
     return lease
 
 

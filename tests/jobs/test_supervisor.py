@@ -113,7 +113,7 @@ def test_with_a_lease_only_its_holder_works_and_another_goes_on_when_it_stops() 
     engine.close()
 
 
-def test_a_lease_that_cannot_be_looked_at_is_not_given_back() -> None:
+def test_a_lease_that_cannot_be_read_is_not_released() -> None:
     """Each attempt may take as long as the database is given to answer, and the server wants to stop."""
     engine = MemoryEngine()
     lease = Lease(engine, "jobs", "server", term_seconds=0.2)
@@ -121,16 +121,16 @@ def test_a_lease_that_cannot_be_looked_at_is_not_given_back() -> None:
     supervisor = Supervisor([job], ManualClock(77.0), lease)
     supervisor.start()
     job.wait_for(1)
-    asked, given_back = threading.Event(), threading.Event()
+    asked, released = threading.Event(), threading.Event()
 
     def away(_: object) -> None:
         asked.set()
         raise Unavailable("the database is away")
 
     engine.write = away  # type: ignore[method-assign, assignment]
-    lease.give_back = given_back.set  # type: ignore[method-assign]
+    lease.release = released.set  # type: ignore[method-assign]
     assert asked.wait(10)
     time.sleep(0.05)
     supervisor.stop()
-    assert not given_back.is_set()
+    assert not released.is_set()
     engine.close()

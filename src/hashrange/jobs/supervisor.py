@@ -17,9 +17,9 @@ _RETRY_SECONDS_MOST = 30.0
 
 
 class Supervisor:
-    """Runs jobs in turn on a thread of its own. Jobs take their time from the clock, pauses are real.
+    """Runs jobs one after the other on a thread of its own. `step` gets the clock's time; pauses are real time.
 
-    With a lease it works only while the lease is held: of several servers on one database one does the work.
+    With a lease it works only while this server holds the lease: one of the servers on a database does the work.
     """
 
     def __init__(self, jobs: Sequence[Job], clock: Clock, lease: Lease | None = None) -> None:
@@ -54,12 +54,12 @@ class Supervisor:
         # A lease that could not be looked at runs out by itself; the end need not wait for the database again.
         if self._lease is not None and self._leads:
             with contextlib.suppress(StorageError):
-                self._lease.give_back()
+                self._lease.release()
 
     def _work(self) -> None:
         while not self._stopping.is_set():
             if self._lease is not None and not self._may_work(self._lease):
-                self._stopping.wait(self._lease.pause_seconds)
+                self._stopping.wait(self._lease.renew_seconds)
                 continue
             if self._woken.is_set():
                 self._woken.clear()
@@ -70,12 +70,12 @@ class Supervisor:
                     return
             pause = min(run.due_in() for run in self._runs)
             if self._lease is not None:
-                pause = min(pause, self._lease.pause_seconds)
+                pause = min(pause, self._lease.renew_seconds)
             self._woken.wait(max(0.0, pause))
 
     def _may_work(self, lease: Lease) -> bool:
         try:
-            leads = lease.held()
+            leads = lease.acquire()
         except Closed:
             raise
         except StorageError as error:
