@@ -35,7 +35,7 @@ from hashrange.wire.journal import Journal
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.sigv4 import Identity
-from hashrange.workers import Place
+from hashrange.workers import Worker
 
 if TYPE_CHECKING:
     from hashrange.storage.postgres import PostgresEngine
@@ -58,9 +58,9 @@ log = logs.Log("server")
 class Server:
     """A whole Hashrange in one process."""
 
-    def __init__(self, settings: Settings, clock: Clock | None = None, place: Place | None = None) -> None:
+    def __init__(self, settings: Settings, clock: Clock | None = None, worker: Worker | None = None) -> None:
         self._settings = settings
-        self._place = place
+        self._worker = worker
         self._adopting: set[asyncio.Task[None]] = set()
         self._clock = clock or SystemClock()
         self._engine: Engine | None = None
@@ -71,12 +71,14 @@ class Server:
         """Open the data, start to listen; give the engine and the port."""
         load_operations()
         settings = self._settings
-        engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._place)
+        engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._worker)
         refuse_unfinished(engine)
-        own_changes = self._place is not None and not engine.shared
-        catalogue = Catalogue(engine, self._place.changes if self._place and own_changes else None)
+        own_changes = self._worker is not None and not engine.shared
+        catalogue = Catalogue(
+            engine, self._worker.catalogue_invalidation if self._worker and own_changes else None
+        )
         follower = self._follow(engine, catalogue) if engine.shared else None
-        if self._place is None or self._place.leads:
+        if self._worker is None or self._worker.runs_jobs:
             self._supervisor = supervise(engine, catalogue, self._clock)
             self._supervisor.start()
         dispatcher = Dispatcher(
@@ -89,11 +91,11 @@ class Server:
         )
         handler = Journal(dispatcher) if settings.log_level == "debug" else dispatcher
         self._listener = Listener(handler, Limits(body_bytes_max=settings.max_body_bytes))
-        if self._place is None:
+        if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)
         else:
             port = settings.port
-            self._join(self._place, self._listener, catalogue)
+            self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
 
@@ -109,21 +111,21 @@ class Server:
         loop.call_later(_FOLLOW_SECONDS, look)
         return follower
 
-    def _join(self, place: Place, listener: Listener, catalogue: Catalogue) -> None:
+    def _join(self, worker: Worker, listener: Listener, catalogue: Catalogue) -> None:
         """Take connections from the parent; the leader also looks for changes that the others make."""
         loop = asyncio.get_running_loop()
         listener.start_adopting()
-        loop.add_reader(place.control, self._adopt, place, listener)
+        loop.add_reader(worker.control, self._adopt, worker, listener)
 
         def look() -> None:
             catalogue.catch_up()
             loop.call_later(_LOOK_SECONDS, look)
 
-        if place.leads:
+        if worker.runs_jobs:
             look()
 
-    def _adopt(self, place: Place, listener: Listener) -> None:
-        connection = workers.received(place.control)
+    def _adopt(self, worker: Worker, listener: Listener) -> None:
+        connection = workers.receive_connection(worker.control)
         if connection is None:
             # The parent is gone, and with it the lock on the data: whatever is not committed by now never is.
             os._exit(1)
@@ -192,24 +194,24 @@ def _run_workers(settings: Settings, started: Started) -> int:
             claim.release()
 
 
-def _work(settings: Settings, place: Place) -> int:
+def _work(settings: Settings, worker: Worker) -> int:
     """Be one of several workers."""
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, lambda _description, _port: place.ready(), place))
+            runner.run(_serve(settings, lambda _description, _port: worker.report_ready(), worker))
     except StorageError as problem:
-        log.error("worker.refused", worker=place.number, reason=str(problem))
+        log.error("worker.refused", worker=worker.number, reason=str(problem))
         return 1
     return 0
 
 
-async def _serve(settings: Settings, started: Started, place: Place | None = None) -> None:
+async def _serve(settings: Settings, started: Started, worker: Worker | None = None) -> None:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(_log_stray)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    server = Server(settings, place=place)
+    server = Server(settings, worker=worker)
     try:
         engine, port = await server.start()
         gc.collect()
@@ -222,15 +224,15 @@ async def _serve(settings: Settings, started: Started, place: Place | None = Non
         await server.stop()
 
 
-def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> Engine:
+def _open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
     if settings.engine != "sqlite":
         return _open_postgres(settings, deliver)
     if settings.in_memory:
         return MemoryEngine(deliver=deliver)
     call_soon = asyncio.get_running_loop().call_soon
-    if place is not None:
+    if worker is not None:
         return SqliteEngine.join(
-            settings.data_dir, deliver=deliver, commit_version=place.commits, call_soon=call_soon
+            settings.data_dir, deliver=deliver, commit_version=worker.commit_version, call_soon=call_soon
         )
     return SqliteEngine.open(settings.data_dir, deliver=deliver, call_soon=call_soon)
 
