@@ -1,4 +1,4 @@
-"""The supervisor: runs what is due, tries again after trouble, hurries when woken, stops when told."""
+"""The supervisor: runs jobs that are due, retries after errors, runs every job when woken, stops when told."""
 
 import threading
 import time
@@ -70,13 +70,13 @@ def test_waking_makes_every_job_look_again() -> None:
     supervisor.stop()
 
 
-def test_trouble_in_one_job_is_tried_again_and_does_not_stop_the_others() -> None:
-    def troubled(steps: int) -> float:
+def test_a_job_that_fails_is_retried_and_does_not_stop_the_others() -> None:
+    def failing(steps: int) -> float:
         if steps < 3:
             raise RuntimeError("the disk is full")
         return LONG
 
-    bad, good = Recorded(troubled), Recorded(lambda _: 0.01)
+    bad, good = Recorded(failing), Recorded(lambda _: 0.01)
     supervisor = started(bad, good)
     good.wait_for(5)
     bad.wait_for(3)
