@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hashrange import migrate
+from hashrange.cli import main
 from hashrange.storage import copying, layout
 from hashrange.storage.copying import checksum
 from hashrange.storage.engine import Transaction
@@ -43,7 +43,7 @@ def sum_of(url: str) -> copying.Checksum:
 
 
 def run(source: object, target: object) -> int:
-    return migrate.main(["--from", str(source), "--to", str(target)])
+    return main(["migrate", "--from", str(source), "--to", str(target)])
 
 
 def test_there_and_back_everything_is_the_same(
@@ -197,4 +197,4 @@ def test_tables_of_a_server_live_on_after_the_move(tmp_path: Path, database: str
         }
         assert server.post("Query", query).body["Count"] == 10
         assert server.post("CreateTable", {**definition, "TableName": "another"}).status == 200
-        assert migrate.main(["--from", database, "--to", str(tmp_path / "back")]) == 1
+        assert main(["migrate", "--from", database, "--to", str(tmp_path / "back")]) == 1
