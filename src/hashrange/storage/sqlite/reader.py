@@ -23,9 +23,8 @@ FROM (SELECT k, v FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4
 """
 JOINED = _JOINED.format(last="max", order="")
 JOINED_REVERSE = _JOINED.format(last="min", order="DESC")
-_JOINED_TIMEOUT_FACTOR = (
-    3  # a page of joined rows is soon done; starting it again elsewhere costs twice as much
-)
+# Joining gets more time than a scan: a page of joined rows is soon done, and reading it again elsewhere costs twice.
+_JOINED_TIMEOUT_FACTOR = 3
 COUNTER = "SELECT n FROM counters WHERE k = ?"
 COUNTERS = "SELECT k, n FROM counters WHERE n <> 0 ORDER BY k"
 
