@@ -26,7 +26,7 @@ the commit is on disk: what was acknowledged survives kill -9 and power loss. Th
 steps too: what a step saw before it raised is on disk when its `done` is called. Callbacks of steps
 submitted by one thread come in commit order, which is the order of submission, unless only some of the steps
 declare what they read: then an engine may commit them side by side. Callbacks run on a thread of the engine's choice
-unless it was given a way to deliver them; they must be short and must not raise.
+unless its owner has passed a `Deliver`; they must be short and must not raise.
 
 **Prefetching.** A step may declare the keys it is going to read. An engine across a network prefetches them
 for all waiting steps at once; every key that is not declared costs a round trip. It is a hint: a step may read
@@ -135,7 +135,7 @@ class Engine(Protocol):
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` on one snapshot; any thread may call.
 
-        With `seconds` a scan that goes on for longer raises `TookTooLong` out of the step.
+        With `seconds` a scan that takes longer raises `ReadTimeout` out of the step.
         """
 
     def submit_read(

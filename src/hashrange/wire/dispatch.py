@@ -9,7 +9,7 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.plan import Plan, Read, Write
 from hashrange.storage.engine import Engine
-from hashrange.storage.errors import TookTooLong
+from hashrange.storage.errors import ReadTimeout
 from hashrange.storage.follower import Follower
 from hashrange.wire import codec, errors, plain, sigv4
 from hashrange.wire.codec import Form
@@ -90,7 +90,7 @@ class Dispatcher:
             if isinstance(plan, Read):
                 try:
                     answer = self._read(plan.step)
-                except TookTooLong:
+                except ReadTimeout:
                     self._engine.submit_read(plan.step, partial(self._done, exchange, form, request_id, None))
                     return
             else:

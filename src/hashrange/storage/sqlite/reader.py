@@ -7,7 +7,7 @@ from typing import cast
 import apsw
 
 from hashrange.storage.engine import Joined
-from hashrange.storage.errors import TookTooLong
+from hashrange.storage.errors import ReadTimeout
 
 GET = "SELECT v FROM rows WHERE k = ?"
 # A scalar subquery always gives a row, also for a missing key, and until its statement is stepped past that row
@@ -44,7 +44,7 @@ class SnapshotReader:
     )  # fmt: skip
 
     def __init__(self, connection: apsw.Connection) -> None:
-        """Read through a connection that nobody else reads through meanwhile."""
+        """Read through a connection that nobody else uses."""
         self._connection = connection
         self._pin_cursor = connection.cursor()
         self._point_cursor = connection.cursor()
@@ -117,7 +117,7 @@ class SnapshotReader:
         if not self._deadline:
             self._deadline = now + _JOINED_TIMEOUT_FACTOR * seconds
         elif now > self._deadline:
-            raise TookTooLong
+            raise ReadTimeout
 
     def end_step(self, *, keep_snapshot: bool = False) -> None:
         """Close the step's scans, and end the snapshot unless the next step may share it."""
@@ -155,7 +155,7 @@ def with_timeout(rows: Iterator[tuple[bytes, bytes]], seconds: float) -> Iterato
     for number, row in enumerate(rows):
         yield row
         if number & 31 == 31 and time.monotonic() > deadline:
-            raise TookTooLong
+            raise ReadTimeout
 
 
 def close_scans(scans: list[apsw.Cursor]) -> None:
