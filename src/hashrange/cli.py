@@ -21,8 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["bench"]:
         return _bench(words[1:])
-    chosen = _parser().parse_args(words)
-    status: int = chosen.run(chosen)
+    options = _parser().parse_args(words)
+    status: int = options.run(options)
     return status
 
 
@@ -55,9 +55,9 @@ def _bench(arguments: Sequence[str]) -> int:
     return command.main(arguments)
 
 
-def _serve(chosen: argparse.Namespace) -> int:
+def _serve(options: argparse.Namespace) -> int:
     try:
-        settings = config.load(vars(chosen), os.environ)
+        settings = config.load(vars(options), os.environ)
     except SettingInvalid as error:
         return _fail(str(error), 2)
     logs.configure(level=settings.log_level, form=settings.log_format)

@@ -94,7 +94,7 @@ class Settings:
         (), _urls, "postgresql:// URLs, by commas, of replicas that answer eventually consistent reads"
     )
     replica_staleness_ms: int = _setting(
-        1000, _whole_number(100, 3_600_000), "a replica that is further behind is not asked, in milliseconds"
+        1000, _whole_number(100, 3_600_000), "replicas that are further behind are not read, in milliseconds"
     )
     region: str = _setting("us-east-1", _region, "the region of callers that name none")
     log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")
@@ -143,7 +143,7 @@ def environment_variable(name: str) -> str:
 
 def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
     """Build the settings from flags and environment; a flag wins over its environment variable."""
-    chosen: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for setting in fields(Settings):
         variable = environment_variable(setting.name)
         if setting.name in flags:
@@ -153,10 +153,10 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         else:
             continue
         try:
-            chosen[setting.name] = setting.metadata["parse"](text)
+            values[setting.name] = setting.metadata["parse"](text)
         except ValueError as error:
             raise SettingInvalid(f"{label}: {without_password(text)!r} is not valid: {error}") from None
-    settings = Settings(**chosen)
+    settings = Settings(**values)
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(
             "several workers need a data file to share: --workers does not go with --in-memory"

@@ -32,12 +32,12 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", dest="target", required=True, metavar="PLACE", help=f"{place} to copy to")
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status."""
     try:
         with ExitStack() as stack:
-            source = stack.enter_context(closing(_open(chosen.source, is_source=True)))
-            target = stack.enter_context(closing(_open(chosen.target, is_source=False)))
+            source = stack.enter_context(closing(_open(options.source, is_source=True)))
+            target = stack.enter_context(closing(_open(options.target, is_source=False)))
             if source.description == target.description:
                 raise OpenError(f"source and target are the same: {source.description}")
             for engine in (source, target):

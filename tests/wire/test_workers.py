@@ -136,7 +136,7 @@ def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
         assert counts == {20}
 
 
-# Worker 0 exits as soon as it is asked anything; it would be restarted in an hour. Worker 1 answers with its number.
+# Worker 0 exits with its first connection. Worker 1 answers every connection with its number.
 _MORTAL_WORKER = """
 import os, sys
 from hashrange import workers

@@ -69,5 +69,5 @@ def catalogue_key(account_id: str, region: str, name: str) -> bytes:
 
 
 def token_key(account_id: str, region: str, token: str) -> bytes:
-    """The row that remembers a transaction's token."""
+    """The row of a transaction's idempotency token; see `token_rows`."""
     return TOKEN + f"{account_id}\0{region}\0{token}".encode()

@@ -1,4 +1,4 @@
-"""The rows of idempotency tokens: what a transaction's token remembers, and the index by which old ones expire.
+"""The rows of idempotency tokens: the outcome that belongs to a token, and the index by which old ones expire.
 
 A token row holds when it expires (8 bytes, epoch seconds), the digest of its request (32 bytes), and the size of every
 item that the transaction wrote (4 bytes each). For every token row there is an expiry row with an empty value, whose
@@ -20,7 +20,7 @@ _SIZE_BYTES = 4
 
 
 class TokenRow(msgspec.Struct, frozen=True):
-    """What is remembered of a token."""
+    """What the server must know to answer a repeated request."""
 
     expires_epoch_seconds: int
     digest: bytes  # of the request that the token stood for

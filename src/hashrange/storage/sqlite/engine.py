@@ -54,11 +54,11 @@ class SqliteEngine:
         commit_version: CommitVersion,
         call_soon: CallSoon | None,
     ) -> None:
-        """Take over a lock and a prepared connection; use `open` or `join`."""
+        """Use `open` or `join` instead: they lock the directory and open the file."""
         self._path = path
         self._lock = lock
         self._writer = writer
-        # A checkpoint that waited for a reader would keep the writer waiting too; it comes back later.
+        # A checkpoint that waited for a reader would keep the writer waiting too: it fails at once and is retried.
         checkpoints = self._connect(CHECKPOINT_CACHE_KIB)
         checkpoints.set_busy_timeout(0)
         self._commit_version = commit_version
@@ -127,7 +127,7 @@ class SqliteEngine:
         return self.describe(self._path.parent)
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
-        """Run `step` on one snapshot, on a reader nobody else uses meanwhile."""
+        """Run `step` on one snapshot, with a reader that nobody else uses until the step is over."""
         commit_version = self._commit_version.current()
         try:
             # One reader per read under way, not per thread; pop and append are atomic.

@@ -79,12 +79,12 @@ class _ChunkedReader:
 
 
 class MemoryEngine:
-    """An `Engine` that forgets everything when closed; a step runs and is done within `submit`."""
+    """An `Engine` whose data is gone when it is closed; `submit` runs the step and calls `done` before it returns."""
 
     shared = False
 
     def __init__(self, *, deliver: Deliver | None = None) -> None:
-        """Create an empty database; `deliver` is for long reads, everything else is done at once."""
+        """Create an empty database; `deliver` is for the outcomes of long reads."""
         self.commits = 0
         self._read_pool = ReadPool(deliver or run_inline)
         self._connection = schema.connect(":memory:", cache_kib=CACHE_KIB)
@@ -155,7 +155,7 @@ class MemoryEngine:
             return incremental_vacuum(self._connection, budget_pages)
 
     def close(self) -> None:
-        """Forget everything."""
+        """Close the database, and with it the data."""
         self._read_pool.close()
         with self._lock:
             if not self._closed:
