@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `hashrange migrate`, `hashrange bench` and `hashrange --version`."""
+"""The command line: `hashrange serve`, `hashrange migrate` and `hashrange --version`."""
 
 import argparse
 import errno
@@ -7,7 +7,7 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from hashrange import __version__, config, logs, server
+from hashrange import __version__, config, logs, migrate, server
 from hashrange.config import SettingInvalid, Settings
 from hashrange.storage.errors import StorageError
 
@@ -21,18 +21,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["bench"]:
         return _bench(words[1:])
-    if words[:1] == ["migrate"]:
-        return _migrate(words[1:])
-    parser = _parser()
-    chosen = vars(parser.parse_args(words))
-    if chosen.pop("command") is None:
-        parser.print_help()
-        return 0
-    try:
-        settings = config.load(chosen, os.environ)
-    except SettingInvalid as problem:
-        return _fail(str(problem), 2)
-    return _serve(settings)
+    options = _parser().parse_args(words)
+    status: int = options.run(options)
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -40,27 +31,35 @@ def _parser() -> argparse.ArgumentParser:
         prog="hashrange", description="A durable, faithful, self-hosted DynamoDB."
     )
     parser.add_argument("--version", action="version", version=f"hashrange {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    parser.set_defaults(run=lambda _: _print_help(parser))
+    commands = parser.add_subparsers(metavar="COMMAND")
     serve = commands.add_parser("serve", help="start the server", description="Start the server.")
     config.add_flags(serve)
-    commands.add_parser("migrate", help="copy all data to another engine", add_help=False)
-    commands.add_parser("bench", help="measure an endpoint that speaks DynamoDB", add_help=False)
+    serve.set_defaults(run=_serve)
+    migration = commands.add_parser(
+        "migrate", help="copy all data to another engine", description=migrate.DESCRIPTION
+    )
+    migrate.add_flags(migration)
+    migration.set_defaults(run=migrate.run)
     return parser
 
 
+def _print_help(parser: argparse.ArgumentParser) -> int:
+    parser.print_help()
+    return 0
+
+
 def _bench(arguments: Sequence[str]) -> int:
-    from hashrange.bench import command  # noqa: PLC0415 - the server's start does not wait for it
+    from hashrange.bench import command  # noqa: PLC0415 - importing it takes 50 ms, which a server need not spend
 
     return command.main(arguments)
 
 
-def _migrate(arguments: Sequence[str]) -> int:
-    from hashrange import migrate  # noqa: PLC0415 - the server's start does not wait for it
-
-    return migrate.main(arguments)
-
-
-def _serve(settings: Settings) -> int:
+def _serve(options: argparse.Namespace) -> int:
+    try:
+        settings = config.load(vars(options), os.environ)
+    except SettingInvalid as error:
+        return _fail(str(error), 2)
     logs.configure(level=settings.log_level, form=settings.log_format)
 
     def started(engine: str, port: int) -> None:
@@ -71,24 +70,24 @@ def _serve(settings: Settings) -> int:
 
     try:
         return server.run(settings, started)
-    except StorageError as problem:
-        return _fail(str(problem), 1)
-    except (OSError, OverflowError) as problem:
-        return _fail(_listen_problem(problem, settings), 1)
+    except StorageError as error:
+        return _fail(str(error), 1)
+    except (OSError, OverflowError) as error:
+        return _fail(_listen_error(error, settings), 1)
 
 
 def banner(settings: Settings, engine: str, port: int) -> str:
     """Say where the server is, where its data is, and how to try it."""
     endpoint = _endpoint(settings, port)
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
-    place = f"--region {settings.region} --endpoint-url {endpoint}"
+    flags = f"--region {settings.region} --endpoint-url {endpoint}"
     return "\n".join(
         (
             f"Hashrange {__version__}",
             f"  endpoint  {endpoint}",
             f"  engine    {engine}",
             f"  region    {settings.region}",
-            f"  try       {keys} aws dynamodb list-tables {place}",
+            f"  try       {keys} aws dynamodb list-tables {flags}",
         )
     )
 
@@ -98,19 +97,19 @@ def _endpoint(settings: Settings, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _listen_problem(problem: Exception, settings: Settings) -> str:
-    place = f"{settings.host} port {settings.port}"
-    match problem:
+def _listen_error(error: Exception, settings: Settings) -> str:
+    address = f"{settings.host} port {settings.port}"
+    match error:
         case socket.gaierror():
             return f"cannot listen on {settings.host}: no such host"
         case OSError(errno=errno.EADDRINUSE):
-            return f"{place} is already in use; choose another with --port"
+            return f"{address} is already in use; choose another with --port"
         case OSError(errno=errno.EACCES):
-            return f"no permission to listen on {place}; choose another with --port"
+            return f"no permission to listen on {address}; choose another with --port"
         case OSError(errno=errno.EADDRNOTAVAIL):
             return f"cannot listen on {settings.host}: it is not an address of this machine"
         case _:
-            return f"cannot listen on {place}: {problem}"
+            return f"cannot listen on {address}: {error}"
 
 
 def _fail(message: str, status: int) -> int:

@@ -69,10 +69,10 @@ def _engine(text: str) -> str:
 
 def _urls(text: str) -> tuple[str, ...]:
     # A URL may have commas of its own, between its hosts.
-    found = tuple(re.split(r",(?=postgres(?:ql)?://)", text)) if text else ()
-    if not all(url.startswith(_POSTGRES_URLS) for url in found):
+    urls = tuple(re.split(r",(?=postgres(?:ql)?://)", text)) if text else ()
+    if not all(url.startswith(_POSTGRES_URLS) for url in urls):
         raise ValueError("must be URLs that begin with postgresql://")
-    return found
+    return urls
 
 
 def _setting(default: Any, parse: Callable[[str], Any], description: str) -> Any:
@@ -81,7 +81,7 @@ def _setting(default: Any, parse: Callable[[str], Any], description: str) -> Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What `hashrange serve` can be told. A field's name is its flag and its environment variable."""
+    """The settings of `hashrange serve`. A field's name is its flag and its environment variable."""
 
     host: str = _setting("127.0.0.1", _not_empty, "address to listen on")
     port: int = _setting(8000, _whole_number(0, 65535), "port to listen on; 0 picks a free one")
@@ -94,7 +94,7 @@ class Settings:
         (), _urls, "postgresql:// URLs, by commas, of replicas that answer eventually consistent reads"
     )
     replica_staleness_ms: int = _setting(
-        1000, _whole_number(100, 3_600_000), "a replica that is further behind is not asked, in milliseconds"
+        1000, _whole_number(100, 3_600_000), "replicas that are further behind are not read, in milliseconds"
     )
     region: str = _setting("us-east-1", _region, "the region of callers that name none")
     log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")
@@ -111,7 +111,7 @@ class Settings:
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Give the parser one flag per setting; a flag that is not used leaves no trace in the result."""
+    """Give the parser one flag per setting; a flag that is not used is missing in the result."""
     for setting in fields(Settings):
         flag = "--" + setting.name.replace("_", "-")
         variable = environment_variable(setting.name)
@@ -132,7 +132,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def without_password(text: str) -> str:
-    """A setting as it may be shown and logged: what may be a URL's password is left out."""
+    """A setting as it may be shown and logged: without what may be a URL's password."""
     return re.sub(r"://([^:/]*):.*@", r"://\1:***@", text)
 
 
@@ -142,8 +142,8 @@ def environment_variable(name: str) -> str:
 
 
 def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
-    """Build the settings from what was given; a flag wins over its environment variable."""
-    chosen: dict[str, Any] = {}
+    """Build the settings from flags and environment; a flag wins over its environment variable."""
+    values: dict[str, Any] = {}
     for setting in fields(Settings):
         variable = environment_variable(setting.name)
         if setting.name in flags:
@@ -153,10 +153,10 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         else:
             continue
         try:
-            chosen[setting.name] = setting.metadata["parse"](text)
-        except ValueError as problem:
-            raise SettingInvalid(f"{label}: {without_password(text)!r} is not valid: {problem}") from None
-    settings = Settings(**chosen)
+            values[setting.name] = setting.metadata["parse"](text)
+        except ValueError as error:
+            raise SettingInvalid(f"{label}: {without_password(text)!r} is not valid: {error}") from None
+    settings = Settings(**values)
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(
             "several workers need a data file to share: --workers does not go with --in-memory"

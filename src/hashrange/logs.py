@@ -64,7 +64,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure(*, level: str, form: str, stream: TextIO | None = None) -> None:
-    """Send all of Hashrange's logging to one stream (standard error unless told) in one form."""
+    """Send all of Hashrange's logging to one stream, standard error by default, in one of `FORMATS`."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
     root = logging.getLogger("hashrange")
@@ -84,6 +84,6 @@ def _timestamp(record: logging.LogRecord) -> str:
 
 
 def _quoted(value: Any) -> str:
-    """Keep a line one line: what a client sent may hold line breaks."""
+    """Quote a value if needed, so that a line stays one line: clients may send line breaks."""
     text = str(value)
     return text if text.isascii() and text.isprintable() and " " not in text else json.dumps(text)

@@ -3,7 +3,6 @@
 import argparse
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -16,45 +15,44 @@ from hashrange.storage.sqlite import SqliteEngine
 from hashrange.storage.sqlite.schema import data_file
 
 _REPORT_SECONDS = 1.0
-_INTERRUPTED = 130  # as a shell has it
+_INTERRUPTED = 130  # the status that shells give for SIGINT
 _POSTGRES_URLS = ("postgresql://", "postgres://")
 
 
-def main(arguments: Sequence[str]) -> int:
+DESCRIPTION = (
+    "Copy all data to an empty place and check the copy. No server may run on either side. "
+    "If it is interrupted, run it again: it goes on where it stopped."
+)
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give the parser the command's flags."""
+    place = "a data directory or a postgresql:// URL"
+    parser.add_argument("--from", dest="source", required=True, metavar="PLACE", help=f"{place} to copy from")
+    parser.add_argument("--to", dest="target", required=True, metavar="PLACE", help=f"{place} to copy to")
+
+
+def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status."""
-    chosen = parser().parse_args(arguments)
     try:
         with ExitStack() as stack:
-            source = stack.enter_context(closing(_open(chosen.source, is_source=True)))
-            target = stack.enter_context(closing(_open(chosen.target, is_source=False)))
+            source = stack.enter_context(closing(_open(options.source, is_source=True)))
+            target = stack.enter_context(closing(_open(options.target, is_source=False)))
             if source.description == target.description:
                 raise OpenError(f"source and target are the same: {source.description}")
             for engine in (source, target):
                 if engine.shared:
-                    stack.callback(_claim(engine).give_back)
-            found = copy(source, target, Reporter().report)
-    except StorageError as problem:
-        print(f"hashrange: {problem}", file=sys.stderr)
+                    stack.callback(_acquire_lease(engine).release)
+            checksum = copy(source, target, Reporter().report)
+    except StorageError as error:
+        print(f"hashrange: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("hashrange: interrupted; run the same command again to go on from here", file=sys.stderr)
         return _INTERRUPTED
-    print(f"{found.rows} rows copied from {source.description} to {target.description} and checked")
-    print(f"sha256 of both {found.digest}")
+    print(f"{checksum.rows} rows copied from {source.description} to {target.description} and checked")
+    print(f"sha256 of both {checksum.digest}")
     return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """Give the command's flags."""
-    found = argparse.ArgumentParser(
-        prog="hashrange migrate",
-        description="Copy all data to an empty place and check the copy. No server may run on either side. "
-        "If it is interrupted, run it again: it goes on where it stopped.",
-    )
-    place = "a data directory or a postgresql:// URL"
-    found.add_argument("--from", dest="source", required=True, metavar="PLACE", help=f"{place} to copy from")
-    found.add_argument("--to", dest="target", required=True, metavar="PLACE", help=f"{place} to copy to")
-    return found
 
 
 def _open(place: str, *, is_source: bool) -> Copyable:
@@ -72,19 +70,19 @@ def _open(place: str, *, is_source: bool) -> Copyable:
     return SqliteEngine.open(Path(place))
 
 
-def _claim(engine: Copyable) -> Lease:
-    """See that no server does background work there, which one that is running would."""
+def _acquire_lease(engine: Copyable) -> Lease:
+    """Acquire the lease of the background jobs, which a running server would hold."""
     lease = Lease(engine, "jobs", ids.unique_id())
     deadline = time.monotonic() + 2 * TERM_SECONDS
-    while not lease.held():
+    while not lease.acquire():
         if time.monotonic() > deadline:
             raise OpenError(f"a server is running on {engine.description}: stop it first")
-        time.sleep(lease.pause_seconds)
+        time.sleep(lease.renew_seconds)
     return lease
 
 
 class Reporter:
-    """Says now and then how far it is."""
+    """Reports progress at intervals."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()

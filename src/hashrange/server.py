@@ -39,7 +39,7 @@ from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.router import Router
 from hashrange.wire.sigv4 import Identity
-from hashrange.workers import Place
+from hashrange.workers import Worker
 
 if TYPE_CHECKING:
     from hashrange.storage.postgres import PostgresEngine
@@ -62,9 +62,9 @@ log = logs.Log("server")
 class Server:
     """A whole Hashrange in one process."""
 
-    def __init__(self, settings: Settings, clock: Clock | None = None, place: Place | None = None) -> None:
+    def __init__(self, settings: Settings, clock: Clock | None = None, worker: Worker | None = None) -> None:
         self._settings = settings
-        self._place = place
+        self._worker = worker
         self._adopting: set[asyncio.Task[None]] = set()
         self._clock = clock or SystemClock()
         self._engine: Engine | None = None
@@ -74,12 +74,14 @@ class Server:
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
-        engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._place)
+        engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._worker)
         refuse_unfinished(engine)
-        own_changes = self._place is not None and not engine.shared
-        catalogue = Catalogue(engine, self._place.changes if self._place and own_changes else None)
+        own_changes = self._worker is not None and not engine.shared
+        catalogue = Catalogue(
+            engine, self._worker.catalogue_invalidation if self._worker and own_changes else None
+        )
         follower = self._follow(engine, catalogue) if engine.shared else None
-        if self._place is None or self._place.leads:
+        if self._worker is None or self._worker.runs_jobs:
             self._supervisor = supervise(engine, catalogue, self._clock)
             self._supervisor.start()
         # An engine that waits for a network is never asked on this thread.
@@ -93,11 +95,11 @@ class Server:
         )
         router = Router(endpoint, region=settings.region)
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
-        if self._place is None:
+        if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)
         else:
             port = settings.port
-            self._join(self._place, self._listener, catalogue)
+            self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
 
@@ -107,27 +109,27 @@ class Server:
         follower = Follower(engine, catalogue)
 
         def look() -> None:
-            follower.look()
+            follower.poll()
             loop.call_later(_FOLLOW_SECONDS, look)
 
         loop.call_later(_FOLLOW_SECONDS, look)
         return follower
 
-    def _join(self, place: Place, listener: Listener, catalogue: Catalogue) -> None:
+    def _join(self, worker: Worker, listener: Listener, catalogue: Catalogue) -> None:
         """Take connections from the parent; the leader also looks for changes that the others make."""
         loop = asyncio.get_running_loop()
         listener.start_adopting()
-        loop.add_reader(place.control, self._adopt, place, listener)
+        loop.add_reader(worker.control, self._adopt, worker, listener)
 
         def look() -> None:
             catalogue.catch_up()
             loop.call_later(_LOOK_SECONDS, look)
 
-        if place.leads:
+        if worker.runs_jobs:
             look()
 
-    def _adopt(self, place: Place, listener: Listener) -> None:
-        connection = workers.received(place.control)
+    def _adopt(self, worker: Worker, listener: Listener) -> None:
+        connection = workers.receive_connection(worker.control)
         if connection is None:
             # The parent is gone, and with it the lock on the data: whatever is not committed by now never is.
             os._exit(1)
@@ -180,7 +182,7 @@ def _run_workers(settings: Settings, started: Started) -> int:
     is_local = settings.engine == "sqlite"
     # What is wrong with the data is said once, here, and not by every worker.
     engine = SqliteEngine.describe(settings.data_dir) if is_local else _postgres().check(settings.engine)
-    claim = SqliteEngine.claim(settings.data_dir) if is_local else None
+    claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None
     try:
         sockets = workers.listen(settings.host, settings.port)
         port = int(sockets[0].getsockname()[1])
@@ -192,24 +194,24 @@ def _run_workers(settings: Settings, started: Started) -> int:
             claim.release()
 
 
-def _work(settings: Settings, place: Place) -> int:
+def _work(settings: Settings, worker: Worker) -> int:
     """Be one of several workers."""
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, lambda _description, _port: place.ready(), place))
+            runner.run(_serve(settings, lambda _description, _port: worker.report_ready(), worker))
     except StorageError as problem:
-        log.error("worker.refused", worker=place.number, reason=str(problem))
+        log.error("worker.refused", worker=worker.number, reason=str(problem))
         return 1
     return 0
 
 
-async def _serve(settings: Settings, started: Started, place: Place | None = None) -> None:
+async def _serve(settings: Settings, started: Started, worker: Worker | None = None) -> None:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(_log_stray)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    server = Server(settings, place=place)
+    server = Server(settings, worker=worker)
     try:
         engine, port = await server.start()
         gc.collect()
@@ -222,15 +224,17 @@ async def _serve(settings: Settings, started: Started, place: Place | None = Non
         await server.stop()
 
 
-def _open_engine(settings: Settings, deliver: Deliver, place: Place | None) -> Engine:
+def _open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
     if settings.engine != "sqlite":
         return _open_postgres(settings, deliver)
     if settings.in_memory:
         return MemoryEngine(deliver=deliver)
-    soon = asyncio.get_running_loop().call_soon
-    if place is not None:
-        return SqliteEngine.join(settings.data_dir, deliver=deliver, tide=place.commits, soon=soon)
-    return SqliteEngine.open(settings.data_dir, deliver=deliver, soon=soon)
+    call_soon = asyncio.get_running_loop().call_soon
+    if worker is not None:
+        return SqliteEngine.join(
+            settings.data_dir, deliver=deliver, commit_version=worker.commit_version, call_soon=call_soon
+        )
+    return SqliteEngine.open(settings.data_dir, deliver=deliver, call_soon=call_soon)
 
 
 def _postgres() -> "type[PostgresEngine]":
@@ -247,7 +251,7 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
     return _postgres().open(
         settings.engine,
         deliver=deliver,
-        seldom=layout.SELDOM_WRITTEN,
+        read_mostly=layout.READ_MOSTLY,
         replicas=settings.replica,
         staleness_seconds=settings.replica_staleness_ms / 1000,
     )

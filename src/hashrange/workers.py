@@ -1,8 +1,8 @@
 """Several server processes on one port and one data file: a parent that accepts, workers that answer.
 
-The parent owns the listening sockets and the data directory. It hands each new connection to the next worker in
-turn, so that the load is shared evenly however the clients connect, and it starts a new worker where one has died.
-A worker ends at once when its parent is gone, so nobody is left with the data open.
+The parent owns the listening sockets and the data directory. It sends every new connection to the next worker, round
+robin, so that the load is shared evenly however the clients connect, and it restarts a worker that has died.
+A worker exits at once when its parent is gone, so that nobody is left with the data open.
 """
 
 import contextlib
@@ -22,124 +22,127 @@ from hashrange import logs
 from hashrange.config import Settings
 
 _BACKLOG = 1024
-_SLOT_BYTES = 8
+_COUNTER_BYTES = 8
 _READY = b"r"
 _CONNECTION = b"c"
-_RESTART_SECONDS = 0.2  # a worker that cannot live must not be started in a loop as fast as it dies
+_RESTART_SECONDS = 0.2  # a worker that cannot start must not be restarted in a tight loop
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 log = logs.Log("workers")
 
 
-class Board:
-    """Numbers that all workers see: each raises one of its own to say that something has changed."""
+class SharedCounters:
+    """Counters in shared memory, one per worker, and one value that belongs to all of them."""
 
     def __init__(self, workers: int) -> None:
-        """Make it before the workers part; memory that is mapped by then stays shared."""
-        self._memory = memoryview(mmap(-1, (workers + 1) * _SLOT_BYTES))
-        self._numbers = self._memory.cast("Q")
-        self._own = workers * _SLOT_BYTES
+        """Create them before the workers are forked: memory that is mapped by then stays shared."""
+        self._memory = memoryview(mmap(-1, (workers + 1) * _COUNTER_BYTES))
+        self._counters = self._memory.cast("Q")
+        self._shared_value_at = workers * _COUNTER_BYTES
 
-    def seen(self) -> bytes:
-        """All workers' numbers as they are now, to be compared with what was seen before."""
-        return self._memory[: self._own].tobytes()
+    def snapshot(self) -> bytes:
+        """All workers' counters, to be compared with an earlier snapshot."""
+        return self._memory[: self._shared_value_at].tobytes()
 
-    def raise_number(self, worker: int) -> None:
-        """Say that something has changed; only the worker itself writes its number."""
-        self._numbers[worker] += 1
+    def increment(self, worker: int) -> None:
+        """Increment a worker's counter; no other worker may do that, because it is not atomic."""
+        self._counters[worker] += 1
 
     @property
-    def note(self) -> int:
-        """One number that belongs to all of them."""
-        return self._numbers[-1]
+    def shared_value(self) -> int:
+        """The value that belongs to all workers."""
+        return self._counters[-1]
 
-    @note.setter
-    def note(self, value: int) -> None:
-        self._numbers[-1] = value
+    @shared_value.setter
+    def shared_value(self, value: int) -> None:
+        self._counters[-1] = value
 
 
-class Changes(msgspec.Struct, frozen=True):
-    """One worker's view of who has changed the catalogue: the catalogue's `Notice`."""
+class CatalogueInvalidation(msgspec.Struct, frozen=True):
+    """The catalogue's `CacheInvalidation` among workers."""
 
-    board: Board
+    counters: SharedCounters
     worker: int
 
-    def seen(self) -> bytes:
-        """What all workers have posted so far."""
-        return self.board.seen()
+    def version(self) -> bytes:
+        """A value that differs after every change by any worker."""
+        return self.counters.snapshot()
 
-    def post(self) -> None:
-        """Tell all workers to look at the catalogue again."""
-        self.board.raise_number(self.worker)
+    def invalidate(self) -> None:
+        """Have all workers read the catalogue again."""
+        self.counters.increment(self.worker)
 
 
-class Commits(msgspec.Struct, frozen=True):
-    """One worker's view of who has committed: the engine's `Tide`."""
+class SharedCommitVersion(msgspec.Struct, frozen=True):
+    """The SQLite engine's `CommitVersion` among workers; the shared value is the length of the write-ahead log."""
 
-    board: Board
+    counters: SharedCounters
     worker: int
 
-    def seen(self) -> bytes:
-        """What differs after every commit of any worker."""
-        return self.board.seen()
+    def current(self) -> bytes:
+        """A value that differs after every commit of any worker."""
+        return self.counters.snapshot()
 
-    def commit(self, log_pages: int) -> None:
-        """Note a commit; workers commit in turn, so the length of the log is the newest."""
-        self.board.note = log_pages
-        self.board.raise_number(self.worker)
+    def advance(self, log_pages: int) -> None:
+        """Count a commit; only one worker commits at a time, so this is the newest length of the log."""
+        self.counters.shared_value = log_pages
+        self.counters.increment(self.worker)
 
-    def moved(self) -> None:
-        """Note that the whole log is in the file."""
-        self.board.note = 0
+    def log_emptied(self) -> None:
+        """Note that no snapshot needs the log."""
+        self.counters.shared_value = 0
 
     def log_pages(self) -> int:
-        """The pages of the log that are not in the file, as of the last commit of any worker."""
-        return self.board.note
+        """The pages of the log that a snapshot might need, as of the last commit of any worker."""
+        return self.counters.shared_value
 
 
-class Place(msgspec.Struct, frozen=True):
-    """What a worker process needs to know of its place among the others."""
+class Worker(msgspec.Struct, frozen=True):
+    """What a worker process has of its own, and what it shares with the others."""
 
     number: int
-    changes: Changes
-    commits: Commits
+    catalogue_invalidation: CatalogueInvalidation
+    commit_version: SharedCommitVersion
     control: socket.socket
 
     @property
-    def leads(self) -> bool:
-        """The first worker also does the background work."""
+    def runs_jobs(self) -> bool:
+        """Whether this worker does the background work."""
         return self.number == 0
 
-    def ready(self) -> None:
-        """Tell the parent that requests are answered now."""
+    def report_ready(self) -> None:
+        """Tell the parent that this worker answers requests now."""
         self.control.send(_READY)
 
 
-WorkerMain = Callable[[Settings, Place], int]
+WorkerMain = Callable[[Settings, Worker], int]
 
 
 class Parent:
-    """Accepts connections and deals them out."""
+    """Accepts connections and sends them to the workers."""
 
     def __init__(self, settings: Settings, sockets: list[socket.socket], main: WorkerMain) -> None:
         self._settings = settings
         self._sockets = sockets
         self._main = main
-        self._changes = Board(settings.workers)
-        self._commits = Board(settings.workers)
+        self._catalogue_counters = SharedCounters(settings.workers)
+        self._commit_counters = SharedCounters(settings.workers)
         self._controls: dict[int, socket.socket] = {}  # by worker number
         self._processes: dict[int, int] = {}  # process id to worker number
+        self._restart_times: dict[int, float] = {}  # by number of a worker that has died
         self._selector = selectors.DefaultSelector()
-        self._turns = cycle(range(settings.workers))
+        self._round_robin = cycle(range(settings.workers))
+        self._accepting = False
         self._stopping = False
 
     def run(self, started: Callable[[], None]) -> int:
         """Serve until told to stop; give the exit status."""
-        wake, bell = socket.socketpair()
-        wake.setblocking(False)
-        bell.setblocking(False)
-        signal.set_wakeup_fd(bell.fileno(), warn_on_full_buffer=False)
-        for caught in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-            signal.signal(caught, _noted)
+        signals, wakeup = socket.socketpair()
+        signals.setblocking(False)
+        wakeup.setblocking(False)
+        signal.set_wakeup_fd(wakeup.fileno(), warn_on_full_buffer=False)
+        for signal_number in _SIGNALS:
+            signal.signal(signal_number, _ignore_signal)
         for number in range(self._settings.workers):
             self._start_worker(number)
         if not self._await_ready():
@@ -147,36 +150,41 @@ class Parent:
         for control in self._controls.values():
             control.setblocking(False)  # a worker that is stuck must not hold up the others
         started()
-        self._selector.register(wake, selectors.EVENT_READ, self._signalled)
-        for each in self._sockets:
-            self._selector.register(each, selectors.EVENT_READ, self._accept)
+        self._selector.register(signals, selectors.EVENT_READ, self._handle_signals)
         while not self._stopping:
-            for key, _ in self._selector.select():
+            self._accept_if(bool(self._controls))
+            for key, _ in self._selector.select(self._restart_timeout()):
                 key.data(key.fileobj)
+            self._restart_workers()
         return self._end(0)
 
     def _start_worker(self, number: int) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         process = os.fork()
         if process == 0:
-            ours.close()  # or the worker would keep its own line open when the parent is gone
+            ours.close()  # or the worker itself would keep the connection open when the parent is gone
             self._become_worker(number, theirs)
         theirs.close()
         self._controls[number] = ours
         self._processes[process] = number
 
     def _become_worker(self, number: int, control: socket.socket) -> None:
-        """Never returns: the child does a worker's work and ends."""
+        """Run as a worker in the forked process; never returns."""
         status = 1
         try:
             signal.set_wakeup_fd(-1)
-            for caught in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-                signal.signal(caught, signal.SIG_DFL)
-            for other in [*self._controls.values(), *self._sockets]:
-                other.close()
+            for signal_number in _SIGNALS:
+                signal.signal(signal_number, signal.SIG_DFL)
+            for inherited in [*self._controls.values(), *self._sockets]:
+                inherited.close()
             self._selector.close()
-            changes, commits = Changes(self._changes, number), Commits(self._commits, number)
-            status = self._main(self._settings, Place(number, changes, commits, control))
+            worker = Worker(
+                number,
+                CatalogueInvalidation(self._catalogue_counters, number),
+                SharedCommitVersion(self._commit_counters, number),
+                control,
+            )
+            status = self._main(self._settings, worker)
         except BaseException as error:  # noqa: BLE001 - the parent's stack must not be unwound in the child
             log.error("worker.failed", worker=number, error=error)
         finally:
@@ -185,8 +193,19 @@ class Parent:
             os._exit(status)
 
     def _await_ready(self) -> bool:
-        """Wait until every worker answers requests; false if one ends instead."""
+        """Wait until every worker answers requests; false if one exits instead."""
         return all(control.recv(1) == _READY for control in self._controls.values())
+
+    def _accept_if(self, has_workers: bool) -> None:
+        """Accept connections while there is a worker to take them; otherwise they wait in the backlog."""
+        if self._accepting == has_workers:
+            return
+        self._accepting = has_workers
+        for listening in self._sockets:
+            if has_workers:
+                self._selector.register(listening, selectors.EVENT_READ, self._accept)
+            else:
+                self._selector.unregister(listening)
 
     def _accept(self, listening: socket.socket) -> None:
         try:
@@ -196,46 +215,64 @@ class Parent:
             return
         with connection:
             for _ in range(self._settings.workers):
-                control = self._controls.get(next(self._turns))
-                if control is not None and _handed(control, connection):
+                control = self._controls.get(next(self._round_robin))
+                if control is not None and _send_connection(control, connection):
                     return
 
-    def _signalled(self, wake: socket.socket) -> None:
-        numbers = wake.recv(64)
+    def _handle_signals(self, signals: socket.socket) -> None:
+        numbers = signals.recv(64)
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             self._stopping = True
         if signal.SIGCHLD in numbers:
             self._reap()
 
     def _reap(self) -> None:
+        """Note which workers have died; they are restarted a little later, while the parent goes on accepting."""
         with contextlib.suppress(ChildProcessError):
-            while (found := os.waitpid(-1, os.WNOHANG))[0]:
-                number = self._processes.pop(found[0])
+            while True:
+                process, status = os.waitpid(-1, os.WNOHANG)
+                if not process:
+                    return
+                number = self._processes.pop(process)
                 self._controls.pop(number).close()
-                log.error("worker.died", worker=number, status=os.waitstatus_to_exitcode(found[1]))
-                if not self._stopping:
-                    time.sleep(_RESTART_SECONDS)
-                    self._start_worker(number)
-                    self._controls[number].setblocking(False)
+                self._restart_times[number] = time.monotonic() + _RESTART_SECONDS
+                log.error("worker.died", worker=number, status=os.waitstatus_to_exitcode(status))
+
+    def _restart_timeout(self) -> float | None:
+        """Seconds until the next worker is to be restarted; None if all are running."""
+        if not self._restart_times:
+            return None
+        return max(0.0, min(self._restart_times.values()) - time.monotonic())
+
+    def _restart_workers(self) -> None:
+        """Start the workers whose time has come."""
+        now = time.monotonic()
+        due = [number for number, restart_at in self._restart_times.items() if restart_at <= now]
+        for number in due:
+            if self._stopping:
+                return
+            del self._restart_times[number]
+            self._start_worker(number)
+            self._controls[number].setblocking(False)
 
     def _end(self, status: int) -> int:
-        for each in self._sockets:
-            each.close()
+        for listening in self._sockets:
+            listening.close()
         for process in self._processes:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGTERM)
         for process in list(self._processes):
             with contextlib.suppress(ChildProcessError):
-                _, ended = os.waitpid(process, 0)
-                status = status or abs(os.waitstatus_to_exitcode(ended))
+                _, wait_status = os.waitpid(process, 0)
+                status = status or abs(os.waitstatus_to_exitcode(wait_status))
         return status
 
 
-def _noted(_number: int, _frame: object) -> None:
-    """The wake-up socket has the signal's number; a handler must exist for it to be written there."""
+def _ignore_signal(_number: int, _frame: object) -> None:
+    """Do nothing: Python writes the signal to the wakeup socket only if it has a handler."""
 
 
-def _handed(control: socket.socket, connection: socket.socket) -> bool:
+def _send_connection(control: socket.socket, connection: socket.socket) -> bool:
     try:
         socket.send_fds(control, [_CONNECTION], [connection.fileno()])
     except OSError:
@@ -243,11 +280,11 @@ def _handed(control: socket.socket, connection: socket.socket) -> bool:
     return True
 
 
-def received(control: socket.socket) -> socket.socket | None:
+def receive_connection(control: socket.socket) -> socket.socket | None:
     """The next connection from the parent; None when the parent is gone."""
     try:
         message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-    except ConnectionError:  # it left something of ours unread
+    except ConnectionError:  # the parent died before it had read what this worker sent
         return None
     if not message:
         return None
@@ -261,17 +298,17 @@ def listen(host: str, port: int) -> list[socket.socket]:
         for family, kind, protocol, _, address in socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         ):
-            bound = socket.socket(family, kind, protocol)
-            sockets.append(bound)
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening = socket.socket(family, kind, protocol)
+            sockets.append(listening)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            chosen = port or (sockets[0].getsockname()[1] if len(sockets) > 1 else 0)
-            bound.bind((address[0], chosen, *address[2:]))
-            bound.listen(_BACKLOG)
-            bound.setblocking(False)
+                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            bound_port = port or (sockets[0].getsockname()[1] if len(sockets) > 1 else 0)
+            listening.bind((address[0], bound_port, *address[2:]))
+            listening.listen(_BACKLOG)
+            listening.setblocking(False)
     except BaseException:
-        for each in sockets:
-            each.close()
+        for listening in sockets:
+            listening.close()
         raise
     return sockets

@@ -1,4 +1,4 @@
-"""The supervisor: runs what is due, tries again after trouble, hurries when woken, stops when told."""
+"""The supervisor: runs jobs that are due, retries after errors, runs every job when woken, stops when told."""
 
 import threading
 import time
@@ -70,13 +70,13 @@ def test_waking_makes_every_job_look_again() -> None:
     supervisor.stop()
 
 
-def test_trouble_in_one_job_is_tried_again_and_does_not_stop_the_others() -> None:
-    def troubled(steps: int) -> float:
+def test_a_job_that_fails_is_retried_and_does_not_stop_the_others() -> None:
+    def failing(steps: int) -> float:
         if steps < 3:
             raise RuntimeError("the disk is full")
         return LONG
 
-    bad, good = Recorded(troubled), Recorded(lambda _: 0.01)
+    bad, good = Recorded(failing), Recorded(lambda _: 0.01)
     supervisor = started(bad, good)
     good.wait_for(5)
     bad.wait_for(3)
@@ -113,7 +113,7 @@ def test_with_a_lease_only_its_holder_works_and_another_goes_on_when_it_stops() 
     engine.close()
 
 
-def test_a_lease_that_cannot_be_looked_at_is_not_given_back() -> None:
+def test_a_lease_that_cannot_be_read_is_not_released() -> None:
     """Each attempt may take as long as the database is given to answer, and the server wants to stop."""
     engine = MemoryEngine()
     lease = Lease(engine, "jobs", "server", term_seconds=0.2)
@@ -121,16 +121,16 @@ def test_a_lease_that_cannot_be_looked_at_is_not_given_back() -> None:
     supervisor = Supervisor([job], ManualClock(77.0), lease)
     supervisor.start()
     job.wait_for(1)
-    asked, given_back = threading.Event(), threading.Event()
+    asked, released = threading.Event(), threading.Event()
 
     def away(_: object) -> None:
         asked.set()
         raise Unavailable("the database is away")
 
     engine.write = away  # type: ignore[method-assign, assignment]
-    lease.give_back = given_back.set  # type: ignore[method-assign]
+    lease.release = released.set  # type: ignore[method-assign]
     assert asked.wait(10)
     time.sleep(0.05)
     supervisor.stop()
-    assert not given_back.is_set()
+    assert not released.is_set()
     engine.close()

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hashrange import migrate
+from hashrange.cli import main
 from hashrange.storage import copying, layout
-from hashrange.storage.copying import summed
+from hashrange.storage.copying import checksum
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres import PostgresEngine
@@ -19,7 +19,7 @@ from serving import serving
 ROWS = layout.ROWS + b"\0\0\0\1\0\0"
 
 
-def fill(path: Path) -> copying.Sum:
+def fill(path: Path) -> copying.Checksum:
     """Rows of all sizes, keys too long for an index, and counters."""
 
     def step(tx: Transaction) -> None:
@@ -34,16 +34,16 @@ def fill(path: Path) -> copying.Sum:
 
     with closing(SqliteEngine.open(path)) as engine:
         engine.write(step)
-        return summed(engine, lambda _: None)
+        return checksum(engine, lambda _: None)
 
 
-def sum_of(url: str) -> copying.Sum:
+def sum_of(url: str) -> copying.Checksum:
     with closing(PostgresEngine.open(url)) as engine:
-        return summed(engine, lambda _: None)
+        return checksum(engine, lambda _: None)
 
 
 def run(source: object, target: object) -> int:
-    return migrate.main(["--from", str(source), "--to", str(target)])
+    return main(["migrate", "--from", str(source), "--to", str(target)])
 
 
 def test_there_and_back_everything_is_the_same(
@@ -58,7 +58,7 @@ def test_there_and_back_everything_is_the_same(
     assert out.count(before.digest) == 2
     assert "copied" in err
     with closing(SqliteEngine.open(tmp_path / "two")) as engine:
-        assert summed(engine, lambda _: None) == before
+        assert checksum(engine, lambda _: None) == before
         assert engine.read(lambda reader: reader.counter(layout.TABLE_NUMBER)) == 7
 
 
@@ -197,4 +197,4 @@ def test_tables_of_a_server_live_on_after_the_move(tmp_path: Path, database: str
         }
         assert server.post("Query", query).body["Count"] == 10
         assert server.post("CreateTable", {**definition, "TableName": "another"}).status == 200
-        assert migrate.main(["--from", database, "--to", str(tmp_path / "back")]) == 1
+        assert main(["migrate", "--from", database, "--to", str(tmp_path / "back")]) == 1

@@ -43,7 +43,7 @@ def filled(engine: Engine) -> Engine:
 @pytest.mark.parametrize("reads", [(), (b"a",), (b"b",), (b"a", b"b", b"never"), (b"a",) * 9, (b"k" * 3000,)])
 def test_a_write_does_the_same_whatever_it_declares(engine: Engine, reads: tuple[bytes, ...]) -> None:
     def step(tx: Transaction) -> list[bytes | None]:
-        tx.expect([b"a", b"d"])
+        tx.prefetch([b"a", b"d"])
         seen = [tx.get(key) for key in (b"a", b"b", b"c")]
         tx.put(b"a", b"2")
         tx.put(b"b", b"2")

@@ -33,29 +33,29 @@ def lease(engine: Engine, time: Time) -> Callable[..., Lease]:
     return make
 
 
-def test_the_first_who_asks_has_it_and_keeps_it(lease: Callable[..., Lease], time: Time) -> None:
+def test_the_first_to_acquire_it_keeps_it(lease: Callable[..., Lease], time: Time) -> None:
     one, two = lease("one"), lease("two")
-    assert one.held()
+    assert one.acquire()
     for _ in range(20):
         time.seconds += 1
-        assert one.held()
-        assert not two.held()
+        assert one.acquire()
+        assert not two.acquire()
 
 
 def test_leases_of_other_names_are_other_leases(lease: Callable[..., Lease]) -> None:
-    assert lease("one", "jobs").held()
-    assert lease("two", "stream").held()
+    assert lease("one", "jobs").acquire()
+    assert lease("two", "stream").acquire()
 
 
 def test_a_holder_that_is_gone_is_followed_after_the_term(lease: Callable[..., Lease], time: Time) -> None:
     one, two = lease("one"), lease("two")
-    assert one.held()
-    assert not two.held()
+    assert one.acquire()
+    assert not two.acquire()
     time.seconds += 3.9
-    assert not two.held()
+    assert not two.acquire()
     time.seconds += 0.2
-    assert two.held()
-    assert not one.held()
+    assert two.acquire()
+    assert not one.acquire()
 
 
 def test_the_term_is_counted_from_what_a_server_has_seen_itself(
@@ -65,46 +65,46 @@ def test_the_term_is_counted_from_what_a_server_has_seen_itself(
     ahead = Time()
     ahead.seconds = 9_000_000.0
     one, two = lease("one"), lease("two", clock=ahead)
-    assert one.held()
-    assert not two.held()
+    assert one.acquire()
+    assert not two.acquire()
     ahead.seconds += 3
     time.seconds += 3
-    assert one.held()
+    assert one.acquire()
     ahead.seconds += 3
-    assert not two.held()
+    assert not two.acquire()
 
 
-def test_who_gives_it_back_is_followed_at_once(lease: Callable[..., Lease]) -> None:
+def test_a_released_lease_is_free_at_once(lease: Callable[..., Lease]) -> None:
     one, two = lease("one"), lease("two")
-    assert one.held()
-    assert not two.held()
-    one.give_back()
-    assert two.held()
-    one.give_back()
-    assert two.held()
+    assert one.acquire()
+    assert not two.acquire()
+    one.release()
+    assert two.acquire()
+    one.release()
+    assert two.acquire()
 
 
-def test_of_two_who_wait_only_one_takes_it_over(lease: Callable[..., Lease], time: Time) -> None:
+def test_only_one_of_two_waiting_servers_takes_it_over(lease: Callable[..., Lease], time: Time) -> None:
     one, two, three = lease("one"), lease("two"), lease("three")
-    assert one.held()
-    assert not two.held()
-    assert not three.held()
+    assert one.acquire()
+    assert not two.acquire()
+    assert not three.acquire()
     time.seconds += 5
-    assert [two.held(), three.held()] == [True, False]
+    assert [two.acquire(), three.acquire()] == [True, False]
 
 
 def test_late_writes_of_a_former_holder_are_refused(
     engine: Engine, lease: Callable[..., Lease], time: Time
 ) -> None:
     one, two = lease("one"), lease("two")
-    assert one.held()
+    assert one.acquire()
     first, second = FencedEngine(engine, one), FencedEngine(engine, two)
     first.write(lambda tx: tx.put(b"\xf0k", b"1"))
     with pytest.raises(LeaseLost):
         second.write(lambda tx: tx.put(b"\xf0k", b"never"))
-    assert not two.held()
+    assert not two.acquire()
     time.seconds += 5
-    assert two.held()
+    assert two.acquire()
     second.write(lambda tx: tx.put(b"\xf0k", b"2"))
     errors: list[BaseException | None] = []
     first.submit(lambda tx: tx.put(b"\xf0k", b"late"), lambda _result, error: errors.append(error))
@@ -119,10 +119,10 @@ def test_the_same_server_after_a_restart_is_another_holder(
 ) -> None:
     """A process that was paused and its successor of the same name do not share a claim."""
     old = lease("server")
-    assert old.held()
+    assert old.acquire()
     new = lease("server")
-    assert not new.held()
+    assert not new.acquire()
     time.seconds += 5
-    assert new.held()
+    assert new.acquire()
     with pytest.raises(LeaseLost):
         FencedEngine(engine, old).write(lambda tx: tx.put(b"\xf0k", b"late"))

@@ -11,42 +11,47 @@ import pytest
 
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import Closed
-from hashrange.storage.sqlite import SqliteEngine, committer, pace
-from hashrange.storage.sqlite.pace import AWAY_MAX, AWAY_MIN, QUICK_SECONDS, Pace
+from hashrange.storage.sqlite import SqliteEngine, commit_placement, committer
+from hashrange.storage.sqlite.commit_placement import (
+    BACKOFF_COMMITS_MAX,
+    BACKOFF_COMMITS_MIN,
+    FAST_SECONDS,
+    CommitPlacement,
+)
 
 
-class Turns:
-    """An event loop in slow motion: what is to be done soon is done when the test says so."""
+class ManualLoop:
+    """An event loop that runs one iteration when the test says so."""
 
     def __init__(self) -> None:
-        self.waiting: list[Callable[[], None]] = []
+        self.callbacks: list[Callable[[], None]] = []
 
-    def soon(self, callback: Callable[[], None]) -> None:
-        self.waiting.append(callback)
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        self.callbacks.append(callback)
 
-    def take(self) -> int:
-        """Give one turn; say how much was to be done."""
-        now, self.waiting = self.waiting, []
-        for callback in now:
+    def run_once(self) -> int:
+        """Run one iteration; give the number of callbacks."""
+        callbacks, self.callbacks = self.callbacks, []
+        for callback in callbacks:
             callback()
-        return len(now)
+        return len(callbacks)
 
     def finish(self) -> int:
         count = 0
-        while self.take():
+        while self.run_once():
             count += 1
         return count
 
 
 @pytest.fixture
-def turns() -> Turns:
-    return Turns()
+def loop() -> ManualLoop:
+    return ManualLoop()
 
 
 @pytest.fixture
-def looped(tmp_path: Path, turns: Turns, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteEngine]:
-    monkeypatch.setattr(pace, "QUICK_SECONDS", math.inf)  # whatever the disk does just now
-    engine = SqliteEngine.open(tmp_path, soon=turns.soon)
+def looped(tmp_path: Path, loop: ManualLoop, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteEngine]:
+    monkeypatch.setattr(commit_placement, "FAST_SECONDS", math.inf)  # whatever the disk does just now
+    engine = SqliteEngine.open(tmp_path, call_soon=loop.call_soon)
     yield engine
     engine.close()
 
@@ -59,13 +64,13 @@ class Outcomes(list[Any]):
 def counted(engine: SqliteEngine, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of the commits to come."""
     sizes: list[int] = []
-    commit = committer.Group.commit
+    commit = committer.CommitGroup.commit
 
     def counting(group: Any) -> None:
         sizes.append(len(group.callbacks))
         commit(group)
 
-    monkeypatch.setattr(committer.Group, "commit", counting)
+    monkeypatch.setattr(committer.CommitGroup, "commit", counting)
     return sizes
 
 
@@ -78,45 +83,45 @@ def put(number: int) -> Callable[[Transaction], tuple[int, int]]:
     return step
 
 
-def test_steps_of_one_turn_share_a_commit_on_the_loops_thread(
-    looped: SqliteEngine, turns: Turns, monkeypatch: pytest.MonkeyPatch
+def test_steps_of_one_iteration_share_a_commit_on_the_loops_thread(
+    looped: SqliteEngine, loop: ManualLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes, outcomes = counted(looped, monkeypatch), Outcomes()
     for number in range(1, 6):
         looped.submit(put(number), outcomes.done)
     assert outcomes == []
-    turns.finish()
+    loop.finish()
     assert outcomes == [(number, threading.get_ident()) for number in range(5)]
     assert sizes == [5]
 
 
-def test_a_turn_that_brings_more_is_waited_for(
-    looped: SqliteEngine, turns: Turns, monkeypatch: pytest.MonkeyPatch
+def test_the_commit_waits_while_iterations_bring_more_steps(
+    looped: SqliteEngine, loop: ManualLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcomes = Outcomes()
     looped.submit(put(1), outcomes.done)
-    turns.finish()  # now it is known how long the disk takes
+    loop.finish()  # now it is known how long the disk takes
     sizes = counted(looped, monkeypatch)
     monkeypatch.setattr(committer.time, "monotonic", lambda: 1.0)
     looped.submit(put(2), outcomes.done)
-    turns.take()
+    loop.run_once()
     assert len(outcomes) == 1
     looped.submit(put(3), outcomes.done)
-    turns.finish()
+    loop.finish()
     assert [before for before, _ in outcomes] == [0, 1, 2]
     assert sizes == [2]
 
 
-def test_nobody_waits_longer_than_the_disk_takes(looped: SqliteEngine, turns: Turns) -> None:
+def test_nobody_waits_longer_than_the_disk_takes(looped: SqliteEngine, loop: ManualLoop) -> None:
     outcomes = Outcomes()
     looped.submit(put(1), outcomes.done)
-    turns.take()
+    loop.run_once()
     looped.submit(put(2), outcomes.done)
-    turns.take()  # it brought one more, but no commit is known to take any time
+    loop.run_once()  # it brought one more, but no commit is known to take any time
     assert [before for before, _ in outcomes] == [0, 1]
 
 
-def test_a_step_that_fails_takes_nobody_with_it(looped: SqliteEngine, turns: Turns) -> None:
+def test_a_step_that_fails_takes_nobody_with_it(looped: SqliteEngine, loop: ManualLoop) -> None:
     outcomes = Outcomes()
 
     def bad(tx: Transaction) -> None:
@@ -126,19 +131,19 @@ def test_a_step_that_fails_takes_nobody_with_it(looped: SqliteEngine, turns: Tur
     looped.submit(put(1), outcomes.done)
     looped.submit(bad, outcomes.done)
     looped.submit(put(2), outcomes.done)
-    turns.finish()
+    loop.finish()
     assert [type(outcomes[1]), outcomes[0][0], outcomes[2][0]] == [KeyError, 0, 1]
 
 
-def test_the_loops_thread_may_wait_for_a_write(looped: SqliteEngine, turns: Turns) -> None:
+def test_the_loops_thread_may_wait_for_a_write(looped: SqliteEngine, loop: ManualLoop) -> None:
     outcomes = Outcomes()
     looped.submit(put(1), outcomes.done)
     assert looped.write(lambda tx: tx.get(b"n")) == b"1"
-    turns.finish()
+    loop.finish()
     assert len(outcomes) == 1
 
 
-def test_a_callback_may_submit(looped: SqliteEngine, turns: Turns) -> None:
+def test_a_callback_may_submit(looped: SqliteEngine, loop: ManualLoop) -> None:
     outcomes = Outcomes()
 
     def again(result: Any, error: BaseException | None) -> None:
@@ -147,11 +152,11 @@ def test_a_callback_may_submit(looped: SqliteEngine, turns: Turns) -> None:
             looped.submit(put(len(outcomes)), again)
 
     looped.submit(put(0), again)
-    turns.finish()
+    loop.finish()
     assert [before for before, _ in outcomes] == [0, 0, 1, 2, 3]
 
 
-def test_other_threads_write_beside_the_loop(looped: SqliteEngine, turns: Turns) -> None:
+def test_other_threads_write_beside_the_loop(looped: SqliteEngine, loop: ManualLoop) -> None:
     def add(tx: Transaction) -> None:
         tx.put(b"n", b"%d" % (int(tx.get(b"n") or b"0") + 1))
 
@@ -165,41 +170,41 @@ def test_other_threads_write_beside_the_loop(looped: SqliteEngine, turns: Turns)
     outcomes = Outcomes()
     for _ in range(200):
         looped.submit(add, outcomes.done)
-        turns.take()
+        loop.run_once()
     for thread in threads:
         thread.join()
     while len(outcomes) < 200:
-        turns.take()
+        loop.run_once()
     assert outcomes == [None] * 200
     assert looped.read(lambda reader: reader.get(b"n")) == b"600"
 
 
 def test_a_slow_disk_is_left_to_the_writer(
-    tmp_path: Path, turns: Turns, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, loop: ManualLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "QUICK_SECONDS", -1.0)
-    engine = SqliteEngine.open(tmp_path, soon=turns.soon)
+    monkeypatch.setattr(commit_placement, "FAST_SECONDS", -1.0)
+    engine = SqliteEngine.open(tmp_path, call_soon=loop.call_soon)
     outcomes = Outcomes()
     try:
         for number in range(1, 5):
             engine.submit(put(number), outcomes.done)
-            turns.finish()
+            loop.finish()
             while len(outcomes) < number:
-                turns.take()
+                loop.run_once()
     finally:
         engine.close()
     here = [thread == threading.get_ident() for _, thread in outcomes]
     assert here == [True, False, False, False]
 
 
-def test_what_was_submitted_is_committed_though_the_loop_never_turns_again(
-    tmp_path: Path, turns: Turns
+def test_what_was_submitted_is_committed_though_the_loop_never_runs_again(
+    tmp_path: Path, loop: ManualLoop
 ) -> None:
-    engine, outcomes = SqliteEngine.open(tmp_path, soon=turns.soon), Outcomes()
+    engine, outcomes = SqliteEngine.open(tmp_path, call_soon=loop.call_soon), Outcomes()
     engine.submit(put(7), outcomes.done)
     engine.close()
     assert [before for before, _ in outcomes] == [0]
-    turns.finish()
+    loop.finish()
     engine.submit(put(8), outcomes.done)
     assert isinstance(outcomes[-1], Closed)
     again = SqliteEngine.open(tmp_path)
@@ -213,7 +218,7 @@ def test_a_real_loop(tmp_path: Path) -> None:
         engine = SqliteEngine.open(
             tmp_path,
             deliver=lambda callbacks: loop.call_soon_threadsafe(committer.run_inline, callbacks),
-            soon=loop.call_soon,
+            call_soon=loop.call_soon,
         )
         futures = []
         for number in range(100):
@@ -222,24 +227,26 @@ def test_a_real_loop(tmp_path: Path) -> None:
             engine.submit(put(number), lambda result, _error, future=future: future.set_result(result[0]))
             if number % 7 == 0:
                 await asyncio.sleep(0)
-        found = await asyncio.gather(*futures)
+        results = await asyncio.gather(*futures)
         await loop.run_in_executor(None, engine.close)
-        return found
+        return results
 
     assert asyncio.run(main()) == [0, *range(99)]
 
 
-def test_pace_comes_back_and_stays_away_longer_each_time() -> None:
-    counting = Pace()
-    away = []
+def test_the_loop_tries_again_after_a_backoff_that_doubles() -> None:
+    placement = CommitPlacement()
+    backoffs = []
     for _ in range(11):
-        assert counting.is_loops()
-        counting.took(QUICK_SECONDS * 2, 1)
+        assert placement.on_loop()
+        placement.observe(FAST_SECONDS * 2, 1)
         count = 0
-        while not counting.is_loops():
+        while not placement.on_loop():
             count += 1
-        away.append(count)
-    assert away == [min(AWAY_MIN * 2**turn, AWAY_MAX) for turn in range(11)]
-    counting.took(0.0, 1)
-    counting.took(QUICK_SECONDS * 2, 1)
-    assert [counting.is_loops() for _ in range(AWAY_MIN + 1)] == [False] * AWAY_MIN + [True]
+        backoffs.append(count)
+    assert backoffs == [min(BACKOFF_COMMITS_MIN * 2**attempt, BACKOFF_COMMITS_MAX) for attempt in range(11)]
+    placement.observe(0.0, 1)
+    placement.observe(FAST_SECONDS * 2, 1)
+    assert [placement.on_loop() for _ in range(BACKOFF_COMMITS_MIN + 1)] == [False] * BACKOFF_COMMITS_MIN + [
+        True
+    ]

@@ -19,6 +19,8 @@ MUSIC = table("artist:S", "song:S")
 class RowByRow:
     """A reader that joins nothing."""
 
+    joined = None
+
     def __init__(self, reader: Reader) -> None:
         self.get, self.scan, self.counter = reader.get, reader.scan, reader.counter
 

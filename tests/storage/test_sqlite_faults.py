@@ -53,14 +53,14 @@ class Ledger:
         """Open what is left and compare."""
         engine = SqliteEngine.open(directory)
         try:
-            found, count, integrity = engine.read(look), engine.read(counted), integrity_of(engine)
+            entries, count, integrity = engine.read(look), engine.read(counted), integrity_of(engine)
         finally:
             engine.close()
         assert integrity == "ok"
-        assert set(found) <= self.tried
-        assert self.acknowledged <= set(found)
-        assert all(sides == {b"left", b"right"} for sides in found.values())
-        assert count == len(found)
+        assert set(entries) <= self.tried
+        assert self.acknowledged <= set(entries)
+        assert all(sides == {b"left", b"right"} for sides in entries.values())
+        assert count == len(entries)
 
 
 def entry(number: int, tx: Transaction) -> None:
@@ -73,12 +73,12 @@ def entry(number: int, tx: Transaction) -> None:
 
 
 def look(reader: Reader) -> dict[int, set[bytes]]:
-    found: dict[int, set[bytes]] = {}
+    entries: dict[int, set[bytes]] = {}
     for key, value in reader.scan(b"", b"z"):
         number, side = key.split()
         assert value[:1] == bytes([int(number) % 256])
-        found.setdefault(int(number), set()).add(side)
-    return found
+        entries.setdefault(int(number), set()).add(side)
+    return entries
 
 
 def counted(reader: Reader) -> int:

@@ -28,11 +28,11 @@ def test_a_new_directory_is_made_with_its_parents(tmp_path: Path) -> None:
 
 def test_the_file_has_the_settings_the_design_note_names(sqlite: SqliteEngine, tmp_path: Path) -> None:
     connection = apsw.Connection(str(tmp_path / "data" / "hashrange.db"))
-    found = {
+    pragmas = {
         name: connection.execute(f"PRAGMA {name}").get
         for name in ("journal_mode", "page_size", "auto_vacuum")
     }
-    assert found == {"journal_mode": "wal", "page_size": PAGE_BYTES, "auto_vacuum": 2}
+    assert pragmas == {"journal_mode": "wal", "page_size": PAGE_BYTES, "auto_vacuum": 2}
     assert sqlite._writer.execute("PRAGMA synchronous").get == 2
 
 

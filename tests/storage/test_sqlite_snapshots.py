@@ -41,8 +41,8 @@ def test_an_idle_reader_lets_go_of_its_snapshot(tmp_path: Path) -> None:
     _put(engine, b"k", b"v")
     for _ in range(3):
         engine.read(lambda reader: reader.get(b"k"))
-    engine._unpin()
-    engine._unpin()
+    engine._release_idle_snapshots()
+    engine._release_idle_snapshots()
     other = apsw.Connection(str(tmp_path / "hashrange.db"))
     assert other.execute("SELECT count(*) FROM rows").get == 1
     # It would raise BusyError if a reader still needed the log.

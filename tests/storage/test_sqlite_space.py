@@ -25,11 +25,11 @@ def test_clear_and_maintain_give_the_space_back(sqlite: SqliteEngine, tmp_path: 
         assert gone <= 17
         cleared += gone
     assert cleared == 100
-    given = 0
+    returned = 0
     while (pages := sqlite.maintain(25)) == 25:
-        given += pages
-    given += pages
-    assert given > 200
+        returned += pages
+    returned += pages
+    assert returned > 200
     assert sqlite.maintain(25) == 0
     assert sqlite.read(lambda reader: list(reader.scan(b"", b"\xff"))) == kept
     assert sqlite._writer.execute("PRAGMA integrity_check").get == "ok"

@@ -31,6 +31,34 @@ def test_help_names_flags_and_variables() -> None:
     assert "HASHRANGE_MAX_BODY_BYTES" in text
 
 
+def test_without_a_command_it_prints_its_help() -> None:
+    ended = hashrange()
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == hashrange("--help").stdout
+    assert "serve" in ended.stdout
+    assert "migrate" in ended.stdout
+
+
+def test_every_command_has_help_of_its_own() -> None:
+    text = hashrange("migrate", "--help").stdout
+    assert text.startswith("usage: hashrange migrate [-h] --from PLACE --to PLACE")
+    assert "Copy all data to an empty place" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sreve"], "invalid choice: 'sreve'"),
+        (["serve", "--prot", "1"], "unrecognized arguments: --prot 1"),
+        (["migrate", "--from", "data"], "the following arguments are required: --to"),
+    ],
+)
+def test_a_wrong_command_line_is_explained(arguments: list[str], message: str) -> None:
+    ended = hashrange(*arguments)
+    assert ended.returncode == 2
+    assert message in ended.stderr
+
+
 def test_flags_win_over_the_environment() -> None:
     environment = {"HASHRANGE_PORT": "1234", "HASHRANGE_REGION": "eu-west-1", "HASHRANGE_IN_MEMORY": "yes"}
     settings = load({"port": "0"}, environment)
@@ -115,7 +143,7 @@ def test_a_taken_port() -> None:
 def test_a_name_with_two_addresses_has_one_port() -> None:
     with serving("--in-memory", "--host", "localhost") as server:
         for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
-            if address in {found[4][0] for found in socket.getaddrinfo("localhost", None)}:
+            if address in {entry[4][0] for entry in socket.getaddrinfo("localhost", None)}:
                 with socket.socket(family) as client:
                     client.connect((address, server.port))
 

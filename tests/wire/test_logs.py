@@ -43,7 +43,7 @@ def test_json_lines_carry_tracebacks(stream: io.StringIO) -> None:
 def test_request_ids_look_like_the_services_own_and_differ() -> None:
     some = list(islice(ids.request_ids(), 1000))
     assert len(set(some)) == 1000
-    assert all(len(each) == 52 and each.decode().isalnum() and each == each.upper() for each in some)
+    assert all(len(value) == 52 and value.decode().isalnum() and value == value.upper() for value in some)
 
 
 def test_clocks() -> None:

@@ -2,9 +2,11 @@
 
 import os
 import signal
+import socket
 import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -28,7 +30,7 @@ def pair(tmp_path: Path) -> Iterator[Serving]:
 
 
 def children(process: int) -> list[int]:
-    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
 def alive(process: int) -> bool:
@@ -50,7 +52,7 @@ def test_a_table_is_there_for_every_worker_once_it_is_created(pair: Serving) -> 
     for round_number in range(10):
         name = f"shared-{round_number}"
         assert pair.post("CreateTable", _TABLE | {"TableName": name}).status == 200
-        # Each request is a connection of its own, dealt to the workers in turn.
+        # Each request is a connection of its own, sent to the workers round robin.
         answers = [pair.post("Scan", {"TableName": name}) for _ in range(4)]
         assert [answer.status for answer in answers] == [200] * 4
     listed = {tuple(pair.post("ListTables", {}).body["TableNames"]) for _ in range(4)}
@@ -74,13 +76,12 @@ def test_a_counter_loses_nothing_between_workers(pair: Serving) -> None:
         "ExpressionAttributeValues": {":one": {"N": "1"}},
     }
     with ThreadPoolExecutor(8) as pool:
-        assert {each.status for each in pool.map(lambda _: pair.post("UpdateItem", update), range(200))} == {
-            200
-        }
-    found = pair.post(
+        answers = pool.map(lambda _: pair.post("UpdateItem", update), range(200))
+        assert {answer.status for answer in answers} == {200}
+    stored = pair.post(
         "GetItem", {"TableName": "shared", "Key": {"pk": {"S": "counter"}}, "ConsistentRead": True}
     )
-    assert found.body["Item"]["n"] == {"N": "200"}
+    assert stored.body["Item"]["n"] == {"N": "200"}
     assert pair.post("DescribeTable", {"TableName": "shared"}).body["Table"]["ItemCount"] == 1
 
 
@@ -94,8 +95,8 @@ def test_a_token_is_known_to_every_worker(pair: Serving) -> None:
     }
     request = {"ClientRequestToken": "same", "TransactItems": [{"Update": update}]}
     assert {pair.post("TransactWriteItems", request).status for _ in range(4)} == {200}
-    found = pair.post("GetItem", {"TableName": "shared", "Key": {"pk": {"S": "t"}}})
-    assert found.body["Item"]["n"] == {"N": "1"}
+    stored = pair.post("GetItem", {"TableName": "shared", "Key": {"pk": {"S": "t"}}})
+    assert stored.body["Item"]["n"] == {"N": "1"}
 
 
 def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
@@ -103,8 +104,8 @@ def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
     for number in range(20):
         item = {"pk": {"S": str(number)}, "g": {"S": "same"}}
         pair.post("PutItem", {"TableName": "shared", "Item": item})
-    for turn in range(2):
-        name = f"index-{turn}"
+    for number in range(2):
+        name = f"index-{number}"
         created = pair.post(
             "UpdateTable",
             {
@@ -123,16 +124,84 @@ def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
         )
         assert created.status == 200, created.body
 
-        def ready(wanted: str = name) -> bool:
+        def ready(index: str = name) -> bool:
             table = pair.post("DescribeTable", {"TableName": "shared"}).body["Table"]
-            states = {each["IndexName"]: each["IndexStatus"] for each in table["GlobalSecondaryIndexes"]}
-            return states[wanted] == "ACTIVE" and table["TableStatus"] == "ACTIVE"
+            states = {entry["IndexName"]: entry["IndexStatus"] for entry in table["GlobalSecondaryIndexes"]}
+            return states[index] == "ACTIVE" and table["TableStatus"] == "ACTIVE"
 
         wait_for(ready)
         counts = {
             pair.post("Scan", {"TableName": "shared", "IndexName": name}).body["Count"] for _ in range(4)
         }
         assert counts == {20}
+
+
+# Worker 0 exits with its first connection. Worker 1 answers every connection with its number.
+_MORTAL_WORKER = """
+import os, sys
+from hashrange import workers
+from hashrange.config import Settings
+
+def main(settings, worker):
+    worker.report_ready()
+    while (connection := workers.receive_connection(worker.control)) is not None:
+        if worker.number == 0:
+            os._exit(1)
+        with connection:
+            connection.sendall(b"1")
+    return 0
+
+workers._RESTART_SECONDS = float(sys.argv[1])
+sockets = workers.listen("127.0.0.1", 0)
+parent = workers.Parent(Settings(workers=2), sockets, main)
+print(sockets[0].getsockname()[1], flush=True)
+sys.exit(parent.run(lambda: print("ready", flush=True)))
+"""
+
+
+@pytest.fixture
+def mortal() -> Iterator[Callable[[float], int]]:
+    """Start a parent of such workers with a pause before restarts; give its port."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(restart_seconds: float) -> int:
+        command = [sys.executable, "-c", _MORTAL_WORKER, str(restart_seconds)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        processes.append(process)
+        assert process.stdout is not None
+        port = int(process.stdout.readline())
+        assert process.stdout.readline() == "ready\n"
+        return port
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate(timeout=10)
+
+
+def answer(port: int) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        return client.recv(1)
+
+
+def test_the_parent_accepts_while_a_dead_worker_waits_for_its_restart(
+    mortal: Callable[[float], int],
+) -> None:
+    port = mortal(3600)
+    assert answer(port) == b""  # worker 0 took this one and died
+    assert [answer(port) for _ in range(4)] == [b"1"] * 4
+
+
+def test_a_worker_is_restarted_however_often_it_dies(mortal: Callable[[float], int]) -> None:
+    port = mortal(0)
+    seen: list[bytes] = []
+
+    def died_three_times() -> bool:
+        seen.append(answer(port))
+        return seen.count(b"") == 3
+
+    wait_for(died_three_times)
+    assert b"1" in seen
 
 
 def test_a_worker_that_dies_is_replaced(pair: Serving) -> None:

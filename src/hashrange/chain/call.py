@@ -83,8 +83,10 @@ class Runner(Protocol):
 
 
 class Link(Protocol):
-    """A part of the chain, as middleware is around an application: it looks at the call, hands it on, and may look
-    at what comes back. To refuse a call it calls `done` with an error and hands nothing on.
+    """A part of the chain, as middleware is around an application.
+
+    It looks at the call, hands it on, and may look at what comes back. To refuse a call it calls `done` with an
+    error and hands nothing on.
     """
 
     def __call__(self, call: Call, done: Done, following: Runner, /) -> None: ...

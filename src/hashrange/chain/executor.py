@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 from threading import Event
+from typing import cast
 
 from hashrange.api.protocol.plan import Answer, Read, Write
 from hashrange.api.results import Result
 from hashrange.chain.call import Call, Done
 from hashrange.storage.engine import Engine
-from hashrange.storage.errors import TookTooLong
+from hashrange.storage.errors import ReadTimeout
 
 # A scan that goes on longer than this gets a thread, so that the other clients do not wait for it.
 _READ_SECONDS = 0.005
@@ -28,17 +29,15 @@ class LocalExecutor:
             if type(plan) is Read:
                 try:
                     result = self._read(plan.step)
-                except TookTooLong:
+                except ReadTimeout:
                     self._engine.submit_read(plan.step, done)
                     return
             elif type(plan) is Write:
                 after = plan.after
                 self._engine.submit(plan.step, done if after is None else partial(_finish, after, done))
                 return
-            elif type(plan) is Answer:
-                result = plan.result
             else:
-                raise TypeError(plan)
+                result = cast("Answer", plan).result
         except Exception as error:  # noqa: BLE001 - whatever it is, it is this call's outcome
             done(None, error)
             return

@@ -19,7 +19,7 @@ from hashrange.chain.call import Call, Done
 from hashrange.storage import follower
 from hashrange.storage.engine import Engine, Reader
 from hashrange.storage.errors import Conflict, StorageError
-from hashrange.storage.follower import Follower, Outdated
+from hashrange.storage.follower import Follower, StaleCatalogue
 
 _PLANS_MAX = 10  # tables that change faster than a request can be planned are not worth more attempts
 
@@ -78,7 +78,7 @@ class SharedExecutor:
         self._engine.submit_read(step, partial(self._failed, attempt, error), reads=follower.READS)
 
     def _done(self, attempt: _Attempt, result: Result | None, error: BaseException | None) -> None:
-        if isinstance(error, Outdated) and attempt.plans < _PLANS_MAX:
+        if isinstance(error, StaleCatalogue) and attempt.plans < _PLANS_MAX:
             self._follower.catch_up(partial(self._again, attempt))
         else:
             attempt.done(result, error)

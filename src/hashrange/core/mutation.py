@@ -126,7 +126,7 @@ def apply(table: Table, command: Command, before: StoredItem | None, origin: Ori
     before_size = 0 if before is None else before.size
     # The stored item is decoded only where an index, the condition or the update itself needs it.
     diffs = indexes.diffs(table, command.key, before, after) if table.live_indexes else []
-    units = capacity.write_units(before_size if before_size > size else size)
+    units = capacity.write_units(max(size, before_size))
     return Outcome(command.key, before, after, size, units, diffs, origin, applied)
 
 

@@ -5,6 +5,7 @@ first begins at 0 and each ends where the next begins. Partitions are split, nev
 """
 
 from bisect import bisect_right
+from itertools import pairwise
 
 import msgspec
 
@@ -31,7 +32,7 @@ def split(partitions: Partitions, count: int) -> Partitions:
     """At least so many partitions: the widest are halved, the first of equal ones first."""
     bounds = [*partitions, HASH_SPACE]
     while len(bounds) <= count:
-        widths = [end - start for start, end in zip(bounds, bounds[1:], strict=False)]
+        widths = [end - start for start, end in pairwise(bounds)]
         widest = max(range(len(widths)), key=widths.__getitem__)
         bounds.insert(widest + 1, bounds[widest] + widths[widest] // 2)
     return tuple(bounds[:-1])

@@ -1,1 +1,1 @@
-"""Work in the background: each job does a bounded step, a supervisor owns sleep, retry and stop."""
+"""Background jobs: every job does bounded steps; the supervisor sleeps, retries and stops."""

@@ -13,7 +13,7 @@ from hashrange.storage.leases import FencedEngine, Lease
 
 
 def supervise(engine: Engine, tables: Catalogue, clock: Clock) -> Supervisor:
-    """A supervisor over all jobs, woken by every change of a table; it is yet to be started."""
+    """A supervisor of all jobs, woken by every change of a table; the caller starts it."""
     lease = None
     if engine.shared:
         lease = Lease(engine, "jobs", ids.unique_id())

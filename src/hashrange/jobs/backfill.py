@@ -1,4 +1,4 @@
-"""Backfill: write the entries of the items that were there before a new index."""
+"""Backfill: write a new index's entries for the items that are older than the index."""
 
 from functools import partial
 
@@ -10,16 +10,16 @@ from hashrange.storage import catalogue, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
 
-# A chunk holds up the writes of clients for as long as it takes: some ten milliseconds.
+# Clients' writes wait while a chunk is written, some ten milliseconds.
 _CHUNK_ITEMS = 200
 _CHUNK_BYTES = 2 * 1024 * 1024
 
 
 class Backfill:
-    """Walks the table in chunks, each in one transaction, and remembers in it where to go on.
+    """Scans the table in chunks; the transaction that writes a chunk also saves the progress.
 
-    Writes keep the index up to date from the moment it is in the catalogue, so an entry that is there
-    already is the newer one and stays.
+    Writes keep the index up to date as soon as it is in the catalogue, so an entry that exists
+    already is newer and stays.
     """
 
     name = "backfill"
@@ -39,14 +39,14 @@ class Backfill:
                     pause = min(pause, index.settles_at - now)
                     continue
                 if self._engine.write(partial(_fill, planned=table, planned_index=index)):
-                    self._tables.refresh(*catalogue.place(table))
+                    self._tables.refresh(*catalogue.address(table))
                 return 0.0
         return pause
 
 
 def _fill(tx: Transaction, *, planned: Table, planned_index: Index) -> bool:
-    """Write a chunk; true when the table's record has changed, or is not the planned one any more."""
-    table = catalogue.stored_table(tx, *catalogue.place(planned))
+    """Write a chunk; true if the table's record is not the planned one any more, by this step or before it."""
+    table = catalogue.stored_table(tx, *catalogue.address(planned))
     index = None if table is None else table.index_by_name.get(planned_index.name)
     if table is None or index is None or table.number != planned.number:
         return True
@@ -55,18 +55,18 @@ def _fill(tx: Transaction, *, planned: Table, planned_index: Index) -> bool:
     if _fill_chunk(tx, table, index):
         return False
     ready = changed(index, backfilling=False, status="ACTIVE")
-    replaced = tuple(ready if each.slot == index.slot else each for each in table.indexes)
-    catalogue.save(tx, changed(table, indexes=replaced, version=table.version + 1))
+    indexes_after = tuple(ready if other.slot == index.slot else other for other in table.indexes)
+    catalogue.save(tx, changed(table, indexes=indexes_after, version=table.version + 1))
     return True
 
 
 def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
     """Write the entries of the next items; false when there are no more."""
     base = layout.rows_prefix(table.number, layout.BASE_SLOT)
-    progress = layout.backfill_key(table.number, index.slot)
-    start = tx.get(progress) or base
+    progress_key = layout.backfill_key(table.number, index.slot)
+    start = tx.get(progress_key) or base
     entries: dict[bytes, tuple[Entry, float]] = {}
-    seen = seen_bytes = 0
+    scanned = scanned_bytes = 0
     last = b""
     for last, stored in tx.scan(start, keys.after(base), limit=_CHUNK_ITEMS):
         entry = indexes.entry(table, index, items.decode(stored), last[len(base) :])
@@ -75,24 +75,24 @@ def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
                 entry,
                 items.stored_time(stored),
             )
-        seen += 1
-        seen_bytes += len(stored)
-        if seen_bytes >= _CHUNK_BYTES:
+        scanned += 1
+        scanned_bytes += len(stored)
+        if scanned_bytes >= _CHUNK_BYTES:
             break
     _write_entries(tx, table, index, entries)
-    if seen < _CHUNK_ITEMS and seen_bytes < _CHUNK_BYTES:
-        tx.delete(progress)
+    if scanned < _CHUNK_ITEMS and scanned_bytes < _CHUNK_BYTES:
+        tx.delete(progress_key)
         return False
-    tx.put(progress, last + b"\x00")
+    tx.put(progress_key, last + b"\x00")
     return True
 
 
 def _write_entries(
     tx: Transaction, table: Table, index: Index, entries: dict[bytes, tuple[Entry, float]]
 ) -> None:
-    tx.expect(list(entries))
-    for row, (entry, written_at) in entries.items():
-        if tx.get(row) is None:
-            tx.put(row, items.encode(entry.item, entry.size, written_at))
+    tx.prefetch(list(entries))
+    for row_key, (entry, written_at) in entries.items():
+        if tx.get(row_key) is None:
+            tx.put(row_key, items.encode(entry.item, entry.size, written_at))
             tx.add(layout.count_key(table.number, index.slot), 1)
             tx.add(layout.size_key(table.number, index.slot), entry.size)

@@ -1,4 +1,4 @@
-"""Finish deletions: remove the records of tables and indexes whose time is up."""
+"""Finish deletions: remove the records of tables and indexes that have been DELETING for long enough."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from hashrange.storage.engine import Engine, Transaction
 
 
 class FinishDeletions:
-    """Clients see a deletion end by time alone; this makes the stored records follow."""
+    """What clients see of a deletion follows from the time alone; this job updates the stored records."""
 
     name = "finish-deletions"
 
@@ -20,26 +20,26 @@ class FinishDeletions:
         self._tables = tables
 
     def step(self, now: float) -> float:
-        """Bring one table's record up to date; if none is behind, wait for the next to be."""
+        """Update one table's record; if none is out of date, wait until one is."""
         upcoming = now + IDLE_SECONDS
         for table in self._tables.tables():
             if table.status == "ACTIVE" and all(index.status == "ACTIVE" for index in table.indexes):
                 continue
-            if _is_behind(table, now):
-                self._engine.write(partial(_finish, late=table, now=now))
-                self._tables.refresh(*catalogue.place(table))
+            if _is_outdated(table, now):
+                self._engine.write(partial(_finish, planned=table, now=now))
+                self._tables.refresh(*catalogue.address(table))
                 return 0.0
             upcoming = min(upcoming, next_moment(table, now) or upcoming)
         return max(0.0, upcoming - now)
 
 
-def _is_behind(table: Table, now: float) -> bool:
+def _is_outdated(table: Table, now: float) -> bool:
     return gone(table, now) or len(settled(table, now).indexes) != len(table.indexes)
 
 
-def _finish(tx: Transaction, *, late: Table, now: float) -> None:
-    stored = catalogue.stored_table(tx, *catalogue.place(late))
-    if stored is None or stored.number != late.number or not _is_behind(stored, now):
+def _finish(tx: Transaction, *, planned: Table, now: float) -> None:
+    stored = catalogue.stored_table(tx, *catalogue.address(planned))
+    if stored is None or stored.number != planned.number or not _is_outdated(stored, now):
         return
     if gone(stored, now):
         catalogue.remove(tx, stored)

@@ -2,15 +2,15 @@
 
 from typing import Protocol
 
-IDLE_SECONDS = 60.0  # a job with nothing to do is looked at again after this time, or when it is woken
+IDLE_SECONDS = 60.0  # a job with nothing to do runs again after this time, or when the supervisor is woken
 
 
 class Job(Protocol):
-    """Work that is done a bit at a time."""
+    """Background work in small steps."""
 
     @property
     def name(self) -> str:
         """Name the job for the log."""
 
     def step(self, now: float, /) -> float:
-        """Do a bounded bit of work; give the seconds until the next."""
+        """Do a bounded amount of work; give the seconds until the next step."""

@@ -1,15 +1,14 @@
-"""Forget the idempotency tokens of transactions once they are no longer good."""
+"""Expire tokens: delete the idempotency tokens of transactions after their ten minutes."""
 
-from hashrange.storage import layout
-from hashrange.storage.engine import Engine, Transaction
+from hashrange.storage import token_rows
+from hashrange.storage.engine import Engine, Reader, Transaction
 
 _CHUNK_TOKENS = 500
 _PAUSE_SECONDS = 5.0
-_TIME_BYTES = 8
 
 
 class ExpireTokens:
-    """The expiry rows are ordered by time, so the oldest come first."""
+    """Deletes the oldest tokens first, a chunk in every step."""
 
     name = "expire-tokens"
 
@@ -17,24 +16,24 @@ class ExpireTokens:
         self._engine = engine
 
     def step(self, now: float) -> float:
-        """Forget a chunk of tokens."""
-        end = layout.TOKEN_EXPIRY + (int(now) + 1).to_bytes(_TIME_BYTES, "big")
-        if (
-            self._engine.read(lambda reader: next(reader.scan(layout.TOKEN_EXPIRY, end, limit=1), None))
-            is None
-        ):
+        """Delete a chunk of expired tokens."""
+        if not self._engine.read(lambda reader: _expiry_keys(reader, now, limit=1)):
             return _PAUSE_SECONDS
-        forgotten = self._engine.write(lambda tx: _forget(tx, end))
-        return 0.0 if forgotten == _CHUNK_TOKENS else _PAUSE_SECONDS
+        deleted = self._engine.write(lambda tx: _delete_expired(tx, now))
+        return 0.0 if deleted == _CHUNK_TOKENS else _PAUSE_SECONDS
 
 
-def _forget(tx: Transaction, end: bytes) -> int:
-    expired = list(tx.scan(layout.TOKEN_EXPIRY, end, limit=_CHUNK_TOKENS))
-    for key, _ in expired:
-        expires = key[len(layout.TOKEN_EXPIRY) :][:_TIME_BYTES]
-        token = key[len(layout.TOKEN_EXPIRY) + _TIME_BYTES :]
-        # A token that was used again since begins with a later time.
-        if (tx.get(token) or b"").startswith(expires):
-            tx.delete(token)
-        tx.delete(key)
-    return len(expired)
+def _expiry_keys(reader: Reader, now: float, *, limit: int) -> list[bytes]:
+    return [key for key, _ in reader.scan(*token_rows.expired_range(now), limit=limit)]
+
+
+def _delete_expired(tx: Transaction, now: float) -> int:
+    expiry_keys = _expiry_keys(tx, now, limit=_CHUNK_TOKENS)
+    for expiry_key in expiry_keys:
+        expires, token_key = token_rows.unpack_expiry_key(expiry_key)
+        stored = tx.get(token_key)
+        # A token that was used again since expires later, and has another expiry row.
+        if stored is not None and token_rows.unpack(stored).expires_epoch_seconds == expires:
+            tx.delete(token_key)
+        tx.delete(expiry_key)
+    return len(expiry_keys)

@@ -1,1 +1,1 @@
-"""Storage: items, index rows and change records as ordered bytes behind one engine protocol."""
+"""Storage: tables, items and index rows as ordered bytes behind one engine protocol."""

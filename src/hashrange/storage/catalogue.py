@@ -1,4 +1,4 @@
-"""The catalogue: which tables exist, in every region, and which version of each a write was planned against."""
+"""The catalogue: a cache of the table records of every region, and the version checks that writes make."""
 
 from bisect import bisect_right
 from collections.abc import Callable
@@ -13,72 +13,72 @@ from hashrange.core.table_life import gone
 from hashrange.storage import layout
 from hashrange.storage.engine import Engine, Reader, Transaction
 
-Place = tuple[str, str, str]  # account, region, name
+TableAddress = tuple[str, str, str]  # account, region, name
 
 
-class Notice(Protocol):
-    """How several processes with one catalogue tell each other of changes."""
+class CacheInvalidation(Protocol):
+    """How processes that share a data file invalidate each other's caches of the catalogue."""
 
-    def seen(self) -> bytes:
-        """Something that differs whenever any of them has changed the catalogue."""
+    def version(self) -> bytes:
+        """A value that differs after every change of the catalogue by any process."""
 
-    def post(self) -> None:
-        """Tell the others of a change, which is committed already."""
+    def invalidate(self) -> None:
+        """Invalidate the caches of all processes after a change was committed."""
 
 
 class Records(msgspec.Struct, frozen=True):
-    """All table records of one snapshot, and how many changes had been made to them until then."""
+    """All table records of one snapshot, and the number of changes up to it."""
 
     epoch: int
     tables: list[Table]
 
 
 class Catalogue:
-    """A cache of all table records. Steps that write check, inside their transaction, that theirs is current."""
+    """A cache of all table records. A write checks inside its transaction that its record is current."""
 
-    def __init__(self, engine: Engine, notice: Notice | None = None) -> None:
+    def __init__(self, engine: Engine, invalidation: CacheInvalidation | None = None) -> None:
         self._engine = engine
-        self._notice = notice
-        self._seen = b""
-        self._tables: dict[Place, Table] = {}
+        self._invalidation = invalidation
+        self._cached_version = b""
+        self._tables: dict[TableAddress, Table] = {}
         self.epoch = 0
         # Requests and jobs refresh from different threads; the one that reads last must also write last.
-        self._refreshing = Lock()
+        self._refresh_lock = Lock()
         self.on_change: Callable[[], None] | None = None
         self.reload()
 
     def reload(self) -> None:
-        """Read every record anew."""
-        with self._refreshing:
-            self._take_over(self._engine.read(stored_records))
+        """Read all records again."""
+        with self._refresh_lock:
+            self._replace(self._engine.read(stored_records))
 
-    def take_over(self, records: Records) -> None:
-        """Replace everything by what was read elsewhere, unless that is older than what is here."""
-        with self._refreshing:
+    def replace(self, records: Records) -> None:
+        """Replace the cache by records that the caller has read, unless they are older."""
+        with self._refresh_lock:
             if records.epoch <= self.epoch:
                 return
-            self._take_over(records)
+            self._replace(records)
         if self.on_change is not None:
             self.on_change()
 
-    def _take_over(self, records: Records) -> None:
-        self._tables = {place(table): table for table in records.tables}
+    def _replace(self, records: Records) -> None:
+        self._tables = {address(table): table for table in records.tables}
         self.epoch = records.epoch
 
     def catch_up(self) -> None:
-        """Take over what other processes have changed since the last look."""
-        if self._notice is None:
+        """Read all records again if another process has changed one."""
+        if self._invalidation is None:
             return
-        seen = self._notice.seen()
-        if seen != self._seen:
+        version = self._invalidation.version()
+        if version != self._cached_version:
             self.reload()
-            self._seen = seen
+            self._cached_version = version
             if self.on_change is not None:
                 self.on_change()
 
     def find(self, account_id: str, region: str, name: str) -> Table | None:
         """The table of this name, if there is one."""
-        if self._notice is not None:
+        if self._invalidation is not None:
             self.catch_up()
         return self._tables.get((account_id, region, name))
 
@@ -88,7 +88,7 @@ class Catalogue:
         return list(self._tables.values())
 
     def names(self, account_id: str, region: str, *, after: str | None, limit: int, now: float) -> list[str]:
-        """Names of tables in order, at most `limit` of them, behind the given one."""
+        """The first `limit` names of tables in order, of those behind `after`."""
         here = (account_id, region)
         names = sorted(
             table.name
@@ -99,12 +99,12 @@ class Catalogue:
         return names[start : start + limit]
 
     def refresh(self, account_id: str, region: str, name: str) -> Table | None:
-        """Take over one record after its change was committed."""
+        """Read one record again after its change was committed."""
         key = layout.catalogue_key(account_id, region, name)
-        # Before this process answers from the new record, the others must know that they have an old one.
-        if self._notice is not None:
-            self._notice.post()
-        with self._refreshing:
+        # The caches of other processes must be invalid before this process answers from the new record.
+        if self._invalidation is not None:
+            self._invalidation.invalidate()
+        with self._refresh_lock:
             epoch, stored = self._engine.read(lambda reader: (stored_epoch(reader), reader.get(key)))
             table = None if stored is None else schema.decode(stored)
             if epoch == self.epoch + 1:
@@ -112,14 +112,14 @@ class Catalogue:
             if table is None:
                 self._tables.pop((account_id, region, name), None)
             else:
-                self._tables[place(table)] = table
+                self._tables[address(table)] = table
         if self.on_change is not None:
             self.on_change()
         return table
 
 
-def place(table: Table) -> Place:
-    """Where a table is found."""
+def address(table: Table) -> TableAddress:
+    """What identifies a table among all accounts and regions."""
     return table.account_id, table.region, table.name
 
 
@@ -130,12 +130,12 @@ def stored_table(reader: Reader, account_id: str, region: str, name: str) -> Tab
 
 
 def stored_epoch(reader: Reader) -> int:
-    """How many changes were made to the catalogue so far."""
+    """The number of changes of the catalogue so far."""
     return int.from_bytes(reader.get(layout.CATALOGUE_EPOCH) or b"", "big")
 
 
 def stored_records(reader: Reader) -> Records:
-    """Everything as this snapshot shows it."""
+    """All records in this snapshot."""
     rows = reader.scan(layout.CATALOGUE, keys.after(layout.CATALOGUE))
     return Records(stored_epoch(reader), [schema.decode(value) for _, value in rows])
 
@@ -147,14 +147,14 @@ def _count_change(tx: Transaction) -> None:
 def save(tx: Transaction, table: Table) -> None:
     """Write a record and its version."""
     _count_change(tx)
-    tx.put(layout.catalogue_key(*place(table)), schema.encode(table))
+    tx.put(layout.catalogue_key(*address(table)), schema.encode(table))
     tx.put(layout.version_key(table.number), table.version.to_bytes(4, "big"))
 
 
 def remove(tx: Transaction, table: Table) -> None:
-    """Forget a table at once; its rows are cleared in the background."""
+    """Delete a table's record; a job clears its rows."""
     _count_change(tx)
-    tx.delete(layout.catalogue_key(*place(table)))
+    tx.delete(layout.catalogue_key(*address(table)))
     tx.delete(layout.version_key(table.number))
     reset_counters(tx, table.number, layout.BASE_SLOT)
     for index in table.indexes:
@@ -170,7 +170,7 @@ def reset_counters(tx: Transaction, number: int, slot: int) -> None:
 
 
 def discard(tx: Transaction, prefix: bytes) -> None:
-    """Mark all rows with this prefix for clearing."""
+    """Mark all rows with this prefix as garbage, for a job to clear."""
     tx.put(layout.GARBAGE + prefix, b"")
 
 
@@ -181,11 +181,11 @@ def next_number(tx: Transaction) -> int:
 
 
 def current(tx: Transaction, table: Table) -> Table | None:
-    """The table as this write must see it: the planned record if it is still the newest, else the newest, else none."""
+    """The record that this write must use: the planned one if it is still the newest, else the newest, else None."""
     version = tx.get(layout.version_key(table.number))
     if version is None:
         return None
     if int.from_bytes(version, "big") == table.version:
         return table
-    newest = stored_table(tx, *place(table))
+    newest = stored_table(tx, *address(table))
     return newest if newest is not None and newest.number == table.number else None

@@ -1,8 +1,8 @@
-"""Copying all data from one engine to another, in chunks that each remember where to go on, and checking it.
+"""Copying all data from one engine to another in chunks, and comparing both by a checksum.
 
-A chunk and the note of how far it came are one transaction on the target, so a copy that was interrupted goes
-on where it stopped. When everything is there, both sides are read once more and compared; only then is the note
-removed, and only then does a server start on the target.
+A chunk and the progress record are written in one transaction on the target, so an interrupted copy resumes where it
+stopped. When everything is copied, both sides are read again and compared. Only then is the progress record deleted,
+and only then does a server start on the target.
 """
 
 import hashlib
@@ -18,8 +18,8 @@ from hashrange.storage.errors import OpenError
 _CHUNK_ROWS = 500
 _CHUNK_BYTES = 4 * 1024 * 1024
 _END = b"\xff" * 8  # behind every key of the layout
-# What belongs to a place and not to the data.
-_LEFT_OUT = (layout.LEASE, layout.MIGRATION)
+# These belong to one engine and not to the data.
+_NOT_COPIED = (layout.LEASE, layout.MIGRATION)
 
 
 class Copyable(Engine, Protocol):
@@ -37,49 +37,49 @@ class Progress(msgspec.Struct, frozen=True):
     rows: int
 
 
-class Sum(msgspec.Struct, frozen=True):
-    """What an engine holds: how many rows, and a digest of rows and counters."""
+class Checksum(msgspec.Struct, frozen=True):
+    """The number of rows in an engine, and a digest of its rows and counters."""
 
     rows: int
     digest: str
 
 
-Report = Callable[[str, int], None]  # told what is being done, and with how many rows so far
+ReportProgress = Callable[[str, int], None]  # takes what is being done, and the number of rows so far
 
 
-class NotTheSame(OpenError):
+class CopyDiffers(OpenError):
     """Source and target differ although everything was copied."""
 
 
-def copy(source: Copyable, target: Copyable, report: Report) -> Sum:
-    """Copy everything, check it, and give what both sides hold now."""
+def copy(source: Copyable, target: Copyable, report: ReportProgress) -> Checksum:
+    """Copy everything, compare both sides, and give their checksum."""
     progress = target.read(stored_progress) or _begin(source, target)
     if progress.source != source.description:
         raise OpenError(f"{target.description} has an unfinished copy of something else: {progress.source}")
-    while (further := _copy_chunk(source, target, progress)) is not None:
-        progress = further
+    while (progress_after := _copy_chunk(source, target, progress)) is not None:
+        progress = progress_after
         report("copied", progress.rows)
     _copy_counters(source, target)
-    expected = summed(source, lambda rows: report("read again", rows))
-    found = summed(target, lambda rows: report("checked", rows))
-    if found != expected:
+    expected = checksum(source, lambda rows: report("read again", rows))
+    actual = checksum(target, lambda rows: report("checked", rows))
+    if actual != expected:
         message = (
-            f"the copy differs: {expected.rows} rows in {source.description}, {found.rows} in "
+            f"the copy differs: {expected.rows} rows in {source.description}, {actual.rows} in "
             f"{target.description}. If the source was in use since the copy began, empty the target and begin again"
         )
-        raise NotTheSame(message)
+        raise CopyDiffers(message)
     target.write(lambda tx: tx.delete(layout.MIGRATION))
-    return found
+    return actual
 
 
 def stored_progress(reader: Reader) -> Progress | None:
-    """The note of a copy that is not complete."""
+    """The progress of a copy that is not complete."""
     stored = reader.get(layout.MIGRATION)
     return None if stored is None else msgspec.json.decode(stored, type=Progress)
 
 
 def refuse_unfinished(engine: Engine) -> None:
-    """Keep a server from starting on half the data."""
+    """Raise if a copy into this engine is not complete: a server must not start on half the data."""
     progress = engine.read(stored_progress)
     if progress is not None:
         raise OpenError(f"the copy from {progress.source} is not complete: run `hashrange migrate` again")
@@ -89,11 +89,11 @@ def _begin(source: Copyable, target: Copyable) -> Progress:
     if target.read(lambda reader: next(_rows(reader, b""), None)) is not None or target.counters():
         raise OpenError(f"{target.description} is not empty")
     progress = Progress(source.description, b"", 0)
-    target.write(lambda tx: _note(tx, progress))
+    target.write(lambda tx: _save_progress(tx, progress))
     return progress
 
 
-def _note(tx: Transaction, progress: Progress) -> None:
+def _save_progress(tx: Transaction, progress: Progress) -> None:
     tx.put(layout.MIGRATION, msgspec.json.encode(progress))
 
 
@@ -101,47 +101,47 @@ def _copy_chunk(source: Copyable, target: Copyable, progress: Progress) -> Progr
     chunk = source.read(lambda reader: _chunk(reader, progress.at))
     if not chunk:
         return None
-    further = Progress(progress.source, chunk[-1][0] + b"\0", progress.rows + len(chunk))
+    progress_after = Progress(progress.source, chunk[-1][0] + b"\0", progress.rows + len(chunk))
 
     def step(tx: Transaction) -> None:
         for key, value in chunk:
             tx.put(key, value)
-        _note(tx, further)
+        _save_progress(tx, progress_after)
 
     target.write(step)
-    return further
+    return progress_after
 
 
 def _chunk(reader: Reader, start: bytes) -> list[tuple[bytes, bytes]]:
-    found: list[tuple[bytes, bytes]] = []
+    rows: list[tuple[bytes, bytes]] = []
     size = 0
     for key, value in _rows(reader, start):
-        found.append((key, value))
+        rows.append((key, value))
         size += len(value)
-        if len(found) == _CHUNK_ROWS or size >= _CHUNK_BYTES:
+        if len(rows) == _CHUNK_ROWS or size >= _CHUNK_BYTES:
             break
-    return found
+    return rows
 
 
 def _rows(reader: Reader, start: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """All rows from here on, without those that belong to a place."""
-    return (row for row in reader.scan(start, _END) if not row[0].startswith(_LEFT_OUT))
+    """All rows from `start` on that are copied."""
+    return (row for row in reader.scan(start, _END) if not row[0].startswith(_NOT_COPIED))
 
 
 def _copy_counters(source: Copyable, target: Copyable) -> None:
-    """Bring the target's counters to the source's values; done twice, the second changes nothing."""
-    wanted = dict(source.counters())
+    """Bring the target's counters to the source's values; idempotent."""
+    expected = dict(source.counters())
+    actual = dict(target.counters())
 
     def step(tx: Transaction) -> None:
-        for key in wanted.keys() | there.keys():
-            tx.add(key, wanted.get(key, 0) - there.get(key, 0))
+        for key in expected.keys() | actual.keys():
+            tx.add(key, expected.get(key, 0) - actual.get(key, 0))
 
-    there = dict(target.counters())
     target.write(step)
 
 
-def summed(engine: Copyable, seen: Callable[[int], None]) -> Sum:
-    """Read everything and give its sum."""
+def checksum(engine: Copyable, report: Callable[[int], None]) -> Checksum:
+    """Read everything and give its checksum; `report` takes the number of rows so far."""
     digest = hashlib.sha256()
     rows = 0
     start = b""
@@ -152,8 +152,8 @@ def summed(engine: Copyable, seen: Callable[[int], None]) -> Sum:
             digest.update(value)
         rows += len(chunk)
         start = chunk[-1][0] + b"\0"
-        seen(rows)
+        report(rows)
     for key, number in engine.counters():
         digest.update(b"%d=%d:" % (len(key), number))
         digest.update(key)
-    return Sum(rows, digest.hexdigest())
+    return Checksum(rows, digest.hexdigest())

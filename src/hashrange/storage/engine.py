@@ -12,7 +12,7 @@ one that was never added to reads as zero, and a counter at zero takes no lastin
 so an engine may gather them and must not make two steps collide because both add to one counter.
 
 **Reads.** `read(step)` gives the step one consistent snapshot: everything committed before the call,
-and nothing that commits after the step's first look, however many calls it makes. A read never waits
+and nothing that commits after the step's first read, however many it makes. A read never waits
 for a commit. Any thread may read, and a read may be nested in another (it has its own snapshot).
 
 **Writes.** A step is a function of its transaction. It may run more than once, so it computes and
@@ -26,27 +26,28 @@ the commit is on disk: what was acknowledged survives kill -9 and power loss. Th
 steps too: what a step saw before it raised is on disk when its `done` is called. Callbacks of steps
 submitted by one thread come in commit order, which is the order of submission, unless only some of the steps
 declare what they read: then an engine may commit them side by side. Callbacks run on a thread of the engine's choice
-unless it was given a way to deliver them; they must be short and must not raise.
+unless its owner has passed a `Deliver`; they must be short and must not raise.
 
-**Hints.** A step may declare the keys it is going to read. An engine across a network then fetches them
-for all waiting steps at once; what is not declared costs a round trip each. It is a hint: a step may read
+**Prefetching.** A step may declare the keys it is going to read. An engine across a network prefetches them
+for all waiting steps at once; every key that is not declared costs a round trip. It is a hint: a step may read
 other keys, and need not read those.
 
 **Sharing.** Where `shared` is true any number of servers have engines on the same rows, and everything above
-holds among all of their steps. Where `blocking` is true, looking at a row waits for a network: an event
-loop uses `submit_read`, not `read`.
+holds among all of their steps. The rows are then across a network and every read waits for it: an event loop
+uses `submit_read`, not `read`.
 
 **Iterators.** `scan` is lazy, holds a bounded part of the range in memory, and may be left unfinished.
 It lives no longer than its step. Inside a transaction it sees the writes made before the call; whether
 it sees those made in its range while it is being consumed is not defined.
 
-**Joined rows.** A reader that can join values faster than its caller could offers `joined` as well; see `Joining`.
+**Joined rows.** A reader that can join values faster than its caller could has a `joined` function; for all others
+`joined` is None.
 
-**Errors.** Engines raise only `storage.errors` for their own trouble. An `Unavailable` write is all or
-nothing, but which of the two is not known. An engine outlives a passing fault: when the disk has room
+**Errors.** For their own faults engines raise only `storage.errors`. An `Unavailable` write is all or
+nothing, but which of the two is not known. An engine outlives a transient fault: when the disk has room
 again, writes work again.
 
-**Closing.** `close` first finishes what was submitted, then lets go of every resource. It may be called
+**Closing.** `close` first finishes what was submitted, then releases every resource. It may be called
 twice. Reading afterwards raises `Closed`; a step submitted afterwards is done with `Closed`.
 """
 
@@ -61,8 +62,25 @@ Done = Callable[[T | None, BaseException | None], None]
 Deliver = Callable[[list[Callable[[], None]]], None]
 """Runs the callbacks of one commit, in order, where the owner wants them run."""
 
-Soon = Callable[[Callable[[], None]], object]
-"""Has something done on the calling thread, an event loop's, once this turn of the loop is over."""
+CallSoon = Callable[[Callable[[], None]], object]
+"""An event loop's `call_soon`: runs a callback on the loop's thread in its next iteration."""
+
+
+class Joined(NamedTuple):
+    """Rows of a range in one piece."""
+
+    rows: int
+    last: bytes  # the key of the last of them; empty if there is none
+    heads: bytes  # the first bytes of all values
+    rest: bytes  # what comes after these in every value, with commas between
+
+
+class JoinRows(Protocol):
+    """Reads the first `limit` rows that `scan` would give, every value cut behind its first `head` bytes."""
+
+    def __call__(
+        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+    ) -> Joined: ...
 
 
 class Reader(Protocol):
@@ -79,21 +97,9 @@ class Reader(Protocol):
     def counter(self, key: bytes) -> int:
         """Give a counter's value, this transaction's own adds included."""
 
-
-class Joined(NamedTuple):
-    """Rows of a range in one piece."""
-
-    rows: int
-    last: bytes  # the key of the last of them; empty if there is none
-    heads: bytes  # the first bytes of all values
-    rest: bytes  # what comes after these in each value, with commas between
-
-
-class Joining(Reader, Protocol):
-    """A reader that gives many rows in one piece; it may leave out `joined`, and is then a plain one."""
-
-    def joined(self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False) -> Joined:
-        """Give the first `limit` rows that `scan` would, each value cut behind its first `head` bytes."""
+    @property
+    def joined(self) -> JoinRows | None:
+        """How to read many rows as one piece; None if this reader cannot."""
 
 
 class Transaction(Reader, Protocol):
@@ -111,29 +117,25 @@ class Transaction(Reader, Protocol):
     def add(self, key: bytes, amount: int) -> None:
         """Add to a counter."""
 
-    def expect(self, keys: Sequence[bytes]) -> None:
-        """Say which keys will be read next: a hint, like those given with the step."""
+    def prefetch(self, keys: Sequence[bytes]) -> None:
+        """Declare keys that the step will read next: a hint, like the declared keys of the step."""
 
 
 class Engine(Protocol):
-    """A place where rows and counters live."""
+    """A database of rows and counters."""
 
     @property
     def description(self) -> str:
-        """Name the engine and its place for people, as in the start-up banner."""
-
-    @property
-    def blocking(self) -> bool:
-        """Whether a read waits for a network."""
+        """Name the engine and where its data is, for people, as in the start-up banner."""
 
     @property
     def shared(self) -> bool:
-        """Whether other servers may have engines on the same rows."""
+        """Whether other servers may have engines on the same rows, which are then across a network."""
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` on one snapshot; any thread may call.
 
-        With `seconds` a scan that goes on for longer raises `TookTooLong` out of the step.
+        With `seconds` a scan that takes longer raises `ReadTimeout` out of the step.
         """
 
     def submit_read(
@@ -147,8 +149,8 @@ class Engine(Protocol):
     ) -> None:
         """Run `step` on one snapshot, perhaps later, perhaps twice; `done` is called with its outcome.
 
-        `reads` are taken for all it is going to look at, unless there is `more`.
-        An eventual read may see a snapshot that is a little old; how old at most is the engine's setting.
+        The engine takes the keys `reads` for all that the step will read, unless `more` is true: a hint too.
+        An eventual read may see an old snapshot; the engine has a setting for how old it may be.
         """
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
@@ -158,10 +160,10 @@ class Engine(Protocol):
         """Submit `step` and wait for it. Not from a callback or a step."""
 
     def maintain(self, budget_pages: int) -> int:
-        """Give at most so many free pages back to the file system; give how many it was.
+        """Return at most `budget_pages` free pages to the file system; give how many it was.
 
-        Blocks like `write`. Fewer than asked for means nothing is left to give back.
+        Blocks like `write`. Fewer than `budget_pages` means that no free page is left.
         """
 
     def close(self) -> None:
-        """Finish what was submitted and let go of everything. A second call does nothing."""
+        """Finish what was submitted and release everything. A second call does nothing."""

@@ -1,16 +1,16 @@
-"""What can go wrong below the API, whatever the engine."""
+"""The errors that every engine raises."""
 
 
 class StorageError(Exception):
-    """Base of every error an engine raises by itself."""
+    """Base of all errors that engines raise."""
 
 
 class Conflict(StorageError):
-    """The step kept colliding with concurrent ones: nothing was written, trying again may help."""
+    """The step kept conflicting with concurrent ones: nothing was written, and a retry may succeed."""
 
 
-class TookTooLong(StorageError):
-    """A read that was given little time needs more: run it again where it holds nobody up."""
+class ReadTimeout(StorageError):
+    """A read has used up its time: run it again on a thread where nobody waits for it."""
 
 
 class Unavailable(StorageError):

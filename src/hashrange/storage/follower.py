@@ -1,8 +1,8 @@
 """Following a catalogue that other servers change too.
 
-Every change raises one number, the epoch, in its own transaction. A request that was planned with the records of
-one epoch reads the epoch in the same snapshot as its data: if it has risen, the records are read anew and the
-request is planned again. So no answer mixes what a table was with what it is.
+Every change of a table record increments one number, the epoch, in its own transaction. A request that was planned
+with the records of one epoch reads the epoch in the same snapshot as its data. If the epoch is higher, the records are
+read again and the request is planned again. So no answer mixes an old record with new data.
 """
 
 from collections.abc import Callable
@@ -12,53 +12,53 @@ from hashrange.storage import layout
 from hashrange.storage.catalogue import Catalogue, Records, stored_epoch, stored_records
 from hashrange.storage.engine import Engine, Reader
 
-Then = Callable[[BaseException | None], None]
+OnReloaded = Callable[[BaseException | None], None]
 
 READS = (layout.CATALOGUE_EPOCH,)
 
 
-class Outdated(Exception):
+class StaleCatalogue(Exception):
     """The catalogue has changed since the request was planned."""
 
 
 def check(reader: Reader, epoch: int) -> None:
-    """See that nothing has changed since `epoch`; a snapshot that is older than the records will do."""
+    """Raise if the catalogue has changed since `epoch`; a snapshot that is older than the records is fine."""
     if stored_epoch(reader) > epoch:
-        raise Outdated
+        raise StaleCatalogue
 
 
 class Follower:
-    """Brings a catalogue up to date without ever waiting; those who ask at the same time share one read."""
+    """Brings a catalogue up to date without blocking; callers that ask at the same time share one read."""
 
     def __init__(self, engine: Engine, catalogue: Catalogue) -> None:
         self._engine = engine
         self._catalogue = catalogue
         self._lock = Lock()
-        self._waiting: list[Then] | None = None  # None: nothing is being read
+        self._waiting: list[OnReloaded] | None = None  # None: no read is under way
 
-    def look(self) -> None:
-        """See whether there is anything new, and take it over; for calling every now and then."""
+    def poll(self) -> None:
+        """Reload the catalogue if it has changed; to be called at intervals."""
         epoch = self._catalogue.epoch
-        self._engine.submit_read(lambda reader: check(reader, epoch), self._looked, reads=READS)
+        self._engine.submit_read(lambda reader: check(reader, epoch), self._polled, reads=READS)
 
-    def catch_up(self, then: Then) -> None:
-        """Read the records anew; `then` is called when they are in place, or with what went wrong."""
+    def catch_up(self, done: OnReloaded) -> None:
+        """Reload the catalogue; `done` is called after it, with the error if the read failed."""
         with self._lock:
             if self._waiting is not None:
-                self._waiting.append(then)
+                self._waiting.append(done)
                 return
-            self._waiting = [then]
-        self._engine.submit_read(stored_records, self._read)
+            self._waiting = [done]
+        self._engine.submit_read(stored_records, self._reloaded)
 
-    def _looked(self, _: None, error: BaseException | None) -> None:
-        if isinstance(error, Outdated):
+    def _polled(self, _: None, error: BaseException | None) -> None:
+        if isinstance(error, StaleCatalogue):
             self.catch_up(lambda _error: None)
 
-    def _read(self, records: Records | None, error: BaseException | None) -> None:
-        # Those who ask from here on may have seen a later change, and need a read of their own.
+    def _reloaded(self, records: Records | None, error: BaseException | None) -> None:
+        # Callers from here on may have seen a later change, and need a read of their own.
         with self._lock:
             waiting, self._waiting = self._waiting or [], None
         if records is not None:
-            self._catalogue.take_over(records)
-        for then in waiting:
-            then(error)
+            self._catalogue.replace(records)
+        for done in waiting:
+            done(error)

@@ -2,23 +2,23 @@
 
 from functools import lru_cache
 
-# One byte says what a row is; the rest is the room's own affair.
+# The first byte of a key says what the row is.
 CATALOGUE = b"\x02"  # account \0 region \0 name -> table record
 TABLE_VERSION = b"\x03"  # table number -> version of its record, checked inside every write
-GARBAGE = b"\x04"  # key prefix of rows to be cleared in the background
+GARBAGE = b"\x04"  # key prefix of rows that a job clears
 TOKEN = b"\x05"  # account \0 region \0 token -> outcome of a transaction
 TOKEN_EXPIRY = b"\x06"  # expiry time, token key -> nothing
-TABLE_NUMBER = b"\x07"  # counter: last table number given out
+TABLE_NUMBER = b"\x07"  # counter: last table number in use
 COUNT = b"\x08"  # counter: rows of a table or index
 SIZE = b"\x09"  # counter: bytes of a table or index
-BACKFILL = b"\x0a"  # table number, slot -> where an index backfill stands
+BACKFILL = b"\x0a"  # table number, slot -> progress of an index backfill
 CATALOGUE_EPOCH = b"\x0b"  # -> a number that rises with every change of any table record
-LEASE = b"\x0c"  # name -> who may do what only one may do
-MIGRATION = b"\x0d"  # -> how far a copy to here has come; gone when it is complete
+LEASE = b"\x0c"  # name -> holder of the lease
+MIGRATION = b"\x0d"  # -> progress of a copy into this engine; deleted when it is complete
 ROWS = b"\x10"  # table number, slot, key -> item or index entry
 
-# Read by every write and hardly ever written: an engine that locks what it reads may lock these together.
-SELDOM_WRITTEN = (TABLE_VERSION,)
+# Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
+READ_MOSTLY = (TABLE_VERSION,)
 
 BASE_SLOT = 0
 COLLECTION_SLOT = 0xFFFF  # partition -> size of its item collection, for tables with local indexes
@@ -26,12 +26,12 @@ COLLECTION_SLOT = 0xFFFF  # partition -> size of its item collection, for tables
 
 @lru_cache(maxsize=4096)
 def rows_prefix(table_number: int, slot: int) -> bytes:
-    """Where the rows of a table (slot 0) or of one of its indexes begin."""
+    """The key prefix of the rows of a table (slot 0) or of one of its indexes."""
     return ROWS + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
 
 
 def table_rows_prefix(table_number: int) -> bytes:
-    """Where all rows of a table and of its indexes begin."""
+    """The key prefix of all rows of a table and of its indexes."""
     return ROWS + table_number.to_bytes(4, "big")
 
 
@@ -59,7 +59,7 @@ def backfill_key(table_number: int, slot: int) -> bytes:
 
 
 def catalogue_prefix(account_id: str, region: str) -> bytes:
-    """Where the tables of one account and region begin."""
+    """The key prefix of the table records of one account and region."""
     return CATALOGUE + f"{account_id}\0{region}\0".encode()
 
 
@@ -69,5 +69,5 @@ def catalogue_key(account_id: str, region: str, name: str) -> bytes:
 
 
 def token_key(account_id: str, region: str, token: str) -> bytes:
-    """The row that remembers a transaction's token."""
+    """The row of a transaction's idempotency token; see `token_rows`."""
     return TOKEN + f"{account_id}\0{region}\0{token}".encode()

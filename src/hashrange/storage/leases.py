@@ -1,9 +1,9 @@
-"""Leases: work that only one server may do, and that another takes over when its server is gone.
+"""Leases: work that only one server may do, and that another one takes over when the first is gone.
 
-The lease is a row that its holder rewrites every now and then. Nobody's clock is compared with another's: a server
-that has watched the row stay the same for the whole term, by its own clock, takes the lease over. The former
-holder may not know yet, and may even be in the middle of a write; so every write done under a lease checks in
-its own transaction that the row still has the number under which the lease was taken.
+The lease is a row that its holder rewrites at intervals (a heartbeat). No two clocks are compared: a server that has
+seen the row unchanged for the whole term, by its own clock, takes the lease over. The former holder may not know yet,
+and may even be in the middle of a write. So every write under a lease checks in its own transaction that the row still
+has the fencing token with which the lease was acquired.
 """
 
 import time
@@ -22,31 +22,31 @@ TERM_SECONDS = 5.0
 
 
 class LeaseLost(StorageError):
-    """Someone else has the lease now; nothing was written."""
+    """Another server has the lease now; nothing was written."""
 
 
-class Record(msgspec.Struct, frozen=True):
-    """What the row says."""
+class LeaseRecord(msgspec.Struct, frozen=True):
+    """What the row holds."""
 
-    number: int  # rises whenever the lease changes hands
-    beat: int  # rises whenever it is renewed
-    holder: bytes  # empty: given back
+    fencing_token: int  # higher with every new holder
+    heartbeat: int  # higher with every renewal
+    holder: bytes  # empty: released
 
     def encode(self) -> bytes:
         """The stored form."""
-        return self.number.to_bytes(8, "big") + self.beat.to_bytes(8, "big") + self.holder
+        return self.fencing_token.to_bytes(8, "big") + self.heartbeat.to_bytes(8, "big") + self.holder
 
 
-def stored_record(reader: Reader, key: bytes) -> Record:
-    """The record of a lease; one that was never taken counts as given back."""
+def stored_record(reader: Reader, key: bytes) -> LeaseRecord:
+    """The record of a lease; one that was never acquired counts as released."""
     stored = reader.get(key)
     if stored is None:
-        return Record(0, 0, b"")
-    return Record(int.from_bytes(stored[:8], "big"), int.from_bytes(stored[8:16], "big"), stored[16:])
+        return LeaseRecord(0, 0, b"")
+    return LeaseRecord(int.from_bytes(stored[:8], "big"), int.from_bytes(stored[8:16], "big"), stored[16:])
 
 
 class Lease:
-    """One server's claim on a lease."""
+    """A lease as one server sees it."""
 
     def __init__(
         self,
@@ -61,76 +61,79 @@ class Lease:
         self._key = layout.LEASE + name.encode()
         self._holder = holder.encode()
         self._now = now
-        self._number = 0  # under which it is held; 0: it is not
+        self._fencing_token = 0  # 0: this server does not hold the lease
         self._renewed_at = 0.0
-        self._watched: Record | None = None
-        self._watched_since = 0.0
+        self._observed: LeaseRecord | None = None
+        self._observed_since = 0.0
         self.term_seconds = term_seconds
-        self.pause_seconds = term_seconds / 4  # how often to ask
+        self.renew_seconds = term_seconds / 4  # how often to call `acquire`
 
-    def held(self) -> bool:
-        """Take, keep or watch the lease; true while it is this server's. May wait for a commit."""
+    def acquire(self) -> bool:
+        """Acquire or renew the lease; false while another server holds it. May wait for a commit."""
         now = self._now()
-        if self._number and now - self._renewed_at < self.pause_seconds:
+        if self._fencing_token and now - self._renewed_at < self.renew_seconds:
             return True
-        if not self._number and not self._is_free(now):
+        if not self._fencing_token and not self._is_free(now):
             return False
-        self._number = self._engine.write(self._claim)
+        self._fencing_token = self._engine.write(self._acquire)
         self._renewed_at = now
-        return bool(self._number)
+        return bool(self._fencing_token)
 
     def check(self, tx: Transaction) -> None:
-        """Refuse a write if the lease has changed hands."""
+        """Raise if another server has acquired the lease."""
         record = stored_record(tx, self._key)
-        if not self._number or (record.number, record.holder) != (self._number, self._holder):
-            self._number = 0
+        if not self._is_own(record):
+            self._fencing_token = 0
             raise LeaseLost
 
-    def give_back(self) -> None:
-        """Let another server have it at once."""
-        if self._number:
-            self._engine.write(self._resign)
-            self._number = 0
+    def release(self) -> None:
+        """Let another server have the lease at once."""
+        if self._fencing_token:
+            self._engine.write(self._release)
+            self._fencing_token = 0
+
+    def _is_own(self, record: LeaseRecord) -> bool:
+        is_held = self._fencing_token != 0
+        return is_held and (record.fencing_token, record.holder) == (self._fencing_token, self._holder)
 
     def _is_free(self, now: float) -> bool:
         record = self._engine.read(lambda reader: stored_record(reader, self._key))
-        if record != self._watched:
-            self._watched, self._watched_since = record, now
-        return not record.holder or now - self._watched_since >= self.term_seconds
+        if record != self._observed:
+            self._observed, self._observed_since = record, now
+        return not record.holder or now - self._observed_since >= self.term_seconds
 
-    def _claim(self, tx: Transaction) -> int:
+    def _acquire(self, tx: Transaction) -> int:
         record = stored_record(tx, self._key)
-        if self._number and (record.number, record.holder) == (self._number, self._holder):
-            renewed = Record(record.number, record.beat + 1, self._holder)
-        elif not self._number and (not record.holder or record == self._watched):
-            renewed = Record(record.number + 1, 0, self._holder)
+        if self._is_own(record):
+            renewed = LeaseRecord(record.fencing_token, record.heartbeat + 1, self._holder)
+        elif not self._fencing_token and (not record.holder or record == self._observed):
+            renewed = LeaseRecord(record.fencing_token + 1, 0, self._holder)
         else:
             return 0
         tx.put(self._key, renewed.encode())
-        return renewed.number
+        return renewed.fencing_token
 
-    def _resign(self, tx: Transaction) -> None:
+    def _release(self, tx: Transaction) -> None:
         record = stored_record(tx, self._key)
-        if (record.number, record.holder) == (self._number, self._holder):
-            tx.put(self._key, Record(record.number, record.beat, b"").encode())
+        if self._is_own(record):
+            tx.put(self._key, LeaseRecord(record.fencing_token, record.heartbeat, b"").encode())
 
 
 class FencedEngine:
-    """An engine that writes only while a lease is held."""
+    """An engine whose writes fail once another server holds the lease."""
 
     def __init__(self, engine: Engine, lease: Lease) -> None:
         self._engine = engine
         self._lease = lease
-        self.blocking = engine.blocking
         self.shared = engine.shared
 
     @property
     def description(self) -> str:
-        """Name the engine behind."""
+        """Name the wrapped engine."""
         return self._engine.description
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
-        """Read as the engine does."""
+        """Read without a check: a lease protects writes."""
         return self._engine.read(step, seconds=seconds)
 
     def submit_read(
@@ -142,23 +145,23 @@ class FencedEngine:
         more: bool = False,
         eventual: bool = False,
     ) -> None:
-        """Read as the engine does."""
+        """Read without a check: a lease protects writes."""
         self._engine.submit_read(step, done, reads=reads, more=more, eventual=eventual)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
-        """Queue `step`, to run if the lease is still held by then."""
+        """Queue `step`; it fails if the lease is lost by the time it runs."""
         self._engine.submit(self._fenced(step), done, reads=reads)
 
     def write(self, step: Callable[[Transaction], T]) -> T:
-        """Run `step` if the lease is still held."""
+        """Run `step`; it fails if the lease is lost."""
         return self._engine.write(self._fenced(step))
 
     def maintain(self, budget_pages: int) -> int:
-        """Give space back as the engine does."""
+        """Return free pages as the wrapped engine does."""
         return self._engine.maintain(budget_pages)
 
     def close(self) -> None:
-        """Leave the engine to its owner."""
+        """Leave the wrapped engine open: it belongs to somebody else."""
 
     def _fenced(self, step: Callable[[Transaction], T]) -> Callable[[Transaction], T]:
         def fenced(tx: Transaction) -> T:

@@ -70,7 +70,7 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     pasted = (
         request.keep is None and request.projection is None and not (request.fetch or request.counted_only)
     )
-    joined: Join | None = getattr(reader, "joined", None)
+    joined = reader.joined
     few = 0 < rest.limit < FEW_ROWS or rest.end == rest.start + b"\x00"
     if pasted and joined is not None and not few:
         _paste(joined, request, page, meter, rest)

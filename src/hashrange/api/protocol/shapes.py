@@ -1,4 +1,4 @@
-"""The slow path of a request: it finds what is wrong, in the service's words and order, or reads what only looked wrong.
+"""The slow path of a request: it finds what is wrong, in the service's words and order, or reads what only looked so.
 
 A shape is derived from the operation's structure, so members, types and constraints are written down once. It is
 built when a request is first explained, which most servers never have to do.

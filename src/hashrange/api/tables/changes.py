@@ -27,7 +27,7 @@ def change_table(
 ) -> Write:
     """Apply a change to the settled record and answer from what became of it."""
     now = context.clock.now()
-    place = catalogue.place(planned)
+    place = catalogue.address(planned)
 
     def step(tx: Transaction) -> Described:
         stored = catalogue.stored_table(tx, *place)

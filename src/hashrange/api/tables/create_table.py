@@ -81,11 +81,11 @@ def create_table(context: Context, request: CreateTable) -> Plan:
         return Described(CreateTableOutput(table_description=description))
 
     throughput.check_quotas(wanted, _others(context, wanted))
-    return Write(step, after=lambda: context.catalogue.refresh(*catalogue.place(wanted)))
+    return Write(step, after=lambda: context.catalogue.refresh(*catalogue.address(wanted)))
 
 
 def _make_room(tx: Transaction, wanted: Table, now: float) -> None:
-    stored = catalogue.stored_table(tx, *catalogue.place(wanted))
+    stored = catalogue.stored_table(tx, *catalogue.address(wanted))
     if stored is None:
         return
     if gone(stored, now):

@@ -13,7 +13,8 @@ from hashrange.api.tables.structures import (
 )
 from hashrange.api.tables.wording import invalid
 from hashrange.core.limits import GLOBAL_INDEXES_MAX, LOCAL_INDEXES_MAX, PROJECTED_ATTRIBUTES_MAX
-from hashrange.core.schema import Index, Projection as ProjectionKind
+from hashrange.core.schema import Index
+from hashrange.core.schema import Projection as ProjectionKind
 
 GlobalSpecs = Sequence[GlobalSecondaryIndex] | None
 LocalSpecs = Sequence[LocalSecondaryIndex] | None

@@ -1,6 +1,6 @@
 """Running a write transaction: every outcome first, then every write; idempotent by its token."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -20,8 +20,9 @@ from hashrange.core.limits import IDEMPOTENCY_SECONDS
 from hashrange.core.mutation import Command, Origin, Rejected
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
-from hashrange.storage import catalogue, layout, store
+from hashrange.storage import catalogue, layout, store, token_rows
 from hashrange.storage.engine import Transaction
+from hashrange.storage.token_rows import TokenRow
 
 _MISMATCH = (
     "Specified idempotent token was used with different request parameters within the idempotency window"
@@ -57,7 +58,7 @@ class Replayed(Result):
     """A transaction whose token is known: it was written before, and is charged as reads of what it was charged for."""
 
     actions: Sequence[Action]
-    sizes: list[int]
+    sizes: Sequence[int]
 
     def charges(self) -> Iterator[Charge]:
         """Reads, each at twice the price of a consistent one."""
@@ -106,7 +107,7 @@ def _run(
             cancellation.cancel_on(reasons)
     if given is not None:
         outcomes = [result.outcome for result in written]
-        _remember(tx, given, [max(outcome.before_size, outcome.after_size) for outcome in outcomes])
+        _remember(tx, given, (max(outcome.before_size, outcome.after_size) for outcome in outcomes))
     if sized:
         for action, result in zip(actions, written, strict=True):
             key = action.command.key
@@ -137,20 +138,18 @@ def _outcomes(tx: Transaction, actions: list[Action], origin: Origin) -> list[It
     return written
 
 
-# What is kept of a token: when it expires (8 bytes), what it stood for (32), and the size of each item (4 each).
-
-
-def _replayed(tx: Transaction, given: Token) -> list[int] | None:
+def _replayed(tx: Transaction, given: Token) -> tuple[int, ...] | None:
     """The sizes that a request with this token was charged for, if there was one."""
     stored = tx.get(given.key)
-    if stored is None or int.from_bytes(stored[:8], "big") <= given.now:
+    row = None if stored is None else token_rows.unpack(stored)
+    if row is None or row.is_expired(given.now):
         return None
-    if stored[8:40] != given.digest:
+    if row.digest != given.digest:
         raise ApiError("IdempotentParameterMismatchException", _MISMATCH)
-    return [int.from_bytes(stored[at : at + 4], "big") for at in range(40, len(stored), 4)]
+    return row.item_sizes
 
 
-def _remember(tx: Transaction, given: Token, sizes: list[int]) -> None:
-    expires = (int(given.now) + IDEMPOTENCY_SECONDS).to_bytes(8, "big")
-    tx.put(given.key, expires + given.digest + b"".join(size.to_bytes(4, "big") for size in sizes))
-    tx.put(layout.TOKEN_EXPIRY + expires + given.key, b"")
+def _remember(tx: Transaction, given: Token, sizes: Iterable[int]) -> None:
+    row = TokenRow(int(given.now) + IDEMPOTENCY_SECONDS, given.digest, tuple(sizes))
+    tx.put(given.key, token_rows.pack(row))
+    tx.put(token_rows.expiry_key(row.expires_epoch_seconds, given.key), b"")

@@ -24,7 +24,8 @@ from hashrange.api.transactions.cancellation import Reason
 from hashrange.api.transactions.run import Action
 from hashrange.core import indexes, key_paths, mutation, primary_key, values
 from hashrange.core.errors import EmptyKeyValue, Invalid
-from hashrange.core.expressions import Condition, Update as UpdateExpression
+from hashrange.core.expressions import Condition
+from hashrange.core.expressions import Update as UpdateExpression
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.mutation import CheckCommand, Command, DeleteCommand, PutCommand, UpdateCommand
 from hashrange.core.schema import Table

@@ -44,10 +44,10 @@ class Job(NamedTuple):
 class Committer:
     """One of the writers of a server: its steps commit in the order in which they were submitted."""
 
-    def __init__(self, links: Links, seldom: tuple[bytes, ...], deliver: Deliver) -> None:
+    def __init__(self, links: Links, read_mostly: tuple[bytes, ...], deliver: Deliver) -> None:
         """Start the writer thread."""
         self._links = links
-        self._seldom = seldom
+        self._read_mostly = read_mostly
         self._deliver = deliver
         self._shard = random.randrange(COUNTER_SHARDS)  # noqa: S311 - any will do
         self._jobs: deque[Job] = deque()
@@ -124,7 +124,7 @@ class Committer:
 
         What the steps turn out to read is added to `keys`, for the next attempt.
         """
-        tx = WriteTransaction(self._links, self._seldom)
+        tx = WriteTransaction(self._links, self._read_mostly)
         outcomes: Callbacks = []
         try:
             tx.begin(keys)

@@ -32,19 +32,22 @@ SNAPSHOTS_AT_ONCE_MAX = 8
 class PostgresEngine:
     """An `Engine` on one database, which it shares with any number of other servers."""
 
-    blocking = True
     shared = True
 
     def __init__(
-        self, place: Address, deliver: Deliver, seldom: tuple[bytes, ...], replicas: Replicas[Readers] | None
+        self,
+        place: Address,
+        deliver: Deliver,
+        read_mostly: tuple[bytes, ...],
+        replicas: Replicas[Readers] | None,
     ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
         self._place = place
         self._links = Links(place, patience_seconds=PATIENCE_SECONDS)
         # Requests say what they read. What does not, such as jobs and changes of tables, may take its time, and
         # does so elsewhere. More than one writer for requests carries less: the batches get smaller.
-        self._committer = Committer(self._links, seldom, deliver)
-        self._odd = Committer(self._links, seldom, deliver)
+        self._committer = Committer(self._links, read_mostly, deliver)
+        self._odd = Committer(self._links, read_mostly, deliver)
         self._threads = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
         self._readers = Readers(self._links, deliver, self._threads)
         self._replicas = replicas
@@ -63,7 +66,7 @@ class PostgresEngine:
         url: str,
         *,
         deliver: Deliver | None = None,
-        seldom: tuple[bytes, ...] = (),
+        read_mostly: tuple[bytes, ...] = (),
         replicas: Sequence[str] = (),
         staleness_seconds: float = 1.0,
         schema_name: str = SCHEMA,
@@ -73,7 +76,7 @@ class PostgresEngine:
         place = address(url, schema=schema_name, seconds_max=ANSWER_SECONDS_MAX, leader=True)
         others = Replicas[Readers](replicas, schema_name, staleness_seconds) if replicas else None
         schema.prepare(place, create=create)
-        return cls(place, deliver or run_inline, seldom, others)
+        return cls(place, deliver or run_inline, read_mostly, others)
 
     @staticmethod
     def check(url: str) -> str:

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 from psycopg.pq.abc import PGresult
@@ -72,6 +72,7 @@ class Wanted(BaseException):
 class Known(msgspec.Struct):
     """The engine's `Reader` over what was read together, and so in one snapshot."""
 
+    joined: ClassVar[None] = None
     appetite: Appetite
     rows: dict[bytes, bytes | None] = msgspec.field(default_factory=dict)
     ranges: dict[Range, PGresult] = msgspec.field(default_factory=dict)

@@ -25,6 +25,7 @@ class SnapshotReader:
     since nobody waits for it.
     """
 
+    joined = None
     __slots__ = ("_known", "_link", "_over", "_seconds", "_source", "lost")
 
     def __init__(self, source: Source, *, seconds: float | None = None) -> None:

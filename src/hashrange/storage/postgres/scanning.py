@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 
-from hashrange.storage.errors import StorageError, TookTooLong
+from hashrange.storage.errors import ReadTimeout, StorageError
 
 Row = tuple[bytes, bytes]
 
@@ -29,5 +29,5 @@ class Scan:
         if not self._alive():
             raise StorageError("a scan does not outlive its step")
         if self._deadline is not None and time.monotonic() > self._deadline:
-            raise TookTooLong
+            raise ReadTimeout
         return next(self._rows)

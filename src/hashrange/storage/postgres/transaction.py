@@ -8,7 +8,7 @@ transaction is READ COMMITTED instead and makes sure of what it read by itself:
   so that those who want the same rows wait for each other.
 - A row that is missing cannot be locked. If it is written, it is inserted, which fails if it has come up in
   the meantime; if it is not, it is inserted and deleted again, which keeps others from inserting it.
-- Keys that everyone reads and hardly anyone writes (`seldom`) are not locked one by one: readers hold the
+- Keys that everyone reads and hardly anyone writes (`read_mostly`) are not locked one by one: readers hold the
   fence together, a writer holds it alone. Locks of tables are granted in turn, so a writer gets its turn.
 - Ranges are read without locks and read once more before the commit, when everything else is locked and
   written: if they look different, the batch starts again. Only one transaction that read a range is
@@ -55,17 +55,28 @@ class Scanned:
 class WriteTransaction:
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
+    joined = None
     __slots__ = (
-        "_link", "_links", "_step", "_step_keys", "failure", "guarded", "long_stored", "overlay", "read", "scanned",
-        "seldom", "stored",
+        "_link",
+        "_links",
+        "_step",
+        "_step_keys",
+        "failure",
+        "guarded",
+        "long_stored",
+        "overlay",
+        "read",
+        "read_mostly",
+        "scanned",
+        "stored",
     )  # fmt: skip
 
-    def __init__(self, links: Links, seldom: tuple[bytes, ...]) -> None:
+    def __init__(self, links: Links, read_mostly: tuple[bytes, ...]) -> None:
         self._links = links
         self._link: Link | None = None
         self._step = 0
         self._step_keys: set[bytes] = set()
-        self.seldom = seldom
+        self.read_mostly = read_mostly
         self.failure: Exception | None = None  # trouble of the engine's own, even if a step has swallowed it
         self.overlay = Overlay()
         self.stored: dict[bytes, bytes | None] = {}  # what the database has, held still until the commit
@@ -132,7 +143,7 @@ class WriteTransaction:
         self.overlay.own.update(dict.fromkeys(found))
         return len(found)
 
-    def expect(self, keys: Iterable[bytes]) -> None:
+    def prefetch(self, keys: Iterable[bytes]) -> None:
         """Read and lock rows ahead of the calls that ask for them."""
         self._fetch(keys)
 
@@ -197,7 +208,7 @@ class WriteTransaction:
         if wrote or len(self._step_keys) > 1:
             heads = map(long_keys.head_of, self._step_keys)
             missing = (key for key in heads if self.stored.get(key, b"") is None)
-            self.guarded.update(key for key in missing if not key.startswith(self.seldom))
+            self.guarded.update(key for key in missing if not key.startswith(self.read_mostly))
         self.read |= self._step_keys
         self._step_keys.clear()
         self._step += 1
@@ -222,8 +233,8 @@ class WriteTransaction:
         that, the batch has to insert it.
         """
         wanted = {long_keys.head_of(key) for key in keys} - self.stored.keys()
-        shared = sorted(key for key in wanted if key.startswith(self.seldom))
-        own = sorted(key for key in wanted if not key.startswith(self.seldom))
+        shared = sorted(key for key in wanted if key.startswith(self.read_mostly))
+        own = sorted(key for key in wanted if not key.startswith(self.read_mostly))
         lock = statements.LOCK_NOW if self.stored else statements.LOCK
         calls = [_FENCE, Call(statements.GET, (bytea_array(shared),))] if shared else []
         calls += [Call(lock, (bytea_array(own),))] if own else []

@@ -29,7 +29,7 @@ def sort_out(tx: WriteTransaction) -> Writes:
     """What the batch's writes and its guarded rows come to."""
     writes = Writes()
     for key, value in tx.overlay.accepted.items():
-        if key.startswith(tx.seldom):
+        if key.startswith(tx.read_mostly):
             writes.alone = True
         if long_keys.is_long(key):
             _add_long(tx, writes, key, value)

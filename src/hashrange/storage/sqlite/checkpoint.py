@@ -1,63 +1,68 @@
-"""Checkpoints: moving pages from the write-ahead log to the file without holding anyone up.
+"""Checkpoints: copying pages from the write-ahead log to the file without holding anyone up.
 
 SQLite would do this inside the commit that crosses a threshold. Here a thread does it beside the
-writer; and because a log that is always being appended to is never quite moved, the writer itself moves
+writer. A log that is always being appended to is never copied to its end, so the writer itself copies
 the short rest between two commits, after which SQLite starts the log from its beginning again.
 """
 
-import logging
 import threading
 from collections.abc import Callable
 
 import apsw
 
-from hashrange.storage.sqlite.tide import Tide
+from hashrange import logs
+from hashrange.storage.sqlite.commit_version import CommitVersion
 
-log = logging.getLogger(__name__)
+log = logs.Log("storage.sqlite")
 
 LOG_PAGES_START = 4000  # 32 MB; recovering a log costs about 0.6 ms per MB at the next opening
 LOG_PAGES_MAX = 4 * LOG_PAGES_START
 IDLE_SECONDS = 1.0
-HELD_BACK_SECONDS_MAX = 5.0
+WRITER_WAIT_SECONDS_MAX = 5.0
 
-Interject = Callable[[Callable[[], None]], bool]
+RunBetweenCommits = Callable[[Callable[[], None]], bool]
 
 
 class Checkpointer:
-    """A thread that keeps the log short while there is load and empty when there is none."""
+    """A thread that keeps the log short under load and empties it when there is none."""
 
     def __init__(
-        self, connection: apsw.Connection, writer: apsw.Connection, tide: Tide, unpin: Callable[[], None]
+        self,
+        connection: apsw.Connection,
+        writer: apsw.Connection,
+        commit_version: CommitVersion,
+        release_idle_snapshots: Callable[[], None],
     ) -> None:
-        """Start watching the commits of `writer`; `connection` is for this thread alone.
+        """Watch the commits of `writer`; `connection` is for this thread alone.
 
-        `unpin` ends the snapshots of readers that nobody uses: they would keep the log from starting over.
+        `release_idle_snapshots` ends the snapshots of readers that nobody uses: they would keep the log from
+        starting over.
         """
         self._connection = connection
-        self._tide = tide
-        self._unpin = unpin
+        self._commit_version = commit_version
+        self._release_idle_snapshots = release_idle_snapshots
         self._writer = writer
         self._threshold = LOG_PAGES_START
         self._pages = 0
         self._commits = 0
-        self._dirty = False
-        self._due = threading.Event()
-        self._resting = threading.Event()
-        self._resting.set()
-        self._stop = False
-        self._interject: Interject | None = None
+        self._dirty = False  # the log holds commits
+        self._wakeup = threading.Event()
+        self._caught_up = threading.Event()
+        self._caught_up.set()
+        self._stopping = False
+        self._run_between_commits: RunBetweenCommits | None = None
         self._thread = threading.Thread(target=self._run, name="hashrange-checkpoint", daemon=True)
         writer.set_wal_hook(self._committed)
 
-    def start(self, interject: Interject) -> None:
-        """Begin; `interject` runs something on the writer's thread between commits."""
-        self._interject = interject
+    def start(self, run_between_commits: RunBetweenCommits) -> None:
+        """Start the thread; `run_between_commits` runs a task on the writer's thread."""
+        self._run_between_commits = run_between_commits
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the checkpoint it may be in."""
-        self._stop = True
-        self._due.set()
+        """End the thread after the checkpoint under way, if there is one."""
+        self._stopping = True
+        self._wakeup.set()
         if self._thread.is_alive():
             self._thread.join()
         self._connection.close(True)
@@ -67,67 +72,68 @@ class Checkpointer:
             self._threshold = LOG_PAGES_START
         self._pages = pages
         self._commits += 1
-        self._tide.commit(pages)
+        self._commit_version.advance(pages)
         if pages >= self._threshold:
-            self._resting.clear()
-            self._due.set()
+            self._caught_up.clear()
+            self._wakeup.set()
         elif not self._dirty:
-            self._due.set()
+            self._wakeup.set()
         self._dirty = True
-        if pages >= LOG_PAGES_MAX and self._interject and not self._resting.is_set():
-            self._interject(self._hold_back)
+        if pages >= LOG_PAGES_MAX and self._run_between_commits and not self._caught_up.is_set():
+            self._run_between_commits(self._wait_for_checkpoint)
         return apsw.SQLITE_OK
 
-    def _hold_back(self) -> None:
-        """Keep the writer waiting until the checkpoint under way is over, or the log would outgrow it."""
-        self._resting.wait(HELD_BACK_SECONDS_MAX)
+    def _wait_for_checkpoint(self) -> None:
+        """Hold the writer back until the checkpoint under way is over, or the log would outgrow it."""
+        self._caught_up.wait(WRITER_WAIT_SECONDS_MAX)
 
     def _run(self) -> None:
-        seen = 0
+        commits_before = 0
         while True:
-            called = self._due.wait(IDLE_SECONDS)
-            self._due.clear()
-            if self._stop:
+            woken = self._wakeup.wait(IDLE_SECONDS)
+            self._wakeup.clear()
+            if self._stopping:
                 return
-            if not called:
-                self._unpin()
+            if not woken:
+                self._release_idle_snapshots()
             if self._pages >= self._threshold:
-                self._shorten()
-            elif not called and self._dirty and seen == self._commits:
-                self._empty()
-            seen = self._commits
-            self._resting.set()
+                self._checkpoint_under_load()
+            elif not woken and self._dirty and commits_before == self._commits:
+                self._checkpoint_when_idle()
+            commits_before = self._commits
+            self._caught_up.set()
 
-    def _shorten(self) -> None:
-        # Until this is over commits must not ask again; afterwards they ask when the log has grown as
+    def _checkpoint_under_load(self) -> None:
+        # Until this is over commits must not ask again. Afterwards they ask when the log has grown as
         # much again, so that a reader who pins an old snapshot costs one futile attempt per so many pages.
         self._threshold = 1 << 62
         _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
         self._threshold = self._pages + LOG_PAGES_START
-        if self._interject:
-            self._interject(self._finish)
+        if self._run_between_commits:
+            self._run_between_commits(self._checkpoint_rest)
 
-    def _finish(self) -> None:
+    def _checkpoint_rest(self) -> None:
+        """Copy what was committed during the checkpoint; the writer's thread does this while nobody commits."""
         if _checkpoint(self._writer, apsw.SQLITE_CHECKPOINT_PASSIVE):
-            self._tide.moved()
+            self._commit_version.log_emptied()
 
-    def _empty(self) -> None:
+    def _checkpoint_when_idle(self) -> None:
         commits = self._commits
         if _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE):
             done = _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self._dirty = not done or commits != self._commits
             if not self._dirty:
-                self._tide.moved()
+                self._commit_version.log_emptied()
 
 
 def _checkpoint(connection: apsw.Connection, mode: int) -> bool:
     """Run a checkpoint; True if the whole log is in the file now."""
     try:
-        log_pages, moved_pages = connection.wal_checkpoint(mode=mode)
+        log_pages, copied_pages = connection.wal_checkpoint(mode=mode)
     except apsw.BusyError:
         return False
     except apsw.Error as error:
-        # The log keeps everything until a checkpoint works, so this is no loss, only growth.
-        log.warning("checkpoint failed: %s", error)
+        # The log keeps everything until a checkpoint works: nothing is lost, but the log grows.
+        log.warning("checkpoint.failed", reason=str(error))
         return False
-    return log_pages == moved_pages
+    return log_pages == copied_pages

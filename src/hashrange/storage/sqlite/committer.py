@@ -1,30 +1,31 @@
-"""Group commit: who runs the steps that wait, and when.
+"""Group commit: which thread runs the queued steps, and when.
 
-Python runs on one thread at a time, and two threads that keep taking its lock from each other lose more than they win.
-So the steps of an event loop are run and committed on its own thread, at the end of a turn that brought no more of
-them, as long as the disk is quick (see `pace`). Otherwise, and for all other threads, there is the writer thread.
+Python runs one thread at a time, and two threads that keep taking the interpreter's lock from each other lose more
+than they win. So the event loop runs and commits its steps on its own thread, at the end of an iteration that brought
+no new ones, as long as the disk is fast (see `commit_placement`). Otherwise, and for all other threads, the writer
+thread does it.
 """
 
-import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from hashrange.storage.engine import Deliver, Done, Soon, Transaction
+from hashrange import logs
+from hashrange.storage.engine import CallSoon, Deliver, Done, Transaction
 from hashrange.storage.errors import Closed
-from hashrange.storage.sqlite.group import STEPS_MAX, Group, Job
-from hashrange.storage.sqlite.pace import Pace
+from hashrange.storage.sqlite.commit_placement import CommitPlacement
+from hashrange.storage.sqlite.group import STEPS_MAX, CommitGroup, QueuedStep
 from hashrange.storage.sqlite.transaction import WriteTransaction
-from hashrange.storage.sqlite.turn import Turn
+from hashrange.storage.sqlite.write_lock import WriteLock
 
-log = logging.getLogger(__name__)
+log = logs.Log("storage.sqlite")
 
-WRITER_SECONDS_MAX = 0.025  # that a commit's steps may take altogether
+WRITER_SECONDS_MAX = 0.025  # that the steps of one commit may take together
 LOOP_SECONDS_MAX = 0.005  # the same on an event loop, whose other clients wait meanwhile
 
-Chore = Callable[[], None]
+Task = Callable[[], None]
 
 
 class Committer:
@@ -34,144 +35,151 @@ class Committer:
         self,
         transaction: WriteTransaction,
         deliver: Deliver,
-        turn: Turn,
-        soon: Soon | None = None,
+        write_lock: WriteLock,
+        call_soon: CallSoon | None = None,
     ) -> None:
-        """Start the writer thread; it takes a turn for all that it does to the file.
+        """Start the writer thread; it holds the write lock for all that it does to the file.
 
-        `soon` is that of the event loop on this thread. Without it the writer thread makes all commits.
+        `call_soon` is that of the event loop on this thread. Without it the writer thread makes all commits.
         """
-        self._turn = turn
+        self._write_lock = write_lock
         self._transaction = transaction
         self._deliver = deliver
-        self._soon = soon
-        self._home = threading.get_ident()
-        self._pace = Pace()
-        self._due = False  # the loop is going to look at the jobs
-        self._seen = 0  # how many there were when it last did
-        self._since = 0.0  # when it saw the first of them
-        self._jobs: deque[Job] = deque()
-        self._chores: deque[Chore] = deque()
+        self._call_soon = call_soon
+        self._loop_thread = threading.get_ident()
+        self._placement = CommitPlacement()
+        self._check_scheduled = False  # on the loop
+        self._steps_at_last_check = 0
+        self._first_check_at = 0.0  # of those since the last commit
+        self._steps: deque[QueuedStep] = deque()
+        self._tasks: deque[Task] = deque()
         self._lock = threading.Lock()
         self._asleep = False
-        self._bell = threading.Lock()
-        self._bell.acquire()
+        self._wakeup = threading.Lock()  # held while the writer thread sleeps; cheaper than an Event
+        self._wakeup.acquire()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="hashrange-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, step: Callable[[Transaction], Any], done: Done[Any], *, waiting: bool = False) -> None:
-        """Queue a step for the next commit; a thread that is `waiting` for it cannot make that itself."""
+    def submit(
+        self, step: Callable[[Transaction], Any], done: Done[Any], *, will_block: bool = False
+    ) -> None:
+        """Queue a step for the next commit; a thread that `will_block` until then cannot make the commit itself."""
         with self._lock:
             if not self._closing:
-                self._jobs.append((step, done))
-                if self._soon is not None and not waiting and threading.get_ident() == self._home:
-                    self._look_again(self._soon)
+                self._steps.append((step, done))
+                if (
+                    self._call_soon is not None
+                    and not will_block
+                    and threading.get_ident() == self._loop_thread
+                ):
+                    self._schedule_check(self._call_soon)
                 else:
-                    self._wake()
+                    self._wake_writer()
                 return
         done(None, Closed("the engine is closed"))
 
-    def interject(self, chore: Chore) -> bool:
-        """Have the writer thread do something between two commits, unless it is closing."""
+    def run_between_commits(self, task: Task) -> bool:
+        """Queue a task for the writer thread to run between two commits; False if the committer is closing."""
         with self._lock:
             if not self._closing:
-                self._chores.append(chore)
-                self._wake()
+                self._tasks.append(task)
+                self._wake_writer()
             return not self._closing
 
     def close(self) -> None:
         """Finish everything queued and end the thread."""
         with self._lock:
             self._closing = True
-            self._wake()
+            self._wake_writer()
         self._thread.join()
 
-    def _wake(self) -> None:
+    def _wake_writer(self) -> None:
         if self._asleep:
             self._asleep = False
-            self._bell.release()
+            self._wakeup.release()
 
     # On the event loop.
 
-    def _look_again(self, soon: Soon) -> None:
-        if not self._due:
-            self._due = True
-            soon(self._end_of_turn)
+    def _schedule_check(self, call_soon: CallSoon) -> None:
+        if not self._check_scheduled:
+            self._check_scheduled = True
+            call_soon(self._check_queue)
 
-    def _end_of_turn(self) -> None:
-        """Commit what waits, unless it is worth waiting for more, or have the writer do it."""
-        self._due = False
-        if not self._jobs or self._soon is None:
-            self._seen = 0
+    def _check_queue(self) -> None:
+        """Commit the queued steps or have the writer thread do it, unless it is worth waiting for more."""
+        self._check_scheduled = False
+        if not self._steps or self._call_soon is None:
+            self._steps_at_last_check = 0
             return
-        if self._more_may_come():
-            self._look_again(self._soon)
+        if self._worth_waiting():
+            self._schedule_check(self._call_soon)
             return
-        self._seen = 0
-        if not self._pace.is_loops() or not self._turn.claim():
+        self._steps_at_last_check = 0
+        if not self._placement.on_loop() or not self._write_lock.try_acquire():
             with self._lock:
-                self._wake()
+                self._wake_writer()
             return
         try:
             callbacks = self._commit(LOOP_SECONDS_MAX)
-            self._pace.took(self._transaction.sync_seconds, self._transaction.rows)
+            self._placement.observe(self._transaction.sync_seconds, self._transaction.rows)
         finally:
-            self._turn.give_back()
+            self._write_lock.release()
         run_inline(callbacks)
-        if self._jobs:
-            self._look_again(self._soon)
+        if self._steps:
+            self._schedule_check(self._call_soon)
 
-    def _more_may_come(self) -> bool:
-        """Whether this turn brought new steps, so that the next may too; none waits longer than the disk takes."""
-        seen, self._seen = self._seen, len(self._jobs)
+    def _worth_waiting(self) -> bool:
+        """Whether this iteration brought new steps, so that the next may too; no step waits longer than a sync."""
+        before, self._steps_at_last_check = self._steps_at_last_check, len(self._steps)
         now = time.monotonic()
-        if not seen:
-            self._since = now
-        return seen < self._seen < STEPS_MAX and now - self._since <= self._transaction.sync_seconds
+        if not before:
+            self._first_check_at = now
+        is_growing = before < self._steps_at_last_check < STEPS_MAX
+        return is_growing and now - self._first_check_at <= self._transaction.sync_seconds
 
     # On the writer thread.
 
     def _run(self) -> None:
         while self._wait():
-            if self._chores:
-                with self._turn:
-                    self._chores.popleft()()
-            if self._jobs:
-                with self._turn:
+            if self._tasks:
+                with self._write_lock:
+                    self._tasks.popleft()()
+            if self._steps:
+                with self._write_lock:
                     callbacks = self._commit(WRITER_SECONDS_MAX)
                 run_callbacks(self._deliver, callbacks)
 
     def _wait(self) -> bool:
         """Sleep until there is work; False when there will be none."""
-        if self._jobs or self._chores:
+        if self._steps or self._tasks:
             return True
         with self._lock:
-            if self._jobs or self._chores:
+            if self._steps or self._tasks:
                 return True
             if self._closing:
                 return False
             self._asleep = True
-        self._bell.acquire()
+        self._wakeup.acquire()
         return True
 
-    # On either.
+    # On either thread.
 
-    def _commit(self, seconds: float) -> list[Callable[[], None]]:
-        """Run waiting steps, for so long, in one transaction and give their callbacks, to be called now."""
-        group = Group(self._transaction)
-        if self._jobs:
-            group.run(self._jobs, seconds)
+    def _commit(self, seconds_max: float) -> list[Callable[[], None]]:
+        """Run queued steps for at most so long, commit them, and give their callbacks, which are to be called now."""
+        group = CommitGroup(self._transaction)
+        if self._steps:
+            group.run(self._steps, seconds_max)
             group.commit()
         return group.callbacks
 
 
 def run_callbacks(deliver: Deliver, callbacks: list[Callable[[], None]]) -> None:
-    """Hand over callbacks; trouble on the other side must not stop the writer."""
+    """Deliver callbacks; if that raises, the writer goes on."""
     try:
         deliver(callbacks)
-    except Exception:
-        log.exception("callbacks could not be delivered")
+    except Exception as error:  # noqa: BLE001 - the commit is made, and the next steps wait for theirs
+        log.error("callbacks.undelivered", error=error)
 
 
 def run_inline(callbacks: list[Callable[[], None]]) -> None:
@@ -179,5 +187,5 @@ def run_inline(callbacks: list[Callable[[], None]]) -> None:
     for callback in callbacks:
         try:
             callback()
-        except Exception:
-            log.exception("a callback raised")
+        except Exception as error:  # noqa: BLE001 - the callbacks behind it must still be called
+            log.error("callback.failed", error=error)

@@ -1,31 +1,31 @@
 """The SQLite engine: readers beside one group-committing writer on one file."""
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import apsw
 
-from hashrange.storage.engine import Deliver, Done, Reader, Soon, Transaction
+from hashrange import logs
+from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
 from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
+from hashrange.storage.sqlite.commit_version import CommitVersion, LocalCommitVersion
 from hashrange.storage.sqlite.committer import Committer, run_inline
+from hashrange.storage.sqlite.directory_lock import DirectoryLock
 from hashrange.storage.sqlite.faults import translate
-from hashrange.storage.sqlite.lock import DirectoryLock
-from hashrange.storage.sqlite.patience import PatientReaders
+from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
-from hashrange.storage.sqlite.tide import LocalTide, Tide
 from hashrange.storage.sqlite.transaction import WriteTransaction
-from hashrange.storage.sqlite.turn import SharedTurn, Turn
-from hashrange.storage.sqlite.vacuum import give_back
+from hashrange.storage.sqlite.vacuum import incremental_vacuum
 from hashrange.storage.sqlite.waiting import Waiter
+from hashrange.storage.sqlite.write_lock import InterprocessWriteLock, WriteLock
 
 T = TypeVar("T")
 
-log = logging.getLogger(__name__)
+log = logs.Log("storage.sqlite")
 
 WRITER_CACHE_KIB = 32 * 1024
 READER_CACHE_KIB = 16 * 1024
@@ -33,46 +33,56 @@ CHECKPOINT_CACHE_KIB = 256
 IDLE_READERS_MAX = 4
 
 
-class SqliteEngine:
-    """An `Engine` on one data directory, which it owns while open, alone or with its fellow workers."""
+class Lock(NamedTuple):
+    """What keeps other writers away: the lock of every commit, and how to release what was locked at the opening."""
 
-    blocking = False
+    write_lock: WriteLock
+    release: Callable[[], None]
+
+
+class SqliteEngine:
+    """An `Engine` on one data directory, which it has for itself while open, or shares with the other workers."""
+
     shared = False
 
     def __init__(
         self,
         path: Path,
-        claim: DirectoryLock | SharedTurn,
+        lock: Lock,
         writer: apsw.Connection,
         deliver: Deliver,
-        tide: Tide,
-        soon: Soon | None,
+        commit_version: CommitVersion,
+        call_soon: CallSoon | None,
     ) -> None:
-        """Take over a claim on the directory and a prepared connection; use `open` or `join`."""
+        """Use `open` or `join` instead: they lock the directory and open the file."""
         self._path = path
-        self._claim = claim
+        self._lock = lock
         self._writer = writer
-        # A checkpoint that waited for a reader would keep the writer waiting too; it comes back later.
+        # A checkpoint that waited for a reader would keep the writer waiting too: it fails at once and is retried.
         checkpoints = self._connect(CHECKPOINT_CACHE_KIB)
         checkpoints.set_busy_timeout(0)
-        self._tide = tide
+        self._commit_version = commit_version
         self._idle_readers: list[SnapshotReader] = []
-        self._patient = PatientReaders(deliver)
-        self._checkpointer = Checkpointer(checkpoints, self._writer, tide, self._unpin)
-        turn = claim if isinstance(claim, SharedTurn) else Turn()
-        self._committer = Committer(WriteTransaction(self._writer), deliver, turn, soon)
-        self._checkpointer.start(self._committer.interject)
+        self._read_pool = ReadPool(deliver)
+        self._checkpointer = Checkpointer(
+            checkpoints, self._writer, commit_version, self._release_idle_snapshots
+        )
+        self._committer = Committer(WriteTransaction(self._writer), deliver, lock.write_lock, call_soon)
+        self._checkpointer.start(self._committer.run_between_commits)
         self._closed = False
         self._closing = threading.Lock()
 
     @classmethod
-    def open(cls, path: Path, *, deliver: Deliver | None = None, soon: Soon | None = None) -> "SqliteEngine":
-        """Take the data directory `path` and open or create the data file in it."""
-        return cls._open(path, DirectoryLock(path), deliver or run_inline, LocalTide(), soon)
+    def open(
+        cls, path: Path, *, deliver: Deliver | None = None, call_soon: CallSoon | None = None
+    ) -> "SqliteEngine":
+        """Lock the data directory `path` and open or create the data file in it."""
+        lock = Lock(WriteLock(), DirectoryLock(path).release)
+        return cls._open(path, lock, deliver or run_inline, LocalCommitVersion(), call_soon)
 
     @staticmethod
-    def claim(path: Path) -> DirectoryLock:
-        """Take a data directory for workers that will `join`, with a data file in it that is ready for them."""
+    def lock_directory(path: Path) -> DirectoryLock:
+        """Lock a data directory for workers that will `join`, and create or check the data file for them."""
         lock = DirectoryLock(path)
         try:
             schema.open_file(schema.data_file(path), cache_kib=CHECKPOINT_CACHE_KIB).close(True)
@@ -87,25 +97,28 @@ class SqliteEngine:
         return f"SQLite ({schema.data_file(path)})"
 
     @classmethod
-    def join(cls, path: Path, *, deliver: Deliver, tide: Tide, soon: Soon | None = None) -> "SqliteEngine":
+    def join(
+        cls, path: Path, *, deliver: Deliver, commit_version: CommitVersion, call_soon: CallSoon | None = None
+    ) -> "SqliteEngine":
         """Open the data file together with other workers; their parent holds the directory's lock."""
-        return cls._open(path, SharedTurn(path), deliver, tide, soon)
+        write_lock = InterprocessWriteLock(path)
+        return cls._open(path, Lock(write_lock, write_lock.close), deliver, commit_version, call_soon)
 
     @classmethod
     def _open(
         cls,
         path: Path,
-        claim: DirectoryLock | SharedTurn,
+        lock: Lock,
         deliver: Deliver,
-        tide: Tide,
-        soon: Soon | None,
+        commit_version: CommitVersion,
+        call_soon: CallSoon | None,
     ) -> "SqliteEngine":
         try:
             file = schema.data_file(path)
             writer = schema.open_file(file, cache_kib=WRITER_CACHE_KIB)
-            return cls(file, claim, writer, deliver, tide, soon)
+            return cls(file, lock, writer, deliver, commit_version, call_soon)
         except BaseException:
-            claim.release()
+            lock.release()
             raise
 
     @property
@@ -114,20 +127,20 @@ class SqliteEngine:
         return self.describe(self._path.parent)
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
-        """Run `step` on one snapshot, on a reader nobody else uses meanwhile."""
-        tide = self._tide.seen()
+        """Run `step` on one snapshot, with a reader that nobody else uses until the step is over."""
+        commit_version = self._commit_version.current()
         try:
             # One reader per read under way, not per thread; pop and append are atomic.
             reader = self._idle_readers.pop()
         except IndexError:
             reader = self._new_reader()
         try:
-            reader.renew(tide, seconds)
+            reader.begin_step(commit_version, seconds)
             return step(reader)
         except apsw.Error as error:
             raise translate(error) from error
         finally:
-            self._take_back(reader)
+            self._return_reader(reader)
 
     def submit_read(
         self,
@@ -138,8 +151,8 @@ class SqliteEngine:
         more: bool = False,
         eventual: bool = False,
     ) -> None:
-        """Run `step` on a thread where it may take its time."""
-        self._patient.submit(lambda: self.read(step), done)
+        """Run `step` on a thread of the read pool."""
+        self._read_pool.submit(lambda: self.read(step), done)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step` for the next commit."""
@@ -148,38 +161,42 @@ class SqliteEngine:
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Submit `step` and wait until it is on disk."""
         waiter: Waiter[T] = Waiter()
-        self._committer.submit(step, waiter.done, waiting=True)
+        self._committer.submit(step, waiter.done, will_block=True)
         return waiter.wait()
 
     def counters(self) -> list[tuple[bytes, int]]:
-        """Give all counters that are not zero, in key order, for copying them."""
+        """Give all counters that are not zero, in key order."""
         return self.read(lambda reader: cast("SnapshotReader", reader).counters())
 
     def maintain(self, budget_pages: int) -> int:
-        """Give free pages at the end of the file back, between two commits."""
+        """Return free pages to the file system, between two commits."""
         waiter: Waiter[int] = Waiter()
-        if not self._committer.interject(lambda: waiter.run(lambda: give_back(self._writer, budget_pages))):
+
+        def vacuum() -> None:
+            waiter.run(lambda: incremental_vacuum(self._writer, budget_pages))
+
+        if not self._committer.run_between_commits(vacuum):
             raise Closed("the engine is closed")
         return waiter.wait()
 
     def close(self) -> None:
-        """Finish queued steps, move the log into the file, let go of the directory."""
+        """Finish queued steps, copy the log into the file, release the directory."""
         with self._closing:
             if self._closed:
                 return
-            self._patient.close()
+            self._read_pool.close()
             self._committer.close()
             self._closed = True
             self._checkpointer.stop()
             self._close_readers()
             try:
-                # Closing the last connection moves the log into the file and removes it.
+                # Closing the last connection copies the log into the file and removes it.
                 self._writer.close(True)
             except apsw.Error as error:
-                # What was acknowledged is in the log, and the next opening finds it there.
-                log.warning("closing the data file: %s", error)
+                # What was acknowledged is in the log, where the next opening reads it.
+                log.warning("file.close_failed", reason=str(error))
             finally:
-                self._claim.release()
+                self._lock.release()
 
     def _connect(self, cache_kib: int) -> apsw.Connection:
         try:
@@ -192,10 +209,10 @@ class SqliteEngine:
             raise Closed("the engine is closed")
         return SnapshotReader(self._connect(READER_CACHE_KIB))
 
-    def _take_back(self, reader: SnapshotReader) -> None:
+    def _return_reader(self, reader: SnapshotReader) -> None:
         try:
-            # A log that is due to start over can only do so while no reader has a snapshot of it.
-            reader.release(keep=self._tide.log_pages() < LOG_PAGES_START)
+            # A log that is long enough to start over can do so only while no reader has a snapshot of it.
+            reader.end_step(keep_snapshot=self._commit_version.log_pages() < LOG_PAGES_START)
         except apsw.Error as error:
             reader.close()
             raise translate(error) from error
@@ -206,15 +223,15 @@ class SqliteEngine:
         if self._closed:
             self._close_readers()
 
-    def _unpin(self) -> None:
-        """End the snapshots of readers that were not used since the last time."""
+    def _release_idle_snapshots(self) -> None:
+        """End the snapshots of readers that no step has used since the last call."""
         for _ in range(len(self._idle_readers)):
             try:
                 reader = self._idle_readers.pop(0)
             except IndexError:
                 return
             if reader.idle:
-                reader.end()
+                reader.end_snapshot()
             reader.idle = True
             self._idle_readers.append(reader)
 

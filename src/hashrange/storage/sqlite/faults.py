@@ -1,11 +1,11 @@
-"""SQLite's errors in the storage layer's words; the one seam where they are translated."""
+"""The one place where SQLite's errors become storage errors."""
 
 import apsw
 
 from hashrange.storage.errors import Corrupt, StorageError, Unavailable
 
-_DAMAGED = (apsw.CorruptError, apsw.NotADBError)
-_PASSING = (
+_CORRUPT = (apsw.CorruptError, apsw.NotADBError)
+_TRANSIENT = (
     apsw.BusyError,
     apsw.CantOpenError,
     apsw.FullError,
@@ -19,15 +19,15 @@ _PASSING = (
 
 
 def is_fault(error: apsw.Error) -> bool:
-    """Whether the engine is in trouble, rather than the one who asked."""
-    return isinstance(error, _DAMAGED + _PASSING)
+    """Whether the fault is the disk's or the file's, and not the caller's."""
+    return isinstance(error, _CORRUPT + _TRANSIENT)
 
 
 def translate(error: Exception) -> StorageError:
-    """Give the storage error that says what `error` means to a caller."""
+    """Give the storage error for an error of SQLite."""
     text = f"{type(error).__name__}: {error}"
-    if isinstance(error, _DAMAGED):
+    if isinstance(error, _CORRUPT):
         return Corrupt(text)
-    if isinstance(error, _PASSING):
+    if isinstance(error, _TRANSIENT):
         return Unavailable(text)
     return StorageError(text)

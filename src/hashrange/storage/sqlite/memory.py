@@ -13,22 +13,22 @@ from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
 from hashrange.storage.sqlite.committer import run_inline
 from hashrange.storage.sqlite.faults import translate
-from hashrange.storage.sqlite.group import Group
-from hashrange.storage.sqlite.patience import PatientReaders
+from hashrange.storage.sqlite.group import CommitGroup
+from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
-from hashrange.storage.sqlite.vacuum import give_back
+from hashrange.storage.sqlite.vacuum import incremental_vacuum
 from hashrange.storage.sqlite.waiting import Waiter
 
 T = TypeVar("T")
 
 CACHE_KIB = 2048
-CHUNK_ROWS = 200  # of a long read between two looks at who else waits
-POLITE_TRIES = 3
+CHUNK_ROWS = 200  # that a long read takes before it lets others have the lock
+CHUNKED_ATTEMPTS_MAX = 3
 
 
-class _StillReader(SnapshotReader):
-    """Needs no snapshot: the engine's lock keeps everything still while it reads."""
+class _LockedReader(SnapshotReader):
+    """Needs no snapshot: nobody writes while it reads, because it reads with the engine's lock held."""
 
     __slots__ = ()
 
@@ -36,22 +36,24 @@ class _StillReader(SnapshotReader):
         """Begin nothing, so that a read may be nested in another on the one connection."""
 
 
-class _Disturbed(Exception):
-    """Something was written while a long read let others in between."""
+class _ConcurrentWrite(Exception):
+    """Something was written between two chunks of a long read."""
 
 
-class _PoliteReader:
-    """Takes the engine's lock for a bit at a time, and gives up when that has let a write in between."""
+class _ChunkedReader:
+    """Takes the engine's lock for a chunk at a time, and gives up if somebody wrote between two chunks."""
+
+    joined = None
 
     def __init__(self, engine: "MemoryEngine") -> None:
         self._engine = engine
         self._commits = engine.commits
 
     def get(self, key: bytes) -> bytes | None:
-        return self._look(lambda reader: reader.get(key))
+        return self._read(lambda reader: reader.get(key))
 
     def counter(self, key: bytes) -> int:
-        return self._look(lambda reader: reader.counter(key))
+        return self._read(lambda reader: reader.counter(key))
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
@@ -67,29 +69,28 @@ class _PoliteReader:
             left = None if left is None else left - count
 
     def _chunk(self, start: bytes, end: bytes, *, reverse: bool, count: int) -> list[tuple[bytes, bytes]]:
-        return self._look(lambda reader: list(reader.scan(start, end, reverse=reverse, limit=count)))
+        return self._read(lambda reader: list(reader.scan(start, end, reverse=reverse, limit=count)))
 
-    def _look(self, step: Callable[[Reader], T]) -> T:
-        result = self._engine.read_still(step)
+    def _read(self, step: Callable[[Reader], T]) -> T:
+        result = self._engine.read_locked(step)
         if self._engine.commits != self._commits:
-            raise _Disturbed
+            raise _ConcurrentWrite
         return result
 
 
 class MemoryEngine:
-    """An `Engine` that forgets everything when closed; a step runs and is done within `submit`."""
+    """An `Engine` whose data is gone when it is closed; `submit` runs the step and calls `done` before it returns."""
 
-    blocking = False
     shared = False
 
     def __init__(self, *, deliver: Deliver | None = None) -> None:
-        """Create an empty database; `deliver` is for long reads, everything else is done at once."""
+        """Create an empty database; `deliver` is for the outcomes of long reads."""
         self.commits = 0
-        self._patient = PatientReaders(deliver or run_inline)
+        self._read_pool = ReadPool(deliver or run_inline)
         self._connection = schema.connect(":memory:", cache_kib=CACHE_KIB)
         schema.prepare(self._connection, ":memory:")
         self._transaction = WriteTransaction(self._connection)
-        self._idle_readers = [_StillReader(self._connection)]
+        self._idle_readers = [_LockedReader(self._connection)]
         self._lock = threading.RLock()
         self._closed = False
 
@@ -100,21 +101,21 @@ class MemoryEngine:
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` while nothing else runs."""
-        return self.read_still(step, seconds)
+        return self.read_locked(step, seconds)
 
-    def read_still(self, step: Callable[[Reader], T], seconds: float | None = None) -> T:
+    def read_locked(self, step: Callable[[Reader], T], seconds: float | None = None) -> T:
         """Run `step` with the lock held from beginning to end."""
         with self._lock:
             self._check_open()
             idle = self._idle_readers
-            reader = idle.pop() if idle else _StillReader(self._connection)
+            reader = idle.pop() if idle else _LockedReader(self._connection)
             reader.seconds = seconds
             try:
                 return step(reader)
             except apsw.Error as error:
                 raise translate(error) from error
             finally:
-                reader.release()
+                reader.end_step()
                 idle.append(reader)
 
     def submit_read(
@@ -126,14 +127,14 @@ class MemoryEngine:
         more: bool = False,
         eventual: bool = False,
     ) -> None:
-        """Run `step` on a thread, letting others in between; if they write too often, without."""
-        self._patient.submit(lambda: self._read_politely(step), done)
+        """Run `step` on a thread in chunks, so that others get the lock; if they write too often, in one go."""
+        self._read_pool.submit(lambda: self._read_in_chunks(step), done)
 
-    def _read_politely(self, step: Callable[[Reader], T]) -> T:
-        for _ in range(POLITE_TRIES):
-            with contextlib.suppress(_Disturbed):
-                return step(_PoliteReader(self))
-        return self.read_still(step)
+    def _read_in_chunks(self, step: Callable[[Reader], T]) -> T:
+        for _ in range(CHUNKED_ATTEMPTS_MAX):
+            with contextlib.suppress(_ConcurrentWrite):
+                return step(_ChunkedReader(self))
+        return self.read_locked(step)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Run `step` and call `done`, both before returning."""
@@ -148,14 +149,14 @@ class MemoryEngine:
         return waiter.wait()
 
     def maintain(self, budget_pages: int) -> int:
-        """Give free pages back to the allocator."""
+        """Return free pages to the allocator."""
         with self._lock:
             self._check_open()
-            return give_back(self._connection, budget_pages)
+            return incremental_vacuum(self._connection, budget_pages)
 
     def close(self) -> None:
-        """Forget everything."""
-        self._patient.close()
+        """Close the database, and with it the data."""
+        self._read_pool.close()
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -166,7 +167,7 @@ class MemoryEngine:
             return [lambda: done(None, Closed("the engine is closed"))]
         if self._connection.in_transaction:
             raise RuntimeError("a step may only use its transaction")
-        group = Group(self._transaction)
+        group = CommitGroup(self._transaction)
         group.run(deque([(step, done)]))
         group.commit()
         self.commits += 1

@@ -12,8 +12,8 @@ FORMAT_VERSION = 1
 APPLICATION_ID = 0x48524E47  # "HRNG", so that file(1) and we can tell whose database it is
 
 PAGE_BYTES = 8192
-BUSY_MS = 10_000
-STATEMENTS_CACHED = 32
+BUSY_TIMEOUT_MS = 10_000
+STATEMENT_CACHE_SIZE = 32
 
 # WITHOUT ROWID keeps a row in one B-tree, so neighbouring keys share pages: a Query reads what it returns.
 _TABLES = """
@@ -24,7 +24,7 @@ CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT RO
 
 
 def data_file(directory: Path) -> Path:
-    """Give the database file's place in a data directory."""
+    """Give the path of the database file in a data directory."""
     return directory / "hashrange.db"
 
 
@@ -44,12 +44,12 @@ def open_file(path: Path, *, cache_kib: int) -> apsw.Connection:
 
 def connect(path: str, *, cache_kib: int) -> apsw.Connection:
     """Open a connection with the settings every connection shares."""
-    connection = apsw.Connection(path, statementcachesize=STATEMENTS_CACHED)
-    connection.set_busy_timeout(BUSY_MS)
-    # Otherwise SQLite looks at the value bound to a LIMIT, and prepares the statement anew whenever it changes.
+    connection = apsw.Connection(path, statementcachesize=STATEMENT_CACHE_SIZE)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    # Without this SQLite plans by the value bound to a LIMIT, and prepares the statement again whenever it changes.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     pragma(connection, "cache_size", -cache_kib)
-    # Mapped pages count as the process's memory, and there may be any number of them.
+    # Mapped pages count as the process's memory, without a bound.
     pragma(connection, "mmap_size", 0)
     pragma(connection, "synchronous", "FULL")
     pragma(connection, "wal_autocheckpoint", 0)
@@ -57,7 +57,7 @@ def connect(path: str, *, cache_kib: int) -> apsw.Connection:
 
 
 def prepare(connection: apsw.Connection, name: str) -> None:
-    """Create the tables in a new file; in an old one check that it is ours and not from the future."""
+    """Create the tables in a new file; check that an existing one is ours and not of a newer format."""
     try:
         empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
         if not empty:
@@ -73,7 +73,7 @@ def prepare(connection: apsw.Connection, name: str) -> None:
 
 
 def _opening_fault(error: apsw.Error, name: str) -> StorageError:
-    """Give the storage error for trouble met while opening."""
+    """Give the storage error for an error while opening."""
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
         return NotWritable(f"cannot write data file {name}: {error}")
     if isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError):
@@ -82,7 +82,7 @@ def _opening_fault(error: apsw.Error, name: str) -> StorageError:
 
 
 def pragma(connection: apsw.Connection, name: str, value: int | str) -> Any:
-    """Set one setting and give what it answers; unless that is read it may not take effect."""
+    """Set a pragma and give its answer; some take effect only when the answer is read."""
     return connection.execute(f"PRAGMA {name} = {value}").get
 
 
@@ -96,12 +96,12 @@ def _create(connection: apsw.Connection) -> None:
 def _check(connection: apsw.Connection, name: str) -> None:
     if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
         raise Corrupt(f"{name} is a SQLite file, but not one of Hashrange's")
-    found = connection.execute("SELECT value FROM meta WHERE name = 'format'").get
-    if not isinstance(found, str) or not found.isdigit():
+    version = connection.execute("SELECT value FROM meta WHERE name = 'format'").get
+    if not isinstance(version, str) or not version.isdigit():
         raise Corrupt(f"data file {name} does not say which on-disk format it has")
-    if int(found) > FORMAT_VERSION:
+    if int(version) > FORMAT_VERSION:
         message = (
-            f"data file {name} has on-disk format {found}, this version of Hashrange reads up to "
+            f"data file {name} has on-disk format {version}, this version of Hashrange reads up to "
             f"{FORMAT_VERSION}: use a newer version"
         )
         raise FormatTooNew(message)

@@ -28,6 +28,7 @@ Writes = dict[bytes, bytes | None]
 class WriteTransaction:
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
+    joined = None
     __slots__ = (
         "_accepted", "_accepted_adds", "_adds", "_connection", "_cursor", "_own", "_read", "_savepoint", "_scans",
         "pending_bytes", "rows", "sync_seconds",
@@ -109,8 +110,8 @@ class WriteTransaction:
             raise OverflowError("a counter has 64 bits")
         self._adds[key] = total
 
-    def expect(self, keys: Sequence[bytes]) -> None:
-        """Do nothing: the file is near."""
+    def prefetch(self, keys: Sequence[bytes]) -> None:
+        """Do nothing: reading the file costs no round trip."""
 
     # What the committer does between steps.
 

@@ -1,17 +1,17 @@
-"""Giving free pages back to the file system, a bounded bit at a time."""
+"""Incremental vacuum: returning free pages to the file system, a bounded number at a time."""
 
 from typing import cast
 
 import apsw
 
 
-def give_back(connection: apsw.Connection, budget_pages: int) -> int:
-    """Shorten the file by at most `budget_pages` free pages; give how many it was."""
-    # Only a counter that was used can be at zero, so the few that are get dropped here, not in commits.
+def incremental_vacuum(connection: apsw.Connection, pages_max: int) -> int:
+    """Shorten the file by at most `pages_max` free pages; give how many it was."""
+    # Commits leave counters at zero behind, because looking for them there would cost every write.
     connection.execute("DELETE FROM counters WHERE n = 0")
     before = _free_pages(connection)
-    if before and budget_pages > 0:
-        connection.execute(f"PRAGMA incremental_vacuum({int(budget_pages)})").fetchall()
+    if before and pages_max > 0:
+        connection.execute(f"PRAGMA incremental_vacuum({int(pages_max)})").fetchall()
     return before - _free_pages(connection)
 
 

@@ -12,16 +12,16 @@ LOCK_NAME = "hashrange.lock"
 
 
 class DirectoryLock:
-    """Ownership of a data directory, held until released or until the process ends.
+    """Exclusive use of a data directory, held until released or until the process ends.
 
     The operating system drops an flock when its process dies, so there is no stale lock to clean up;
     the process id in the file is for the message only.
     """
 
     def __init__(self, directory: Path) -> None:
-        """Create the directory if needed and take its lock, or say why not."""
+        """Create the directory if needed and lock it; raise `Locked` or `NotWritable` if that fails."""
         try:
-            _make(directory)
+            _create(directory)
             self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             message = f"cannot use data directory {directory}: {error.strerror}"
@@ -45,11 +45,11 @@ class DirectoryLock:
             self._file = -1
 
 
-def _make(directory: Path) -> None:
+def _create(directory: Path) -> None:
     if directory.is_dir():
         return
     directory.mkdir(parents=True, exist_ok=True)
-    # A new directory's own entry must be on disk too before anything in it counts as durable.
+    # What is in a new directory is durable only once the directory's own entry is on disk.
     with contextlib.suppress(PermissionError):
         parent = os.open(directory.parent, os.O_RDONLY)
         try:
