@@ -2,10 +2,13 @@
 
 import contextlib
 import os
+import time
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
+_SETTLE_SECONDS_MAX = 30
+_SETTLE_STEP_SECONDS = 0.1
 
 
 class Meter:
@@ -18,6 +21,15 @@ class Meter:
         """Processor time so far, that of ended children included."""
         found = [_cpu_ticks(pid) for pid in self._tree()]
         return sum(found) / _TICKS if found else None
+
+    def settle(self) -> None:
+        """Wait until the processes are done with what earlier load has left to them."""
+        deadline = time.monotonic() + _SETTLE_SECONDS_MAX
+        while time.monotonic() < deadline and (before := self.cpu_seconds()) is not None:
+            time.sleep(_SETTLE_STEP_SECONDS)
+            after = self.cpu_seconds()
+            if after is None or after - before < _SETTLE_STEP_SECONDS / 2:
+                return
 
     def memory_bytes(self) -> int | None:
         """Memory in use now."""
