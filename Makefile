@@ -30,7 +30,7 @@ lint: $(VENV)/ready
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/ready
-	$(BIN)/mypy --strict src
+	$(BIN)/mypy --strict src bench/hashrange_bench
 
 fmt: $(VENV)/ready
 	$(BIN)/ruff format .
@@ -54,6 +54,6 @@ $(VENV)/runtime: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 
-$(VENV)/ready: $(VENV)/runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+$(VENV)/ready: $(VENV)/runtime bench/pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e bench
 	touch $@

@@ -28,14 +28,14 @@ from ratios import Comparison, Side, Turn
 from running import NotStarted, Running, free_port, running
 from systems import Place, System
 
-from hashrange.bench import request_file, workloads
-from hashrange.bench.endpoint import CallFailed
-from hashrange.bench.load import Generator, LoadFailed, Order, Outcome, best_generator
-from hashrange.bench.run import Requests
-from hashrange.bench.sample import PEOPLE, Request
-from hashrange.bench.sender import SendFailed
-from hashrange.bench.tables import Tables
-from hashrange.bench.workloads import Workload
+from hashrange_bench import request_file, workloads
+from hashrange_bench.endpoint import CallFailed
+from hashrange_bench.load import Generator, LoadFailed, Order, Outcome, best_generator
+from hashrange_bench.run import Requests
+from hashrange_bench.sample import PEOPLE, Request
+from hashrange_bench.sender import SendFailed
+from hashrange_bench.tables import Tables
+from hashrange_bench.workloads import Workload
 
 SCRATCH = Path(__file__).resolve().parent.parent / ".cache" / "bench"
 DEFAULT = ("get", "put", "update", "query-10", "batch-write-25", "transact-write-2")

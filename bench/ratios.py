@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from hashrange.bench.report import MISSING, microseconds, rate, table
+from hashrange_bench.report import MISSING, microseconds, rate, table
 
 Side = Literal["before", "after"]
 SIDES: tuple[Side, Side] = ("before", "after")

@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `hashrange migrate`, `hashrange bench` and `hashrange --version`."""
+"""The command line: `hashrange serve`, `hashrange migrate` and `hashrange --version`."""
 
 import argparse
 import errno
@@ -19,8 +19,6 @@ log = logs.Log("server")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; give the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words[:1] == ["bench"]:
-        return _bench(words[1:])
     if words[:1] == ["migrate"]:
         return _migrate(words[1:])
     parser = _parser()
@@ -44,14 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="start the server", description="Start the server.")
     config.add_flags(serve)
     commands.add_parser("migrate", help="copy all data to another engine", add_help=False)
-    commands.add_parser("bench", help="measure an endpoint that speaks DynamoDB", add_help=False)
     return parser
-
-
-def _bench(arguments: Sequence[str]) -> int:
-    from hashrange.bench import command  # noqa: PLC0415 - the server's start does not wait for it
-
-    return command.main(arguments)
 
 
 def _migrate(arguments: Sequence[str]) -> int:

@@ -5,7 +5,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials as BotoCredentials
 
-from hashrange.bench.endpoint import CallFailed, Credentials, Endpoint, EndpointInvalid
+from hashrange_bench.endpoint import CallFailed, Credentials, Endpoint, EndpointInvalid
 from serving import Serving
 
 

@@ -16,14 +16,13 @@ RANKS = {
     "api": 4,
     "jobs": 5,
     "wire": 5,
-    "bench": 5,
     "workers": 5,
     "migrate": 5,
     "server": 6,
     "cli": 7,
     "__main__": 8,
 }
-AWAITING = {"bench", "jobs", "server", "wire"}
+AWAITING = {"jobs", "server", "wire"}
 # A pure core has no clock, no IO, no randomness, no logging and no threads.
 IMPURE = {
     *("apsw", "asyncio", "datetime", "http", "io", "logging", "os", "pathlib", "random", "secrets", "socket"),
@@ -70,7 +69,7 @@ def test_the_core_is_pure() -> None:
 
 
 def test_the_bench_is_a_client_like_any_other() -> None:
-    assert {other for path in modules("src/hashrange/bench") for other in known(path)} <= {"bench"}
+    assert {other for path in modules("bench/hashrange_bench") for other in known(path)} == set()
 
 
 def test_only_the_rim_awaits() -> None:

@@ -33,7 +33,7 @@ class CallFailed(Exception):
 @dataclass(frozen=True, slots=True)
 class Credentials:
     access_key: str = "local"
-    secret_key: str = "local"  # noqa: S105 - the endpoints this is for take any
+    secret_key: str = "local"
     token: str = ""
 
     @classmethod

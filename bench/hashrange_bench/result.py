@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from hashrange.bench.load import Outcome
-from hashrange.bench.workloads import Workload
+from hashrange_bench.load import Outcome
+from hashrange_bench.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)

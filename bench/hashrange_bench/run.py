@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hashrange.bench import request_file, sample
-from hashrange.bench.endpoint import CallFailed, Endpoint
-from hashrange.bench.load import Generator, LoadFailed, Order, Outcome
-from hashrange.bench.process import Meter
-from hashrange.bench.report import rate
-from hashrange.bench.result import Report, Result
-from hashrange.bench.sender import SendFailed
-from hashrange.bench.tables import Tables
-from hashrange.bench.workloads import GROWTH, Answer, Workload
+from hashrange_bench import request_file, sample
+from hashrange_bench.endpoint import CallFailed, Endpoint
+from hashrange_bench.load import Generator, LoadFailed, Order, Outcome
+from hashrange_bench.process import Meter
+from hashrange_bench.report import rate
+from hashrange_bench.result import Report, Result
+from hashrange_bench.sender import SendFailed
+from hashrange_bench.tables import Tables
+from hashrange_bench.workloads import GROWTH, Answer, Workload
 
 
 class WrongAnswer(Exception):

@@ -1,4 +1,4 @@
-"""`hashrange bench`: the workloads against any endpoint that speaks DynamoDB."""
+"""`hashrange-bench`: the workloads against any endpoint that speaks DynamoDB."""
 
 import argparse
 import os
@@ -10,16 +10,16 @@ from pathlib import Path
 
 import orjson
 
-from hashrange.bench import report, workloads
-from hashrange.bench.endpoint import CallFailed, Credentials, Endpoint, EndpointInvalid
-from hashrange.bench.load import best_generator
-from hashrange.bench.process import Meter
-from hashrange.bench.run import Options, Run
+from hashrange_bench import report, workloads
+from hashrange_bench.endpoint import CallFailed, Credentials, Endpoint, EndpointInvalid
+from hashrange_bench.load import best_generator
+from hashrange_bench.process import Meter
+from hashrange_bench.run import Options, Run
 
 QUICK = {"seconds": 1.0, "warmup_seconds": 0.0, "large_items": 10_000, "growth_to": 4, "run_seconds": 120}
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; give the exit status."""
     chosen = parser().parse_args(arguments)
     try:
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     """Give the command's flags."""
     found = argparse.ArgumentParser(
-        prog="hashrange bench",
+        prog="hashrange-bench",
         description="Measure an endpoint that speaks DynamoDB. Makes tables named hashrange-bench-* there, "
         "and deletes them at the end.",
     )
@@ -138,5 +138,5 @@ def _say(line: str) -> None:
 
 
 def _fail(message: str, status: int) -> int:
-    sys.stderr.write(f"hashrange bench: {message}\n")
+    sys.stderr.write(f"hashrange-bench: {message}\n")
     return status
