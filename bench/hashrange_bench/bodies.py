@@ -92,10 +92,10 @@ def query(condition: str, values: str, more: str = "") -> Callable[[int], Iterat
 
     def requests(count: int) -> Iterator[Request]:
         for number in _numbers(count // sample.PER_PARTITION):
-            found = values.replace("#", f"{number:08d}").replace("@", f"{number:02d}")
+            placed = values.replace("#", f"{number:08d}").replace("@", f"{number:02d}")
             body = (
                 f'{{"TableName":"{ORDERS}","KeyConditionExpression":"{condition}",'
-                f'"ExpressionAttributeValues":{{{found}}}{more}}}'
+                f'"ExpressionAttributeValues":{{{placed}}}{more}}}'
             )
             yield "Query", body
 

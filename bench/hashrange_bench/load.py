@@ -82,11 +82,11 @@ class _Command:
             )
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise LoadFailed(f"{self.name} did not run: {problem}") from None
-        found = _RESULT.search(done.stdout)
-        if found is None:
+        result = _RESULT.search(done.stdout)
+        if result is None:
             words = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
             raise LoadFailed(f"{self.name}: {words[-1]}")
-        return outcome(found[1], _children_cpu_seconds() - before)
+        return outcome(result[1], _children_cpu_seconds() - before)
 
     def command(self, order: Order) -> list[str]:
         raise NotImplementedError
