@@ -1,1 +1,1 @@
-"""Storage: items, index rows and change records as ordered bytes behind one engine protocol."""
+"""Storage: items, index rows and counters as ordered bytes behind one engine protocol."""
