@@ -1,5 +1,6 @@
 """What goes into the distributions: a wheel with the server and nothing else, a source archive that explains itself."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 
+from hashrange import __version__
 from house import ROOT
 
 
@@ -26,6 +28,17 @@ def test_the_load_client_has_its_own_wheel() -> None:
     paths = files(WheelBuilder, ROOT / "bench")
     assert {"hashrange_bench/command.py", "hashrange_bench/wrk.lua"} <= paths
     assert {path.partition("/")[0] for path in paths} == {"hashrange_bench"}
+
+
+def test_the_source_archive_explains_itself() -> None:
+    paths = files(SdistBuilder, ROOT)
+    assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/style.md"} <= paths
+
+
+def test_the_changelog_knows_this_version_and_what_comes_next() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    versions = re.findall(r"^## (\S+)", text, re.MULTILINE)
+    assert versions[:2] == ["Unreleased", __version__]
 
 
 @pytest.mark.parametrize("path", ["pyproject.toml", "bench/pyproject.toml"])
