@@ -42,7 +42,7 @@ DEFAULT = ("get", "put", "update", "query-10", "batch-write-25", "transact-write
 LEFT_OUT = ("delete", "mixed")  # they need tables that a run of its own makes and fills
 CHOICES = tuple(workload.name for workload in workloads.WORKLOADS if workload.name not in LEFT_OUT)
 _FAILURES = (NotStarted, CallFailed, LoadFailed, SendFailed, OSError, http.client.HTTPException)
-_FIRST_RATE = 5_000  # requests a second for which there are fresh requests in the first turn
+_LEAST_RATE = 5_000  # requests a second for which a turn has fresh requests in any case
 _SPARE = 2  # how many times the last turn's requests the next turn has at hand
 
 
@@ -116,7 +116,7 @@ class Contestant:
         if fresh is None:
             requests = workload.requests(items)
             next(requests)  # the one that was sent to check the answer
-            fresh = self._fresh[workload.name] = Fresh(requests, int(_FIRST_RATE * seconds))
+            fresh = self._fresh[workload.name] = Fresh(requests, int(_LEAST_RATE * seconds))
         path = self._folder / f"{workload.name}.requests"
         written = request_file.write(path, self._server.endpoint, fresh.requests, fresh.wanted)
         return path, written, 0
@@ -127,8 +127,9 @@ class Contestant:
         if not workload.consumes:
             self._positions[workload.name] = self._positions.get(workload.name, 0) + sent
             return ""
-        likely = outcome.per_second * self._flags.seconds
-        self._fresh[workload.name].wanted = int(_SPARE * likely) + self._flags.connections
+        # A turn that others on the machine slowed down says little about the next.
+        rate = max(_LEAST_RATE, _SPARE * outcome.per_second)
+        self._fresh[workload.name].wanted = int(rate * self._flags.seconds) + self._flags.connections
         return f"requests of {self._side} were used up and started over" if sent > written else ""
 
 
