@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 FAST := $(wildcard tests/core tests/wire tests/storage tests/tidy)
 
-.PHONY: serve test check lint fmt types clean fuzz differential bytecode
+.PHONY: serve test check lint fmt types clean fuzz differential bytecode pythons
 
 serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
@@ -13,6 +13,10 @@ serve: $(VENV)/runtime bytecode
 test: $(VENV)/ready bytecode
 	$(BIN)/pytest -n 2
 	$(BIN)/pytest -n 2 --engine postgres tests/api
+
+# Smoke tests on the other supported Pythons, as far as they are on this machine.
+pythons: $(VENV)/ready
+	.ci/pythons
 
 # Spoilt requests; `make fuzz REQUESTS=1000000 SEED=7` for more of them, or others.
 fuzz: $(VENV)/ready
@@ -30,7 +34,7 @@ lint: $(VENV)/ready
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/ready
-	$(BIN)/mypy --strict src
+	$(BIN)/mypy --strict src bench/hashrange_bench
 
 fmt: $(VENV)/ready
 	$(BIN)/ruff format .
@@ -42,7 +46,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/compare.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-3.* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Where Python is told not to write bytecode, every start would compile everything anew: half of its time.
@@ -54,6 +58,6 @@ $(VENV)/runtime: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 
-$(VENV)/ready: $(VENV)/runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+$(VENV)/ready: $(VENV)/runtime bench/pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e bench
 	touch $@

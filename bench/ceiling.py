@@ -13,7 +13,7 @@ import httptools
 import orjson
 import uvloop
 
-from hashrange.bench import sample
+from hashrange_bench import sample
 
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: %d\r\n\r\n"
 

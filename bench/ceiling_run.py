@@ -4,13 +4,13 @@ import http.client
 
 import orjson
 
-from hashrange.bench import sample
-from hashrange.bench.endpoint import Endpoint
-from hashrange.bench.load import Generator, LoadFailed, Order
-from hashrange.bench.process import Meter
-from hashrange.bench.result import Result
-from hashrange.bench.run import Options, Requests, Say, summary
-from hashrange.bench.workloads import Answer, Workload
+from hashrange_bench import sample
+from hashrange_bench.endpoint import Endpoint
+from hashrange_bench.load import Generator, LoadFailed, Order
+from hashrange_bench.process import Meter
+from hashrange_bench.result import Result
+from hashrange_bench.run import Options, Requests, Say, summary
+from hashrange_bench.workloads import Answer, Workload
 
 _MIXED = {"GetItem": "growth-get", "Query": "growth-query"}
 _COUNTS = {sample.PEOPLE: sample.PEOPLE_COUNT, sample.ORDERS: sample.ORDERS_COUNT, sample.LARGE: 100_000}

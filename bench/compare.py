@@ -20,11 +20,11 @@ from measured import Comparison, Measured
 from running import NotStarted, Running, cold_start, free_port, running
 from systems import System
 
-from hashrange.bench import command, workloads
-from hashrange.bench.load import Generator, best_generator
-from hashrange.bench.result import Report
-from hashrange.bench.run import Options, Requests, Run
-from hashrange.bench.workloads import Answer
+from hashrange_bench import command, workloads
+from hashrange_bench.load import Generator, best_generator
+from hashrange_bench.result import Report
+from hashrange_bench.run import Options, Requests, Run
+from hashrange_bench.workloads import Answer
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".cache" / "bench"

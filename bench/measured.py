@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from hashrange.bench.result import Report
+from hashrange_bench.result import Report
 
 
 @dataclass(slots=True)

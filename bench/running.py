@@ -16,8 +16,8 @@ from pathlib import Path
 
 from systems import Place, System
 
-from hashrange.bench.endpoint import CallFailed, Endpoint
-from hashrange.bench.process import Meter
+from hashrange_bench.endpoint import CallFailed, Endpoint
+from hashrange_bench.process import Meter
 
 _START_SECONDS_MAX = 60
 _STOP_SECONDS_MAX = 15

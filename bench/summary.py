@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from measured import Comparison, Measured
 from targets import targets
 
-from hashrange.bench import report
-from hashrange.bench.result import Result
-from hashrange.bench.workloads import GROWTH, WORKLOADS
+from hashrange_bench import report
+from hashrange_bench.result import Result
+from hashrange_bench.workloads import GROWTH, WORKLOADS
 
 Cell = Callable[[Result], str]
 

@@ -19,8 +19,6 @@ log = logs.Log("server")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; give the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words[:1] == ["bench"]:
-        return _bench(words[1:])
     options = _parser().parse_args(words)
     status: int = options.run(options)
     return status
@@ -47,12 +45,6 @@ def _parser() -> argparse.ArgumentParser:
 def _print_help(parser: argparse.ArgumentParser) -> int:
     parser.print_help()
     return 0
-
-
-def _bench(arguments: Sequence[str]) -> int:
-    from hashrange.bench import command  # noqa: PLC0415 - importing it takes 50 ms, which a server need not spend
-
-    return command.main(arguments)
 
 
 def _serve(options: argparse.Namespace) -> int:

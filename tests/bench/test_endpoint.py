@@ -5,7 +5,8 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials as BotoCredentials
 
-from hashrange.bench.endpoint import CallFailed, Credentials, Endpoint, EndpointInvalid
+from hashrange_bench.endpoint import CallFailed, Endpoint, EndpointInvalid
+from hashrange_bench.sigv4 import Credentials, Message, canonical_request
 from serving import Serving
 
 
@@ -30,23 +31,30 @@ def test_what_is_no_address_is_refused(url: str) -> None:
         Endpoint.parse(url)
 
 
-def test_the_signature_is_the_one_botocore_makes() -> None:
-    credentials = Credentials("AKIDEXAMPLE", "secret/example")
+@pytest.mark.parametrize("token", ["", "a session's token"])
+def test_the_signature_is_the_one_botocore_makes(token: str) -> None:
+    credentials = Credentials("AKIDEXAMPLE", "secret/example", token)
     endpoint = Endpoint.parse("http://127.0.0.1:8000", region="eu-west-1", credentials=credentials)
     body = b'{"TableName":"t"}'
     headers = endpoint.headers("DescribeTable", body)
 
-    signed = ("Host", "Content-Type", "X-Amz-Date", "X-Amz-Target")
+    signed = {"Host", "Content-Type", "X-Amz-Date", "X-Amz-Target", "X-Amz-Security-Token"} & headers.keys()
     request = AWSRequest(
         "POST", "http://127.0.0.1:8000/", {name: headers[name] for name in signed}, data=body
     )
     request.context["timestamp"] = headers["X-Amz-Date"]
-    signer = SigV4Auth(BotoCredentials("AKIDEXAMPLE", "secret/example"), "dynamodb", "eu-west-1")
+    signer = SigV4Auth(BotoCredentials("AKIDEXAMPLE", "secret/example", token), "dynamodb", "eu-west-1")
     canonical = signer.canonical_request(request)
     signature = signer.signature(signer.string_to_sign(request, canonical), request)
 
     assert headers["Authorization"].endswith(f"Signature={signature}")
     assert "AKIDEXAMPLE/" in headers["Authorization"]
+
+
+def test_the_signed_form_is_the_same_for_any_order_case_and_spacing_of_headers() -> None:
+    plain = Message({"host": "a", "x-amz-date": "20260101T000000Z"}, b"")
+    other = Message({"X-Amz-Date": " 20260101T000000Z", "Host": "a  "}, b"")
+    assert canonical_request(plain) == canonical_request(other)
 
 
 def test_a_request_is_whole() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from hashrange.bench import load, python_load, request_file
-from hashrange.bench.endpoint import Endpoint
-from hashrange.bench.load import LoadFailed, Order, PythonLoad, Wrk
-from hashrange.bench.process import Meter
-from hashrange.bench.sender import Sender, SendFailed
+from hashrange_bench import load, python_load, request_file
+from hashrange_bench.endpoint import Endpoint
+from hashrange_bench.load import LoadFailed, Order, PythonLoad, Wrk
+from hashrange_bench.process import Meter
+from hashrange_bench.sender import Sender, SendFailed
 from serving import Serving
 
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from hashrange.bench.workloads import GROWTH, WORKLOADS
+from hashrange_bench.workloads import GROWTH, WORKLOADS
 
 CASES = {workload.name: workload for workload in (*WORKLOADS, *GROWTH)}
 

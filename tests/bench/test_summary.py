@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hashrange.bench import report
-from hashrange.bench.result import Report, Result
+from hashrange_bench import report
+from hashrange_bench.result import Report, Result
 
 DASH = report.MISSING
 TIMES = "\N{MULTIPLICATION SIGN}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hashrange.bench import sample
+from hashrange_bench import sample
 
 NPM = """npm error code E404
 npm error 404 Not Found - GET https://registry.example/dynalite

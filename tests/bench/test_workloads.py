@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from hashrange.bench import sample, workloads
-from hashrange.bench.endpoint import Endpoint
-from hashrange.bench.load import Order, Outcome
-from hashrange.bench.process import Meter
-from hashrange.bench.run import Options, Run
-from hashrange.bench.workloads import GROWTH, WORKLOADS, Workload
-from hashrange.bench.zipf import Zipf
 from hashrange.core.items import item_size
+from hashrange_bench import sample, workloads
+from hashrange_bench.endpoint import Endpoint
+from hashrange_bench.load import Order, Outcome
+from hashrange_bench.process import Meter
+from hashrange_bench.run import Options, Run
+from hashrange_bench.workloads import GROWTH, WORKLOADS, Workload
+from hashrange_bench.zipf import Zipf
 from serving import Serving
 
 

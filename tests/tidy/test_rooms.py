@@ -18,14 +18,13 @@ RANKS = {
     "chain": 5,
     "jobs": 6,
     "wire": 6,
-    "bench": 6,
     "workers": 6,
     "migrate": 6,
     "server": 7,
     "cli": 8,
     "__main__": 9,
 }
-AWAITING = {"bench", "jobs", "server", "wire"}
+AWAITING = {"jobs", "server", "wire"}
 # A pure core has no clock, no IO, no randomness, no logging and no threads.
 IMPURE = {
     *("apsw", "asyncio", "datetime", "http", "io", "logging", "os", "pathlib", "random", "secrets", "socket"),
@@ -72,7 +71,7 @@ def test_the_core_is_pure() -> None:
 
 
 def test_the_bench_is_a_client_like_any_other() -> None:
-    assert {other for path in modules("src/hashrange/bench") for other in known(path)} <= {"bench"}
+    assert {other for path in modules("bench/hashrange_bench") for other in known(path)} == set()
 
 
 def test_only_the_rim_awaits() -> None:

@@ -1,1 +1,1 @@
-"""Storage: tables, items and index rows as ordered bytes behind one engine protocol."""
+"""Storage: items, index rows and counters as ordered bytes behind one engine protocol."""

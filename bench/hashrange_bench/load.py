@@ -1,5 +1,6 @@
 """Load: requests from a file over so many connections for so many seconds, and what came of it."""
 
+import os
 import re
 import resource
 import shutil
@@ -10,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from hashrange.bench.endpoint import Endpoint
+from hashrange_bench.endpoint import Endpoint
 
+_PACKAGES = Path(__file__).resolve().parent.parent
 _SCRIPT = Path(__file__).with_name("wrk.lua")
 _RESULT = re.compile(r"^RESULT (.*)$", re.MULTILINE)
 _ANSWER_SECONDS_MAX = 60
@@ -69,16 +71,22 @@ class _Command:
         command = [*self._prefix, *self.command(order)]
         before = _children_cpu_seconds()
         try:
-            done = subprocess.run(  # noqa: S603 - no shell, our own arguments
-                command, capture_output=True, text=True, check=False, timeout=order.seconds + _GRACE_SECONDS
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=order.seconds + _GRACE_SECONDS,
+                # The generator is this very package, whichever other one the interpreter has installed.
+                env={**os.environ, "PYTHONPATH": str(_PACKAGES)},
             )
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise LoadFailed(f"{self.name} did not run: {problem}") from None
-        found = _RESULT.search(done.stdout)
-        if found is None:
+        result = _RESULT.search(done.stdout)
+        if result is None:
             words = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
             raise LoadFailed(f"{self.name}: {words[-1]}")
-        return outcome(found[1], _children_cpu_seconds() - before)
+        return outcome(result[1], _children_cpu_seconds() - before)
 
     def command(self, order: Order) -> list[str]:
         raise NotImplementedError
@@ -105,7 +113,7 @@ class PythonLoad(_Command):
 
     def command(self, order: Order) -> list[str]:
         return [
-            *(sys.executable, "-m", "hashrange.bench.python_load", order.endpoint.url),
+            *(sys.executable, "-m", "hashrange_bench.python_load", order.endpoint.url),
             *(str(order.requests), str(order.start), str(order.connections), str(order.seconds)),
         ]
 

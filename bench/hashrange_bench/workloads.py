@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hashrange.bench import bodies
-from hashrange.bench.sample import INDEXED, LARGE, ORDERS, PEOPLE, PLAIN, Request
+from hashrange_bench import bodies
+from hashrange_bench.sample import INDEXED, LARGE, ORDERS, PEOPLE, PLAIN, Request
 
 Answer = Mapping[str, Any]
 

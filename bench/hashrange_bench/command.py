@@ -1,4 +1,4 @@
-"""`hashrange bench`: the workloads against any endpoint that speaks DynamoDB."""
+"""`hashrange-bench`: the workloads against any endpoint that speaks DynamoDB."""
 
 import argparse
 import os
@@ -10,16 +10,17 @@ from pathlib import Path
 
 import orjson
 
-from hashrange.bench import report, workloads
-from hashrange.bench.endpoint import CallFailed, Credentials, Endpoint, EndpointInvalid
-from hashrange.bench.load import best_generator
-from hashrange.bench.process import Meter
-from hashrange.bench.run import Options, Run
+from hashrange_bench import report, workloads
+from hashrange_bench.endpoint import CallFailed, Endpoint, EndpointInvalid
+from hashrange_bench.load import best_generator
+from hashrange_bench.process import Meter
+from hashrange_bench.run import Options, Run
+from hashrange_bench.sigv4 import Credentials
 
 QUICK = {"seconds": 1.0, "warmup_seconds": 0.0, "large_items": 10_000, "growth_to": 4, "run_seconds": 120}
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; give the exit status."""
     chosen = parser().parse_args(arguments)
     try:
@@ -36,24 +37,24 @@ def main(arguments: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Give the command's flags."""
-    found = argparse.ArgumentParser(
-        prog="hashrange bench",
+    flags = argparse.ArgumentParser(
+        prog="hashrange-bench",
         description="Measure an endpoint that speaks DynamoDB. Makes tables named hashrange-bench-* there, "
         "and deletes them at the end.",
     )
-    found.add_argument("--endpoint", required=True, metavar="URL", help="for example http://127.0.0.1:8000")
-    found.add_argument("--region", default="us-east-1", metavar="NAME", help="region to sign for")
-    found.add_argument(
+    flags.add_argument("--endpoint", required=True, metavar="URL", help="for example http://127.0.0.1:8000")
+    flags.add_argument("--region", default="us-east-1", metavar="NAME", help="region to sign for")
+    flags.add_argument(
         "--server-pid", type=int, metavar="PID", help="a local server's process, to count its CPU and memory"
     )
-    found.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file too")
-    add_shared_flags(found)
-    return found
+    flags.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file too")
+    add_shared_flags(flags)
+    return flags
 
 
-def add_shared_flags(found: argparse.ArgumentParser) -> None:
+def add_shared_flags(flags: argparse.ArgumentParser) -> None:
     """Add what every way to run the benchmark has: which workloads, how long, how large."""
-    found.add_argument(
+    flags.add_argument(
         "--workload",
         action="append",
         choices=workloads.NAMES,
@@ -61,25 +62,25 @@ def add_shared_flags(found: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"run only this one; may be given more than once: {', '.join(workloads.NAMES)}",
     )
-    found.add_argument("--seconds", type=_positive, metavar="N", help="seconds per workload (default: 3)")
-    found.add_argument("--warmup-seconds", type=float, metavar="N", help="and before that (default: 1)")
-    found.add_argument("--connections", type=_count, default=16, metavar="N", help="(default: 16)")
-    found.add_argument(
+    flags.add_argument("--seconds", type=_positive, metavar="N", help="seconds per workload (default: 3)")
+    flags.add_argument("--warmup-seconds", type=float, metavar="N", help="and before that (default: 1)")
+    flags.add_argument("--connections", type=_count, default=16, metavar="N", help="(default: 16)")
+    flags.add_argument(
         "--large-items", type=_count, metavar="N", help="items for the mixed load (default: 1000000)"
     )
-    found.add_argument(
+    flags.add_argument(
         "--load-seconds",
         type=_positive,
         metavar="N",
         help="stop loading large items after this (default: 60)",
     )
-    found.add_argument(
+    flags.add_argument(
         "--growth-to", type=_count, metavar="POWER", help="let the table grow to 10^POWER items (default: 6)"
     )
-    found.add_argument(
+    flags.add_argument(
         "--run-seconds", type=_positive, metavar="N", help="let a slow server off after this (default: 240)"
     )
-    found.add_argument("--quick", action="store_true", help="a second each, few items: does everything run?")
+    flags.add_argument("--quick", action="store_true", help="a second each, few items: does everything run?")
 
 
 def _positive(text: str) -> float:
@@ -95,11 +96,11 @@ def _count(text: str) -> int:
 
 
 def options(chosen: argparse.Namespace, folder: Path) -> Options:
-    """Put together what was asked for; a flag wins over --quick."""
-    given = QUICK if chosen.quick else {}
+    """Give the options of a run; a flag wins over --quick."""
+    quick = QUICK if chosen.quick else {}
     names = ("seconds", "warmup_seconds", "large_items", "load_seconds", "growth_to", "run_seconds")
     flags = {name: value for name in names if (value := getattr(chosen, name)) is not None}
-    return Options(folder=folder, connections=chosen.connections, **{**given, **flags})
+    return Options(folder=folder, connections=chosen.connections, **{**quick, **flags})
 
 
 def _run(endpoint: Endpoint, chosen: argparse.Namespace) -> int:
@@ -138,5 +139,5 @@ def _say(line: str) -> None:
 
 
 def _fail(message: str, status: int) -> int:
-    sys.stderr.write(f"hashrange bench: {message}\n")
+    sys.stderr.write(f"hashrange-bench: {message}\n")
     return status

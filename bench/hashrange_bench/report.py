@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from hashrange.bench.result import Report, Result
+from hashrange_bench.result import Report, Result
 
 MISSING = "\N{EN DASH}"
 

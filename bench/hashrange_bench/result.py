@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from hashrange.bench.load import Outcome
-from hashrange.bench.workloads import Workload
+from hashrange_bench.load import Outcome
+from hashrange_bench.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,14 @@ class Report:
         }
 
     @classmethod
-    def from_json(cls, found: dict[str, Any]) -> "Report":
+    def from_json(cls, figures: dict[str, Any]) -> "Report":
         return cls(
-            results=[Result(**result) for result in found["results"]],
+            results=[Result(**result) for result in figures["results"]],
             growth={
-                level["items"]: [Result(**result) for result in level["results"]] for level in found["growth"]
+                level["items"]: [Result(**result) for result in level["results"]]
+                for level in figures["growth"]
             },
-            large_items=found["large_items"],
-            large_seconds=found["large_seconds"],
-            large_memory_bytes=found["large_memory_bytes"],
+            large_items=figures["large_items"],
+            large_seconds=figures["large_seconds"],
+            large_memory_bytes=figures["large_memory_bytes"],
         )

@@ -1,18 +1,16 @@
-"""An endpoint: where it is, and how a request to it is signed."""
+"""An endpoint: where it is, and how it is called."""
 
-import hashlib
-import hmac
 import http.client
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
 
+from hashrange_bench.sigv4 import Credentials, Message, authorization
+
 _CONTENT_TYPE = "application/x-amz-json-1.0"
-_SIGNED_HEADERS = "content-type;host;x-amz-date;x-amz-target"
 _TARGET_PREFIX = "DynamoDB_20120810."
 _SERVICE = "dynamodb"
 _PORTS = {"http": 80, "https": 443}
@@ -31,28 +29,12 @@ class CallFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
-    access_key: str = "local"
-    secret_key: str = "local"  # noqa: S105 - the endpoints this is for take any
-    token: str = ""
-
-    @classmethod
-    def of(cls, environment: Mapping[str, str]) -> "Credentials":
-        """Read the credentials where every AWS tool reads them."""
-        return cls(
-            environment.get("AWS_ACCESS_KEY_ID", "local"),
-            environment.get("AWS_SECRET_ACCESS_KEY", "local"),
-            environment.get("AWS_SESSION_TOKEN", ""),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Endpoint:
     scheme: str
     host: str
     port: int
     region: str = "us-east-1"
-    credentials: Credentials = Credentials()
+    credentials: Credentials = field(default_factory=Credentials)
 
     @classmethod
     def parse(
@@ -82,19 +64,27 @@ class Endpoint:
     def headers(self, operation: str, body: bytes) -> dict[str, str]:
         """Give the headers of a call, with a real signature, as an SDK would send them."""
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        headers = {
+        signed = {
             "Host": self.authority,
             "X-Amz-Target": _TARGET_PREFIX + operation,
             "Content-Type": _CONTENT_TYPE,
             "X-Amz-Date": moment,
-            "Authorization": self._authorization(operation, moment, body),
+        }
+        if self.credentials.token:
+            signed["X-Amz-Security-Token"] = self.credentials.token
+        return {
+            **signed,
+            "Authorization": authorization(
+                Message(signed, body),
+                moment=moment,
+                region=self.region,
+                service=_SERVICE,
+                credentials=self.credentials,
+            ),
             "Accept-Encoding": "identity",
             "User-Agent": "hashrange-bench",
             "Content-Length": str(len(body)),
         }
-        if self.credentials.token:
-            headers["X-Amz-Security-Token"] = self.credentials.token
-        return headers
 
     def request(self, operation: str, body: str) -> bytes:
         """Give a whole request, ready to be sent."""
@@ -118,37 +108,6 @@ class Endpoint:
             message = str(answer.get("message") or answer.get("Message") or "")
             raise CallFailed(operation, response.status, code, message)
         return answer
-
-    def _authorization(self, operation: str, moment: str, body: bytes) -> str:
-        canonical = "\n".join(
-            (
-                *("POST", "/", ""),
-                f"content-type:{_CONTENT_TYPE}",
-                f"host:{self.authority}",
-                f"x-amz-date:{moment}",
-                f"x-amz-target:{_TARGET_PREFIX}{operation}",
-                *("", _SIGNED_HEADERS),
-                hashlib.sha256(body).hexdigest(),
-            )
-        )
-        day = moment[:8]
-        scope = f"{day}/{self.region}/{_SERVICE}/aws4_request"
-        digest = hashlib.sha256(canonical.encode()).hexdigest()
-        text = f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{digest}"
-        key = signing_key(self.credentials.secret_key, day, self.region)
-        signature = hmac.digest(key, text.encode(), "sha256").hex()
-        return (
-            f"AWS4-HMAC-SHA256 Credential={self.credentials.access_key}/{scope}, "
-            f"SignedHeaders={_SIGNED_HEADERS}, Signature={signature}"
-        )
-
-
-def signing_key(secret_key: str, day: str, region: str) -> bytes:
-    """Derive the day's key: Signature Version 4, step 3."""
-    key = b"AWS4" + secret_key.encode()
-    for part in (day, region, _SERVICE, "aws4_request"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    return key
 
 
 def _decoded(body: bytes) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, cast
 import httptools
 import uvloop
 
-from hashrange.bench.endpoint import Endpoint
+from hashrange_bench.endpoint import Endpoint
 
 _BROKEN_MAX = 100  # broken connections after which an endpoint counts as dead
 _SILENCE_SECONDS_MAX = 60

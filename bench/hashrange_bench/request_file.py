@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from hashrange.bench.endpoint import Endpoint
-from hashrange.bench.sample import Request
+from hashrange_bench.endpoint import Endpoint
+from hashrange_bench.sample import Request
 
 
 def write(path: Path, endpoint: Endpoint, requests: Iterable[Request], count: int) -> int:

@@ -2,10 +2,13 @@
 
 import contextlib
 import os
+import time
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
+_SETTLE_SECONDS_MAX = 30
+_SETTLE_STEP_SECONDS = 0.1
 
 
 class Meter:
@@ -16,8 +19,17 @@ class Meter:
 
     def cpu_seconds(self) -> float | None:
         """Processor time so far, that of ended children included."""
-        found = [_cpu_ticks(pid) for pid in self._tree()]
-        return sum(found) / _TICKS if found else None
+        ticks = [_cpu_ticks(pid) for pid in self._tree()]
+        return sum(ticks) / _TICKS if ticks else None
+
+    def settle(self) -> None:
+        """Wait until the processes are done with what earlier load has left to them."""
+        deadline = time.monotonic() + _SETTLE_SECONDS_MAX
+        while time.monotonic() < deadline and (before := self.cpu_seconds()) is not None:
+            time.sleep(_SETTLE_STEP_SECONDS)
+            after = self.cpu_seconds()
+            if after is None or after - before < _SETTLE_STEP_SECONDS / 2:
+                return
 
     def memory_bytes(self) -> int | None:
         """Memory in use now."""
@@ -34,8 +46,8 @@ class Meter:
         return self._status("VmHWM:")
 
     def _status(self, name: str) -> int | None:
-        found = [size for pid in self._tree() if (size := _status_bytes(pid, name)) is not None]
-        return sum(found) if found else None
+        sizes = [size for pid in self._tree() if (size := _status_bytes(pid, name)) is not None]
+        return sum(sizes) if sizes else None
 
     def _tree(self) -> list[int]:
         tree = [self._pid] if self._pid is not None and (_PROC / str(self._pid)).exists() else []
@@ -45,11 +57,11 @@ class Meter:
 
 
 def _children(pid: int) -> list[int]:
-    found: list[int] = []
+    pids: list[int] = []
     with contextlib.suppress(OSError):  # it has ended meanwhile
         for thread in (_PROC / str(pid) / "task").iterdir():
-            found += map(int, (thread / "children").read_text("ascii").split())
-    return found
+            pids += map(int, (thread / "children").read_text("ascii").split())
+    return pids
 
 
 def _cpu_ticks(pid: int) -> int:

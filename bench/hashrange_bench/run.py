@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hashrange.bench import request_file, sample
-from hashrange.bench.endpoint import CallFailed, Endpoint
-from hashrange.bench.load import Generator, LoadFailed, Order, Outcome
-from hashrange.bench.process import Meter
-from hashrange.bench.report import rate
-from hashrange.bench.result import Report, Result
-from hashrange.bench.sender import SendFailed
-from hashrange.bench.tables import Tables
-from hashrange.bench.workloads import GROWTH, Answer, Workload
+from hashrange_bench import request_file, sample
+from hashrange_bench.endpoint import CallFailed, Endpoint
+from hashrange_bench.load import Generator, LoadFailed, Order, Outcome
+from hashrange_bench.process import Meter
+from hashrange_bench.report import rate
+from hashrange_bench.result import Report, Result
+from hashrange_bench.sender import SendFailed
+from hashrange_bench.tables import Tables
+from hashrange_bench.workloads import GROWTH, Answer, Workload
 
 
 class WrongAnswer(Exception):
@@ -29,9 +29,6 @@ _REQUESTS_AGE_SECONDS_MAX = 600  # a signature is good for fifteen minutes
 _SETTLE_SECONDS = 2
 _FIRST_LEVEL = 3  # growth starts at a thousand items
 _LARGE_LEVEL = 6  # and goes on beyond a million only when asked to
-
-_SETTLE_SECONDS_MAX = 30
-_SETTLE_STEP_SECONDS = 0.1
 
 Say = Callable[[str], None]
 
@@ -216,7 +213,7 @@ class Run:
 
     def _asked(self, workload: Workload, items: int) -> float:
         """Ask once, check the answer, and give the seconds it took."""
-        self._settle()
+        self._meter.settle()
         operation, body = next(workload.requests(items))
         started = time.perf_counter()
         answer = self._endpoint.call(operation, body)
@@ -225,15 +222,6 @@ class Run:
         if not workload.check(answer):
             raise WrongAnswer(f"wrong answer: {str(answer)[:80]}")
         return seconds
-
-    def _settle(self) -> None:
-        """Wait until a local server is done with what earlier workloads have left to it."""
-        deadline = time.monotonic() + _SETTLE_SECONDS_MAX
-        while time.monotonic() < deadline and (before := self._meter.cpu_seconds()) is not None:
-            time.sleep(_SETTLE_STEP_SECONDS)
-            after = self._meter.cpu_seconds()
-            if after is None or after - before < _SETTLE_STEP_SECONDS / 2:
-                return
 
     def _alone(self, workload: Workload, seconds: float) -> Result:
         """Give the result of a single request, where so many at a time would not be answered in time."""

@@ -6,9 +6,9 @@ import secrets
 import uuid
 from collections.abc import Callable, Iterator
 
-from hashrange.bench import sample
-from hashrange.bench.sample import INDEXED, LARGE, ORDERS, PEOPLE, PLAIN, Request
-from hashrange.bench.zipf import Zipf
+from hashrange_bench import sample
+from hashrange_bench.sample import INDEXED, LARGE, ORDERS, PEOPLE, PLAIN, Request
+from hashrange_bench.zipf import Zipf
 
 OVERWRITTEN, GROWTH_OVERWRITTEN, MIXED = (
     10_000,
@@ -20,7 +20,7 @@ _RUN = secrets.randbits(40)  # a server remembers tokens longer than a run takes
 
 
 def _numbers(count: int) -> Iterator[int]:
-    source = random.Random(_SEED)  # noqa: S311 - the same keys in every run
+    source = random.Random(_SEED)
     while True:
         yield source.randrange(count)
 
@@ -30,7 +30,7 @@ def _rewritten(count: int, most: int) -> Iterator[tuple[int, int]]:
 
     Storage engines notice a put that changes nothing, and have nothing to write then.
     """
-    numbers = random.Random(_SEED).sample(range(count), min(count, most))  # noqa: S311 - as above
+    numbers = random.Random(_SEED).sample(range(count), min(count, most))
     for revision in itertools.cycle((1, 2)):
         for number in numbers:
             yield number, revision
@@ -92,10 +92,10 @@ def query(condition: str, values: str, more: str = "") -> Callable[[int], Iterat
 
     def requests(count: int) -> Iterator[Request]:
         for number in _numbers(count // sample.PER_PARTITION):
-            found = values.replace("#", f"{number:08d}").replace("@", f"{number:02d}")
+            placed = values.replace("#", f"{number:08d}").replace("@", f"{number:02d}")
             body = (
                 f'{{"TableName":"{ORDERS}","KeyConditionExpression":"{condition}",'
-                f'"ExpressionAttributeValues":{{{found}}}{more}}}'
+                f'"ExpressionAttributeValues":{{{placed}}}{more}}}'
             )
             yield "Query", body
 
@@ -117,7 +117,7 @@ def scan(more: str, segments: int = 0) -> Callable[[int], Iterator[Request]]:
 
 
 def _keys(count: int, wanted: int) -> Iterator[list[int]]:
-    source = random.Random(_SEED)  # noqa: S311 - the same keys in every run
+    source = random.Random(_SEED)
     while True:
         yield source.sample(range(count), wanted)
 
@@ -163,7 +163,7 @@ def transact_get(count: int) -> Iterator[Request]:
 
 
 def select(count: int) -> Iterator[Request]:
-    statement = f'"Statement":"SELECT * FROM \\"{PEOPLE}\\" WHERE pk = ?"'  # noqa: S608 - PartiQL, of constants
+    statement = f'"Statement":"SELECT * FROM \\"{PEOPLE}\\" WHERE pk = ?"'
     for number in _numbers(count):
         yield "ExecuteStatement", f'{{{statement},"Parameters":[{{"S":"person-{number:010d}"}}]}}'
 
@@ -171,8 +171,8 @@ def select(count: int) -> Iterator[Request]:
 def mixed(count: int) -> Iterator[Request]:
     """Give 80 reads, 15 writes and 5 queries in a hundred, on keys of which few are asked for often."""
     for revision in itertools.cycle((1, 2)):
-        keys = Zipf(count, random.Random(_SEED))  # noqa: S311 - the same keys in every run, and with each revision
-        dice = random.Random(_SEED + 1)  # noqa: S311
+        keys = Zipf(count, random.Random(_SEED))
+        dice = random.Random(_SEED + 1)
         for place, number in enumerate(itertools.islice(keys, MIXED)):
             chance = dice.random()
             if chance < 0.80:

@@ -8,9 +8,9 @@ from array import array
 from pathlib import Path
 from typing import NamedTuple
 
-from hashrange.bench import request_file
-from hashrange.bench.endpoint import Endpoint
-from hashrange.bench.sender import Sender
+from hashrange_bench import request_file
+from hashrange_bench.endpoint import Endpoint
+from hashrange_bench.sender import Sender
 
 _PROCESSES_MAX = 4
 

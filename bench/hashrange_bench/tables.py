@@ -5,9 +5,9 @@ import http.client
 import time
 from collections.abc import Iterator
 
-from hashrange.bench import sample
-from hashrange.bench.endpoint import CallFailed, Endpoint
-from hashrange.bench.sender import Sender, SendFailed
+from hashrange_bench import sample
+from hashrange_bench.endpoint import CallFailed, Endpoint
+from hashrange_bench.sender import Sender, SendFailed
 
 _FILLED = {sample.PEOPLE: sample.PEOPLE_COUNT, sample.ORDERS: sample.ORDERS_COUNT}
 _CHUNK = 10_000
