@@ -180,7 +180,7 @@ def replayed(result: Replayed, mode: str | None) -> dict[str, Any]:
     tables: dict[str, Consumed] = {}
     for action, charge in zip(result.actions, result.charges(), strict=True):
         consumed = tables.setdefault(action.name, Consumed(action.table, action.name, "Read"))
-        consumed.add_to_total(charge.units)
+        consumed.add_charge(charge)
     return {"ConsumedCapacity": [consumed.report(mode) for consumed in tables.values()]}
 
 
