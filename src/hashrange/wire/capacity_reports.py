@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from hashrange.api.partiql.execute_statement import StatementRead
 from hashrange.api.results import Charge, CollectionSize, ItemRead, ItemWritten, PageRead, Result
 from hashrange.core.schema import Table
 
@@ -70,7 +71,7 @@ def wanted(mode: str | None) -> bool:
     return mode is not None and mode != "NONE"
 
 
-def of_one(result: ItemRead | ItemWritten | PageRead, mode: str) -> dict[str, Any]:
+def of_one(result: ItemRead | ItemWritten | PageRead | StatementRead, mode: str) -> dict[str, Any]:
     """The report of a request for one table."""
     consumed = Consumed(result.table, result.table_name)
     consumed.add(result)
