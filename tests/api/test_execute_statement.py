@@ -71,6 +71,22 @@ def test_columns_are_named_by_their_last_name(songs: Statements, pk: str) -> Non
     assert songs.items(f"SELECT nothing FROM {{t}} WHERE pk = '{pk}'") == [{}, {}, {}]
 
 
+def test_columns_inside_documents_are_found_in_every_row(songs: Statements) -> None:
+    partitions = [unique(), unique()]
+    for partition in partitions:
+        for number in range(40):
+            document = {"L": [{"S": "first"}, {"N": str(number)}]}
+            songs.put(pk=partition, sk=f"{number:02}", m={"M": {"k": document}})
+    columns = [{"k[1]": {"N": str(number)}} for number in range(40)]
+    one, both = f"'{partitions[0]}'", f"['{partitions[0]}', '{partitions[1]}']"
+    assert songs.items(f"SELECT m.k[1] FROM {{t}} WHERE pk = {one}") == columns
+    assert songs.items(f"SELECT m.k[1] FROM {{t}} WHERE pk = {one} AND sk < '02'") == columns[:2]
+    assert songs.items(f"SELECT m.k[1] FROM {{t}} WHERE pk = {one} ORDER BY sk DESC") == columns[::-1]
+    assert songs.items(f"SELECT m.k[1] FROM {{t}} WHERE pk IN {both}") == columns * 2
+    scanned = songs.items("SELECT m.k[1] FROM {t}")
+    assert len(scanned) == songs.client.scan(TableName=songs.table)["Count"]
+
+
 @pytest.mark.parametrize(
     ("where", "found"),
     [

@@ -18,6 +18,12 @@ from hashrange.api.items import (
     scan,
     update_item,
 )
+from hashrange.api.partiql import (
+    batch_execute_statement,
+    execute_statement,
+    execute_transaction,
+    statements,
+)
 from hashrange.api.protocol.operation import Kind, Operation, Service
 from hashrange.api.tables import (
     create_table,
@@ -63,8 +69,25 @@ def _transaction(request: Any) -> Iterable[str]:
                 yield action.table_name
 
 
+# A statement is its own action to a policy (PartiQLSelect, PartiQLInsert, PartiQLUpdate, PartiQLDelete on the table it
+# names), so the operation's action alone does not allow it.
+
+
+def _statement(request: Any) -> Iterable[str]:
+    return statements.tables((request,))
+
+
+def _statement_batch(request: Any) -> Iterable[str]:
+    return statements.tables(request.statements)
+
+
+def _statement_transaction(request: Any) -> Iterable[str]:
+    return statements.tables(request.transact_statements)
+
+
 # The handler has the name of its module, which is the operation's own.
 _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
+    ("BatchExecuteStatement", batch_execute_statement, "write", _statement_batch),
     ("BatchGetItem", batch_get_item, "read", _batch),
     ("BatchWriteItem", batch_write_item, "write", _batch),
     ("CreateTable", create_table, "control", _table),
@@ -75,6 +98,8 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("DescribeLimits", describe_limits, "control", _nothing),
     ("DescribeTable", describe_table, "control", _table),
     ("DescribeTimeToLive", describe_time_to_live, "control", _table),
+    ("ExecuteStatement", execute_statement, "write", _statement),
+    ("ExecuteTransaction", execute_transaction, "write", _statement_transaction),
     ("GetItem", get_item, "read", _table),
     ("ListTables", list_tables, "control", _nothing),
     ("ListTagsOfResource", list_tags_of_resource, "control", _arn),

@@ -7,7 +7,7 @@ from functools import lru_cache
 import msgspec
 
 from hashrange.core import capacity, items, keys, partitions, primary_key, reads
-from hashrange.core.expressions import Condition, Projection, matches, pick
+from hashrange.core.expressions import Condition, Picker, matches
 from hashrange.core.limits import PAGE_BYTES_MAX
 from hashrange.core.partitions import Partitions
 from hashrange.core.reads import Stretch
@@ -34,7 +34,7 @@ class PageRequest(msgspec.Struct, kw_only=True):
     reverse: bool = False
     start_after: bytes | None = None
     keep: Condition | None = None
-    projection: Projection | None = None
+    projection: Picker | None = None
     counted_only: bool = False
     fetch: bool = False  # a local index lacks attributes that are asked for: read the items themselves
     partitions: Partitions = (0,)
@@ -224,7 +224,7 @@ def _keep(reader: Reader, request: PageRequest, page: Page, stored: bytes) -> No
     if request.projection is None:
         page.rows.append(items.stored_json(stored))
     else:
-        page.picked.append(pick(request.projection, item or items.decode(stored)))
+        page.picked.append(request.projection(item or items.decode(stored)))
 
 
 def _fetched(reader: Reader, table: Table, page: Page, stored: bytes) -> bytes:

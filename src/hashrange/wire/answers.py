@@ -180,20 +180,5 @@ def replayed(result: Replayed, mode: str | None) -> dict[str, Any]:
     tables: dict[str, Consumed] = {}
     for action, charge in zip(result.actions, result.charges(), strict=True):
         consumed = tables.setdefault(action.name, Consumed(action.table, action.name, "Read"))
-        consumed.add_to_total(charge.units)
+        consumed.add_charge(charge)
     return {"ConsumedCapacity": [consumed.report(mode) for consumed in tables.values()]}
-
-
-# By operation; all others give structures.
-RENDERERS: dict[str, Renderer] = {
-    "BatchGetItem": batch_read,
-    "BatchWriteItem": batch_written,
-    "DeleteItem": item_written,
-    "GetItem": item_read,
-    "PutItem": item_written,
-    "Query": page_read,
-    "Scan": page_read,
-    "TransactGetItems": transaction_read,
-    "TransactWriteItems": transaction_written,
-    "UpdateItem": item_written,
-}

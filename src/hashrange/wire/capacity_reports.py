@@ -5,7 +5,8 @@ from typing import Any
 
 import orjson
 
-from hashrange.api.results import CollectionSize, ItemRead, ItemWritten, PageRead, Result
+from hashrange.api.partiql.execute_statement import StatementRead
+from hashrange.api.results import Charge, CollectionSize, ItemRead, ItemWritten, PageRead, Result
 from hashrange.core.schema import Table
 
 _GB = 1024**3
@@ -14,7 +15,7 @@ _GB = 1024**3
 class Consumed:
     """Units of one table, added up over a request. Transactions also tell reads from writes."""
 
-    __slots__ = ("_indexes", "_kind", "_name", "_table", "_units")
+    __slots__ = ("_indexes", "_kind", "_name", "_table", "_total_only", "_units")
 
     def __init__(self, table: Table, name: str, kind: str | None = None) -> None:
         """`name` is the table's as the request has it: an ARN is echoed. `kind` is Read or Write in transactions."""
@@ -22,24 +23,29 @@ class Consumed:
         self._name = name
         self._kind = kind
         self._units = 0.0
+        self._total_only = 0.0
         self._indexes: dict[str, float] = {}
 
     def add(self, result: Result) -> None:
         """The units of a result."""
         for charge in result.charges():
-            if charge.index is None:
-                self._units += charge.units
-            else:
-                name = charge.index.name
-                self._indexes[name] = self._indexes.get(name, 0.0) + charge.units
+            self.add_charge(charge)
+
+    def add_charge(self, charge: Charge) -> None:
+        """Units of the table itself or of one of its indexes."""
+        if charge.index is None:
+            self._units += charge.units
+        else:
+            name = charge.index.name
+            self._indexes[name] = self._indexes.get(name, 0.0) + charge.units
 
     def add_to_total(self, units: float) -> None:
-        """Units that count for the total only."""
-        self._units += units
+        """Units that count for the total, but neither for the table itself nor for an index."""
+        self._total_only += units
 
     def report(self, mode: str) -> dict[str, Any]:
         """The ConsumedCapacity member for TOTAL or INDEXES."""
-        total = self._units + sum(self._indexes.values())
+        total = self._units + self._total_only + sum(self._indexes.values())
         body: dict[str, Any] = {"TableName": self._name, **self._shown(total)}
         if mode == "INDEXES":
             body["Table"] = self._shown(self._units)
@@ -65,7 +71,7 @@ def wanted(mode: str | None) -> bool:
     return mode is not None and mode != "NONE"
 
 
-def of_one(result: ItemRead | ItemWritten | PageRead, mode: str) -> dict[str, Any]:
+def of_one(result: ItemRead | ItemWritten | PageRead | StatementRead, mode: str) -> dict[str, Any]:
     """The report of a request for one table."""
     consumed = Consumed(result.table, result.table_name)
     consumed.add(result)

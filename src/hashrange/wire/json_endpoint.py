@@ -9,10 +9,11 @@ from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.results import Result
 from hashrange.chain.call import Call, Runner, read_object
 from hashrange.wire import codec, errors
-from hashrange.wire.answers import RENDERERS, Renderer, described
+from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
 from hashrange.wire.identity import Callers
 from hashrange.wire.interfaces import Exchange
+from hashrange.wire.renderers import RENDERERS
 
 _TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
 _FORMS = {kind: Form(kind) for kind in _TYPES}

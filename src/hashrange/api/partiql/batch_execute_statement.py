@@ -1,45 +1,48 @@
 """BatchExecuteStatement: up to 25 PartiQL statements, each succeeding or failing by itself."""
 
-from typing import Any
+from typing import Annotated
 
-from hashrange.api import shapes
+from msgspec import Meta
+
 from hashrange.api.context import Context
-from hashrange.api.kinds import ListOf, Member, Struct
-from hashrange.api.partiql_batches import Batch
-from hashrange.api.partiql_statements import (
-    CONSISTENT_READ,
-    PARAMETERS,
-    RETURN_VALUES_ON_FAILURE,
-    STATEMENT,
+from hashrange.api.partiql import batches
+from hashrange.api.partiql.statements import Parameters, Statement
+from hashrange.api.protocol.plan import Plan, Read, Write
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import (
+    Request,
+    ReturnConsumedCapacity,
+    ReturnValuesOnConditionCheckFailure,
+    Structure,
 )
-from hashrange.api.plan import Plan, Read, Write
-from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
 from hashrange.core.limits import STATEMENT_BATCH_MAX
-
-_ELEMENT = Struct(
-    "BatchStatementRequest",
-    {
-        "Statement": STATEMENT,
-        "Parameters": PARAMETERS,
-        "ConsistentRead": CONSISTENT_READ,
-        # Taken and without effect, as on the service.
-        "ReturnValuesOnConditionCheckFailure": RETURN_VALUES_ON_FAILURE,
-    },
-)
-
-SHAPE = Shape(
-    {
-        "ReturnConsumedCapacity": shapes.RETURN_CONSUMED_CAPACITY,
-        "Statements": Member(ListOf(_ELEMENT, least=1, most=STATEMENT_BATCH_MAX), required=True),
-    }
-)
+from hashrange.core.mutation import Origin
 
 
-@operation("BatchExecuteStatement", SHAPE)
-def batch_execute_statement(context: Context, request: dict[str, Any]) -> Plan:
-    batch = Batch(context, request["Statements"])
-    mode = request.get("ReturnConsumedCapacity", "NONE")
-    if batch.writes:
-        return Write(lambda tx: batch.write(tx, mode))
-    return Read(lambda reader: batch.read(reader, mode))
+class BatchStatementRequest(Structure, kw_only=True):
+    """One statement of the batch."""
+
+    statement: Statement
+    parameters: Parameters | None = None
+    consistent_read: bool | None = None
+    # Taken and without effect, as on the service.
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+
+
+class BatchExecuteStatement(Request, kw_only=True):
+    """The request."""
+
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    statements: Annotated[list[BatchStatementRequest], Meta(min_length=1, max_length=STATEMENT_BATCH_MAX)]
+
+
+SHAPE = Shape(BatchExecuteStatement)
+
+
+def batch_execute_statement(context: Context, request: BatchExecuteStatement) -> Plan:
+    """Plan all members, then run those that can run."""
+    members = batches.planned(context, request.statements)
+    if any(isinstance(member, batches.Edit) for member in members):
+        origin = Origin(context.clock.now())
+        return Write(lambda tx: batches.write(tx, members, origin), reads=lambda: batches.reads(members))
+    return Read(lambda reader: batches.read(reader, members), batches.reads(members))

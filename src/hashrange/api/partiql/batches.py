@@ -1,24 +1,25 @@
-"""The members of a BatchExecuteStatement: planned one by one, run one by one, answered one by one."""
+"""The members of a BatchExecuteStatement: planned one by one, run one by one, each with a result of its own."""
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import msgspec
-import orjson
 
-from hashrange.api import answers, partiql_reads, partiql_statements, partiql_writes
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
-from hashrange.api.partiql_reads import Query
-from hashrange.api.partiql_writes import Draft
+from hashrange.api.partiql import statements, writes
+from hashrange.api.partiql.statements import Parameterized
+from hashrange.api.partiql.writes import Draft
+from hashrange.api.results import Charge, ItemRead, ItemWritten, Result
 from hashrange.api.table_names import data_table
-from hashrange.core import items, primary_key
-from hashrange.core.capacity import Consumed
+from hashrange.core import capacity, items, primary_key
 from hashrange.core.errors import Invalid
-from hashrange.core.mutation import Command, Put, units_of
-from hashrange.core.partiql import Bound
+from hashrange.core.expressions import Picker
+from hashrange.core.mutation import Command, Origin, PutCommand
+from hashrange.core.partiql import Bound, columns
 from hashrange.core.partiql.ast import Select
 from hashrange.core.partiql.pinned import names_only_key, pin
-from hashrange.core.partiql.selection import decompose
+from hashrange.core.partiql.selection import decompose, select
 from hashrange.core.schema import Table
 from hashrange.storage import store
 from hashrange.storage.engine import Reader, Transaction
@@ -29,8 +30,14 @@ _NEEDS_KEY = (
 _COLLECTION_FULL = "ItemCollectionSizeLimitExceededException"
 
 
+class StatementRequest(Parameterized, Protocol):
+    """A member as sent."""
+
+    consistent_read: bool | None
+
+
 class Failure(msgspec.Struct, frozen=True):
-    """A member that cannot run."""
+    """What is wrong with a member; one that cannot run does not say which table it was for."""
 
     code: str
     message: str
@@ -39,9 +46,11 @@ class Failure(msgspec.Struct, frozen=True):
 class Get(msgspec.Struct, frozen=True):
     """A member that reads one item."""
 
-    query: Query
+    table_name: str
     table: Table
     key: bytes
+    projection: Picker | None
+    consistent: bool
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -52,84 +61,76 @@ class Edit(msgspec.Struct, frozen=True):
     command: Command
 
     @property
+    def table_name(self) -> str:
+        """The table's name, as the statement has it."""
+        return self.draft.table_name
+
+    @property
     def key(self) -> bytes:
         """The item's key."""
         return self.command.key
 
 
-Planned = Failure | Get | Edit
+Member = Failure | Get | Edit
 
 
-class Bill(msgspec.Struct):
-    """What a batch costs, by table; members that ran and failed count for the total only."""
+class FailedWrite(Result):
+    """A member that ran and failed."""
 
-    consumed: dict[str, Consumed] = msgspec.field(default_factory=dict)
-    failed: dict[str, float] = msgspec.field(default_factory=dict)
+    table: Table
+    table_name: str
+    key: bytes
+    units: float
+    failure: Failure
 
-    def add(self, more: Consumed) -> None:
-        """The units of a member that succeeded."""
-        total = self.consumed.setdefault(more.name, Consumed(more.table, more.name))
-        total.add(more.units)
-        for name, units in more.indexes.items():
-            total.add_index(more.table.index_by_name[name], units)
-
-    def add_failed(self, name: str, units: float) -> None:
-        """The units of a member that failed."""
-        self.failed[name] = self.failed.get(name, 0.0) + units
-
-    def reports(self, mode: str) -> list[dict[str, Any]]:
-        """ConsumedCapacity; a table on which nothing succeeded is not in it (recorded)."""
-        reports = []
-        for name, total in self.consumed.items():
-            report = total.report(mode)
-            report["CapacityUnits"] += self.failed.get(name, 0.0)
-            reports.append(report)
-        return reports
+    def charges(self) -> Iterator[Charge]:
+        """The attempt."""
+        yield Charge(self.table, None, self.key, self.units, write=True)
 
 
-class Batch:
+class BatchExecuted(Result):
+    """What came of each member, in the request's order."""
+
+    members: Sequence[ItemRead | ItemWritten | FailedWrite | Failure]
+
+    def charges(self) -> Iterator[Charge]:
+        """The charges of all members that ran."""
+        for member in self.members:
+            if not isinstance(member, Failure):
+                yield from member.charges()
+
+
+def planned(context: Context, requests: Sequence[StatementRequest]) -> list[Member]:
     """All members of a request: either reads or writes, no two of one item."""
-
-    def __init__(self, context: Context, statements: list[dict[str, Any]]) -> None:
-        bound = [_bound(asked) for asked in statements]
-        reading = {isinstance(each.statement, Select) for each in bound if isinstance(each, Bound)}
-        if len(reading) > 1:
-            raise Invalid("Read and write requests together in the same batch is not supported.")
-        self.writes = False in reading
-        self._members: list[Planned] = [
-            each if isinstance(each, Failure) else _planned(context, each, asked)
-            for each, asked in zip(bound, statements, strict=True)
-        ]
-        places = [(each.table.number, each.key) for each in self._members if not isinstance(each, Failure)]
-        if len(set(places)) < len(places):
-            raise Invalid("Provided list of item keys contains duplicates")
-
-    def read(self, reader: Reader, mode: str) -> bytes:
-        """Run a batch of reads."""
-        bill = Bill()
-        return _answer([_looked_up(reader, each, bill) for each in self._members], bill, mode)
-
-    def write(self, tx: Transaction, mode: str) -> bytes:
-        """Run a batch of writes."""
-        bill = Bill()
-        return _answer([_edited(tx, each, bill) for each in self._members], bill, mode)
+    bound = [_bound(request) for request in requests]
+    reading = {isinstance(member.statement, Select) for member in bound if isinstance(member, Bound)}
+    if len(reading) > 1:
+        raise Invalid("Read and write requests together in the same batch is not supported.")
+    members = [
+        member if isinstance(member, Failure) else _planned(context, member, request)
+        for member, request in zip(bound, requests, strict=True)
+    ]
+    places = [(member.table.number, member.key) for member in members if not isinstance(member, Failure)]
+    if len(set(places)) < len(places):
+        raise Invalid("Provided list of item keys contains duplicates")
+    return members
 
 
-def _bound(asked: dict[str, Any]) -> Bound | Failure:
+def _bound(request: StatementRequest) -> Bound | Failure:
     try:
-        return partiql_statements.bound(asked)
+        return statements.bound(request)
     except Invalid as invalid:
         return _failure(invalid)
 
 
-def _planned(context: Context, bound: Bound, asked: dict[str, Any]) -> Planned:
+def _planned(context: Context, bound: Bound, request: StatementRequest) -> Member:
     """What went wrong with a member is the member's own affair."""
     try:
         if isinstance(bound.statement, Select):
-            return _get(context, bound, bound.statement, consistent=asked.get("ConsistentRead", False))
-        draft = partiql_writes.draft(bound)
-        table = data_table(context, draft.name)
-        _, command = partiql_writes.command(draft, table)
+            return _get(context, bound, bound.statement, consistent=request.consistent_read is True)
+        draft = writes.draft(bound)
+        table = data_table(context, draft.table_name)
+        _, command = writes.command(draft, table)
     except (ApiError, Invalid) as error:
         return _failure(error)
     return Edit(draft, table, command)
@@ -146,63 +147,70 @@ def _get(context: Context, bound: Bound, statement: Select, *, consistent: bool)
     """A SELECT in a batch reads one item, by its key and by nothing else."""
     if statement.target.index is not None:
         raise Invalid(_NEEDS_KEY)
-    table = data_table(context, statement.target.table)
+    name = statement.target.table
+    table = data_table(context, name)
     decompose(bound, statement, table, None)
     pinned = pin(table, statement.where, bound.values, lists=True)
     if not names_only_key(table, pinned):
         raise Invalid(_NEEDS_KEY)
-    query = partiql_reads.plan(context, bound, statement, consistent=consistent)
-    return Get(query, table, primary_key.of_key(table, pinned.key))
+    # Columns and ORDER BY are held to the same rules as in a statement by itself.
+    select(bound, statement, table, None)
+    key = primary_key.of_key(table, pinned.key)
+    return Get(name, table, key, columns.picker(statement), consistent)
 
 
-def _looked_up(reader: Reader, member: Planned, bill: Bill) -> bytes:
-    if not isinstance(member, Get):
-        return _failed(member)
-    found = partiql_reads.read(reader, member.query)
-    bill.add(found.consumed)
-    members = [b'"Item":' + row for row in found.rows]
-    members.append(b'"TableName":' + orjson.dumps(member.query.name))
-    return answers.pasted(members)
+def reads(members: Sequence[Member]) -> list[bytes]:
+    """The rows that the members look at for sure."""
+    rows: list[bytes] = []
+    for member in members:
+        if isinstance(member, Get):
+            rows.append(store.row_key(member.table, member.key))
+        elif isinstance(member, Edit):
+            rows.extend(store.reads(member.table, member.key))
+    return rows
 
 
-def _edited(tx: Transaction, member: Planned, bill: Bill) -> bytes:
-    if not isinstance(member, Edit):
-        return _failed(member)
-    name = member.draft.name
+def read(reader: Reader, members: Sequence[Member]) -> BatchExecuted:
+    """Run a batch of reads."""
+    return BatchExecuted(
+        [_looked_up(reader, member) if isinstance(member, Get) else _unrun(member) for member in members]
+    )
+
+
+def write(tx: Transaction, members: Sequence[Member], origin: Origin) -> BatchExecuted:
+    """Run a batch of writes."""
+    return BatchExecuted(
+        [_edited(tx, member, origin) if isinstance(member, Edit) else _unrun(member) for member in members]
+    )
+
+
+def _unrun(member: Member) -> Failure:
+    if not isinstance(member, Failure):
+        raise TypeError(member)
+    return member
+
+
+def _looked_up(reader: Reader, member: Get) -> ItemRead:
+    stored = reader.get(store.row_key(member.table, member.key))
+    projection = member.projection
+    picked = None if projection is None or stored is None else projection(items.decode(stored))
+    return ItemRead(member.table, member.table_name, member.key, stored, picked, member.consistent)
+
+
+def _edited(tx: Transaction, member: Edit, origin: Origin) -> ItemWritten | FailedWrite:
+    name = member.table_name
     try:
-        table, outcome = partiql_writes.apply(tx, member.table, member.command, wants_item=False)
+        table, outcome = writes.apply(tx, member.table, member.command, origin, wants_item=False)
     except (ApiError, Invalid) as error:
         if isinstance(error, ApiError) and error.code == _COLLECTION_FULL:
             # Found in the middle of writing: the transaction cannot go on.
             raise
-        bill.add_failed(name, _attempted_units(tx, member))
-        return answers.body({"Error": _error(_failure(error)), "TableName": name})
-    bill.add(answers.written(table, name, outcome))
-    returned = partiql_writes.returning(member.draft, outcome)
-    return answers.body({"TableName": name} if returned is None else {"Item": returned, "TableName": name})
+        return FailedWrite(member.table, name, member.key, _attempted_units(tx, member), _failure(error))
+    return ItemWritten(table, name, outcome, writes.returning(member.draft, outcome))
 
 
-def _attempted_units(tx: Transaction, member: Edit) -> int:
+def _attempted_units(tx: Transaction, member: Edit) -> float:
     """A write that failed is charged like one that replaces the stored item by what it carried (recorded)."""
-    stored = store.stored_item(tx, member.table, member.key)
-    carried = member.command.size if isinstance(member.command, Put) else 0
-    return units_of(0 if stored is None else items.stored_size(stored), carried)
-
-
-def _failed(member: Planned) -> bytes:
-    """A member that never ran does not say which table it was for."""
-    if not isinstance(member, Failure):
-        raise TypeError(member)
-    return answers.body({"Error": _error(member)})
-
-
-def _error(failure: Failure) -> dict[str, str]:
-    return {"Code": failure.code, "Message": failure.message}
-
-
-def _answer(responses: list[bytes], bill: Bill, mode: str) -> bytes:
-    members = [b'"Responses":[' + b",".join(responses) + b"]"]
-    reports = bill.reports(mode) if mode != "NONE" else []
-    if reports:
-        members.append(b'"ConsumedCapacity":' + orjson.dumps(reports))
-    return answers.pasted(members)
+    before = store.read_item(tx, member.table, member.key)
+    carried = member.command.size if isinstance(member.command, PutCommand) else 0
+    return float(capacity.write_units(max(carried, 0 if before is None else before.size)))

@@ -1,81 +1,97 @@
 """ExecuteStatement: run one PartiQL statement."""
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
-import orjson
+from msgspec import Meta
 
-from hashrange.api import answers, partiql_reads, partiql_tokens, partiql_writes, shapes
 from hashrange.api.context import Context
-from hashrange.api.kinds import Flag, Text, Whole
-from hashrange.api.partiql_statements import PARAMETERS, RETURN_VALUES_ON_FAILURE, STATEMENT, bound
-from hashrange.api.partiql_writes import Draft
-from hashrange.api.plan import Plan, Read, Write
-from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
+from hashrange.api.partiql import reads, statements, tokens, writes
+from hashrange.api.partiql.statements import Parameters, Statement
+from hashrange.api.partiql.writes import Draft
+from hashrange.api.protocol.plan import Plan, Read, Write
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import (
+    Limit,
+    Request,
+    ReturnConsumedCapacity,
+    ReturnValuesOnConditionCheckFailure,
+)
+from hashrange.api.results import Charge, ItemWritten, PageRead, Result
 from hashrange.api.table_names import data_table
 from hashrange.core.limits import NEXT_TOKEN_CHARS_MAX
+from hashrange.core.mutation import Origin
 from hashrange.core.partiql import Bound
 from hashrange.core.partiql.ast import Select
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
 from hashrange.storage import store
 from hashrange.storage.engine import Reader, Transaction
 
-SHAPE = Shape(
-    {
-        "ReturnConsumedCapacity": shapes.RETURN_CONSUMED_CAPACITY,
-        "Statement": STATEMENT,
-        "Parameters": PARAMETERS,
-        "NextToken": Text(least=1, most=NEXT_TOKEN_CHARS_MAX),
-        "Limit": Whole(least=1),
-        "ReturnValuesOnConditionCheckFailure": RETURN_VALUES_ON_FAILURE,
-        "ConsistentRead": Flag(),
-    }
-)
+
+class ExecuteStatement(Request, kw_only=True):
+    """The request."""
+
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    statement: Statement
+    parameters: Parameters | None = None
+    next_token: Annotated[str, Meta(min_length=1, max_length=NEXT_TOKEN_CHARS_MAX)] | None = None
+    limit: Limit | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    consistent_read: bool | None = None
 
 
-@operation("ExecuteStatement", SHAPE)
-def execute_statement(context: Context, request: dict[str, Any]) -> Plan:
-    token_binding = partiql_tokens.binding(request)
-    statement = bound(request)
-    if isinstance(statement.statement, Select):
-        return _select(context, request, statement, statement.statement, token_binding)
-    return _write(context, request, partiql_writes.draft(statement))
+SHAPE = Shape(ExecuteStatement)
+
+
+class StatementRead(Result):
+    """One page of a SELECT, in the pages of its reads."""
+
+    table: Table
+    table_name: str
+    pages: Sequence[PageRead]
+    last: Item | None = None
+    next_token: str | None = None
+
+    def charges(self) -> Iterator[Charge]:
+        """All reads."""
+        for page in self.pages:
+            yield from page.charges()
+
+
+def execute_statement(context: Context, request: ExecuteStatement) -> Plan:
+    """Bind the statement to its parameters, then read or write."""
+    # Taken before anything in the request is brought into canonical form.
+    token_binding = tokens.binding(request)
+    bound = statements.bound(request)
+    if isinstance(bound.statement, Select):
+        return _select(context, request, bound, bound.statement, token_binding)
+    return _write(context, request, writes.draft(bound))
 
 
 def _select(
-    context: Context, request: dict[str, Any], bound: Bound, statement: Select, token_binding: bytes
+    context: Context, request: ExecuteStatement, bound: Bound, statement: Select, token_binding: bytes
 ) -> Plan:
-    query = partiql_reads.plan(context, bound, statement, consistent=request.get("ConsistentRead", False))
-    token = request.get("NextToken")
-    resume = None if token is None else partiql_tokens.decode(token, token_binding)
-    mode = request.get("ReturnConsumedCapacity", "NONE")
+    consistent = request.consistent_read is True
+    query = reads.plan(context, bound, statement, consistent=consistent)
+    resume = None if request.next_token is None else tokens.decode(request.next_token, token_binding)
 
-    def step(reader: Reader) -> bytes:
-        found = partiql_reads.read(reader, query, request.get("Limit"), resume)
-        members = [b'"Items":[' + b",".join(found.rows) + b"]"]
-        if found.resume is not None:
-            token = partiql_tokens.encode(found.resume, token_binding)
-            members.append(b'"NextToken":' + orjson.dumps(token))
-        if found.last is not None:
-            members.append(b'"LastEvaluatedKey":' + orjson.dumps(found.last))
-        if mode != "NONE":
-            members.append(b'"ConsumedCapacity":' + orjson.dumps(found.consumed.report(mode)))
-        return answers.pasted(members)
+    def step(reader: Reader) -> StatementRead:
+        rows = reads.read(reader, query, request.limit, resume)
+        token = None if rows.resume is None else tokens.encode(rows.resume, token_binding)
+        return StatementRead(query.request.table, query.table_name, rows.pages, rows.last, token)
 
-    return Read(step, eventual=not request.get("ConsistentRead", False))
+    return Read(step, eventual=not consistent)
 
 
-def _write(context: Context, request: dict[str, Any], draft: Draft) -> Plan:
-    table = data_table(context, draft.name)
-    _, command = partiql_writes.command(draft, table)
-    wants_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
-    mode = request.get("ReturnConsumedCapacity", "NONE")
+def _write(context: Context, request: ExecuteStatement, draft: Draft) -> Plan:
+    table = data_table(context, draft.table_name)
+    _, command = writes.command(draft, table)
+    origin = Origin(context.clock.now())
+    wants_item = request.return_values_on_condition_check_failure == "ALL_OLD"
 
-    def step(tx: Transaction) -> bytes:
-        current, outcome = partiql_writes.apply(tx, table, command, wants_item=wants_item)
-        returned = partiql_writes.returning(draft, outcome)
-        members: dict[str, Any] = {"Items": [] if returned is None else [returned]}
-        if mode != "NONE":
-            members["ConsumedCapacity"] = answers.written(current, draft.name, outcome).report(mode)
-        return answers.body(members)
+    def step(tx: Transaction) -> ItemWritten:
+        current, outcome = writes.apply(tx, table, command, origin, wants_item=wants_item)
+        return ItemWritten(current, draft.table_name, outcome, writes.returning(draft, outcome))
 
     return Write(step, reads=lambda: store.reads(table, command.key))

@@ -1,56 +1,63 @@
 """ExecuteTransaction: up to a hundred PartiQL statements, all reads of one moment or all writes at once."""
 
-from typing import Any
+from typing import Annotated
 
-from hashrange.api import partiql_transactions, shapes, transact_writes
+from msgspec import Meta
+
 from hashrange.api.context import Context
-from hashrange.api.kinds import ListOf, Member, Struct, Text
-from hashrange.api.partiql_statements import PARAMETERS, RETURN_VALUES_ON_FAILURE, STATEMENT
-from hashrange.api.plan import Plan, Read
-from hashrange.api.registry import operation
-from hashrange.api.shapes import Shape
+from hashrange.api.partiql import transactions
+from hashrange.api.partiql.statements import Parameters, Statement
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import (
+    Request,
+    ReturnConsumedCapacity,
+    ReturnValuesOnConditionCheckFailure,
+    Structure,
+)
+from hashrange.api.results import ItemsRead
+from hashrange.api.transactions import run
+from hashrange.api.transactions.transact_get_items import read_all
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, STATEMENT_TRANSACTION_MAX
 from hashrange.core.partiql.ast import Select
 from hashrange.storage import store
-from hashrange.storage.engine import Reader
-
-_ELEMENT = Struct(
-    "ParameterizedStatement",
-    {
-        "Statement": STATEMENT,
-        "Parameters": PARAMETERS,
-        "ReturnValuesOnConditionCheckFailure": RETURN_VALUES_ON_FAILURE,
-    },
-)
-
-SHAPE = Shape(
-    {
-        "ReturnConsumedCapacity": shapes.RETURN_CONSUMED_CAPACITY,
-        "ClientRequestToken": Text(least=1, most=CLIENT_REQUEST_TOKEN_CHARS_MAX),
-        "TransactStatements": Member(
-            ListOf(_ELEMENT, least=1, most=STATEMENT_TRANSACTION_MAX), required=True
-        ),
-    }
-)
 
 
-@operation("ExecuteTransaction", SHAPE)
-def execute_transaction(context: Context, request: dict[str, Any]) -> Plan:
-    token = transact_writes.token(context, request)
-    members = partiql_transactions.members(request["TransactStatements"])
-    reading = {isinstance(each.bound.statement, Select) for each in members}
+class ParameterizedStatement(Structure, kw_only=True):
+    """One statement of the transaction."""
+
+    statement: Statement
+    parameters: Parameters | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+
+
+class ExecuteTransaction(Request, kw_only=True):
+    """The request."""
+
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    client_request_token: (
+        Annotated[str, Meta(min_length=1, max_length=CLIENT_REQUEST_TOKEN_CHARS_MAX)] | None
+    ) = None
+    transact_statements: Annotated[
+        list[ParameterizedStatement], Meta(min_length=1, max_length=STATEMENT_TRANSACTION_MAX)
+    ]
+
+
+SHAPE = Shape(ExecuteTransaction)
+
+
+def execute_transaction(context: Context, request: ExecuteTransaction) -> Plan:
+    """Bind all statements, then find their tables."""
+    token = run.token(context, request.client_request_token, request.transact_statements)
+    members = transactions.members(request.transact_statements)
+    reading = {isinstance(member.bound.statement, Select) for member in members}
     if len(reading) > 1:
         raise Invalid(
             "ExecuteTransaction API does not support both read and write operations in the same request."
         )
-    mode = request.get("ReturnConsumedCapacity", "NONE")
     if True in reading:
-        gets = partiql_transactions.gets(context, members)
-
-        def read(reader: Reader) -> bytes:
-            return partiql_transactions.read(reader, members, gets, mode)
-
-        return Read(read, [store.row_key(each.table, each.key) for each in gets])
-    actions = partiql_transactions.actions(context, members)
-    return transact_writes.plan(request, actions, token, partiql_transactions.with_no_responses)
+        lookups = transactions.lookups(context, members)
+        reads = [store.row_key(lookup.table, lookup.key) for lookup in lookups]
+        return Read(lambda reader: ItemsRead(read_all(reader, lookups)), reads)
+    return run.plan(context, transactions.actions(context, members), token)

@@ -1,19 +1,17 @@
 """Running a SELECT: its reads one after the other, up to a page."""
 
-from collections.abc import Iterable
-
 import msgspec
-import orjson
 
-from hashrange.api import errors, page_reads
+from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.partiql_tokens import Resume
+from hashrange.api.items.pages import start_key_bytes
+from hashrange.api.partiql.tokens import Resume
+from hashrange.api.results import PageRead
 from hashrange.api.table_names import data_table
-from hashrange.core.capacity import Consumed
-from hashrange.core.expressions.paths import find
+from hashrange.core import partitions
 from hashrange.core.limits import PAGE_BYTES_MAX, STATEMENT_READS_PER_PAGE
-from hashrange.core.partiql import Bound
-from hashrange.core.partiql.ast import Column, Select
+from hashrange.core.partiql import Bound, columns
+from hashrange.core.partiql.ast import Select
 from hashrange.core.partiql.selection import Selection, select
 from hashrange.core.reads import Stretch
 from hashrange.core.schema import Index, Table
@@ -27,18 +25,16 @@ _EVERYTHING = Stretch(b"", b"")
 class Query(msgspec.Struct, frozen=True):
     """A SELECT ready to run."""
 
-    name: str  # of the table, as the statement has it
+    table_name: str  # as the statement has it
     selection: Selection
-    statement: Select
     request: PageRequest  # for all its reads alike
     consistent: bool
 
 
 class Rows(msgspec.Struct):
-    """One page of a SELECT."""
+    """One page of a SELECT: a page of each of its reads that had their turn."""
 
-    consumed: Consumed
-    rows: list[bytes] = msgspec.field(default_factory=list)
+    pages: list[PageRead] = msgspec.field(default_factory=list)
     resume: Resume | None = None
     last: Item | None = None
 
@@ -48,17 +44,16 @@ def plan(context: Context, bound: Bound, statement: Select, *, consistent: bool)
     table = data_table(context, statement.target.table)
     index = _index(context, table, statement.target.index, consistent=consistent)
     selection = select(bound, statement, table, index)
-    named = all(len(column.path.parts) == 1 for column in statement.columns)
     request = PageRequest(
         table=table,
         index=index,
         stretch=_EVERYTHING,
         reverse=selection.reverse,
         keep=selection.keep,
-        projection=bound.prepared.projection if named else None,
+        projection=columns.picker(statement),
         fetch=selection.fetch,
     )
-    return Query(statement.target.table, selection, statement, request, consistent)
+    return Query(statement.target.table, selection, request, consistent)
 
 
 def _index(context: Context, table: Table, name: str | None, *, consistent: bool) -> Index | None:
@@ -75,38 +70,33 @@ def _index(context: Context, table: Table, name: str | None, *, consistent: bool
     return index
 
 
-def read(reader: Reader, query: Query, limit: int | None = None, resume: Resume | None = None) -> Rows:
+def read(reader: Reader, query: Query, limit: int | None, resume: Resume | None) -> Rows:
     """Read one page."""
-    found = Rows(Consumed(query.request.table, query.name))
+    rows = Rows()
     stretches = query.selection.stretches
     if stretches is None:
-        _scan(reader, query, found, limit, resume)
+        _scan(reader, query, rows, limit, resume)
     else:
-        _read_stretches(reader, query, found, stretches, limit, resume or Resume(0, None))
+        _read_stretches(reader, query, rows, stretches, limit, resume or Resume(0, None))
     if query.selection.single:
-        found.resume = found.last = None
-    if query.request.projection is None and query.statement.columns:
-        found.rows = [orjson.dumps(picked(query.statement.columns, orjson.loads(row))) for row in found.rows]
-    return found
+        rows.resume = rows.last = None
+    return rows
 
 
-def _scan(reader: Reader, query: Query, found: Rows, limit: int | None, resume: Resume | None) -> None:
-    request = query.request
-    partitions = page_reads.partitions(reader, request.table, request.index)
-    after = None if resume is None else resume.after
-    _read_one(
-        reader,
-        query,
-        found,
-        msgspec.structs.replace(request, limit=limit, start_after=after, partitions=partitions),
-        0,
+def _scan(reader: Reader, query: Query, rows: Rows, limit: int | None, resume: Resume | None) -> None:
+    request = msgspec.structs.replace(
+        query.request,
+        limit=limit,
+        start_after=None if resume is None else resume.after,
+        partitions=partitions.of(query.request.table, query.request.index),
     )
+    _read_one(reader, query, rows, request, 0)
 
 
 def _read_stretches(
     reader: Reader,
     query: Query,
-    found: Rows,
+    rows: Rows,
     stretches: tuple[Stretch, ...],
     limit: int | None,
     resume: Resume,
@@ -115,41 +105,38 @@ def _read_stretches(
     after = resume.after
     for number in range(resume.read, len(stretches)):
         if number == resume.read + STATEMENT_READS_PER_PAGE:
-            found.resume = Resume(number, None)
+            rows.resume = Resume(number, None)
             return
         request = msgspec.structs.replace(
             query.request, stretch=stretches[number], limit=left, start_after=after
         )
-        page = _read_one(reader, query, found, request, number)
+        page = _read_one(reader, query, rows, request, number)
         size += sum(page.sizes.values())
         if left is not None:
             left -= page.scanned
         if page.last is not None:
             return
         if size >= PAGE_BYTES_MAX and number + 1 < len(stretches):
-            found.resume = Resume(number + 1, None)
+            rows.resume = Resume(number + 1, None)
             return
         after = None
 
 
-def _read_one(reader: Reader, query: Query, found: Rows, request: PageRequest, number: int) -> Page:
+def _read_one(reader: Reader, query: Query, rows: Rows, request: PageRequest, number: int) -> Page:
     page = read_page(reader, request)
-    found.rows += page.rows
-    units = page_reads.consumed(query.name, request, page, consistent=query.consistent)
-    found.consumed.add(units.units)
-    if request.index is not None:
-        found.consumed.add_index(request.index, sum(units.indexes.values()))
+    table, index = request.table, request.index
+    rows.pages.append(
+        PageRead(
+            table,
+            index,
+            query.table_name,
+            request.stretch.start,
+            page,
+            request.partitions,
+            query.consistent,
+        )
+    )
     if page.last is not None:
-        found.last = page.last
-        found.resume = Resume(number, page_reads.start_key_bytes(request.table, request.index, page.last))
+        rows.last = page.last
+        rows.resume = Resume(number, start_key_bytes(table, index, page.last))
     return page
-
-
-def picked(columns: Iterable[Column], item: Item) -> Item:
-    """The columns of an item, each under its own name; a path that leads nowhere gives none."""
-    found = {}
-    for column in columns:
-        value = find(item, column.path.parts)
-        if value is not None:
-            found[column.name] = value
-    return found

@@ -1,43 +1,48 @@
 """NextToken: where a SELECT goes on, good only for the statement and parameters that it was given for."""
 
 import base64
-import binascii
-from typing import Any
 
 import msgspec
-import orjson
 
-from hashrange.api.digests import digest
+from hashrange.api.partiql.statements import Parameterized
+from hashrange.api.protocol.digests import digest
 from hashrange.core.errors import Invalid
 
 
-class Resume(msgspec.Struct, frozen=True):
+class Resume(msgspec.Struct, frozen=True, array_like=True):
     """Where to go on: in which of the statement's reads, behind which key (none: from its start)."""
 
     read: int
     after: bytes | None
 
 
-def binding(asked: dict[str, Any]) -> bytes:
+class _Token(msgspec.Struct, frozen=True, array_like=True):
+    """What a token says, to us alone."""
+
+    binding: bytes
+    resume: Resume
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(_Token).decode
+
+
+def binding(request: Parameterized) -> bytes:
     """What a token is bound to; Limit and ConsistentRead may change from page to page."""
-    return digest([asked["Statement"], asked.get("Parameters")])
+    return digest([request.statement, request.parameters])
 
 
-def encode(resume: Resume, bound: bytes) -> str:
+def encode(resume: Resume, binding: bytes) -> str:
     """The token as the client gets it."""
-    after = None if resume.after is None else base64.b64encode(resume.after).decode("ascii")
-    content = orjson.dumps([base64.b64encode(bound).decode("ascii"), resume.read, after])
-    return base64.b64encode(content).decode("ascii")
+    return base64.b64encode(_encode(_Token(binding, resume))).decode("ascii")
 
 
-def decode(token: str, bound: bytes) -> Resume:
+def decode(text: str, binding: bytes) -> Resume:
     """Where a token leads, if it belongs to this request."""
     try:
-        owner, read, after = orjson.loads(base64.b64decode(token, validate=True))
-        resume = Resume(int(read), None if after is None else base64.b64decode(after, validate=True))
-        foreign = base64.b64decode(owner, validate=True) != bound
-    except (binascii.Error, TypeError, ValueError):
+        token = _decode(base64.b64decode(text, validate=True))
+    except (msgspec.DecodeError, ValueError):
         raise Invalid("Invalid NextToken") from None
-    if foreign or resume.read < 0:
+    if token.binding != binding or token.resume.read < 0:
         raise Invalid("NextToken does not match request")
-    return resume
+    return token.resume

@@ -1,33 +1,38 @@
 """The members of an ExecuteTransaction: lookups or actions, or the reasons why it is cancelled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
-import orjson
 
-from hashrange.api import answers, partiql_statements, partiql_writes, transactions
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
-from hashrange.api.partiql_reads import picked
+from hashrange.api.partiql import statements, writes
+from hashrange.api.partiql.statements import Parameterized
 from hashrange.api.table_names import data_table
-from hashrange.api.transact_get_items import Lookup, read_all
-from hashrange.api.transact_writes import Action
-from hashrange.api.transactions import Reason
+from hashrange.api.transactions import cancellation
+from hashrange.api.transactions.cancellation import Reason
+from hashrange.api.transactions.run import Action
+from hashrange.api.transactions.transact_get_items import Lookup
 from hashrange.core import key_paths, primary_key
 from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.limits import TRANSACT_BYTES_MAX
-from hashrange.core.mutation import Put
-from hashrange.core.partiql import Bound, bind, commands
+from hashrange.core.mutation import PutCommand
+from hashrange.core.partiql import Bound, bind, columns, commands
 from hashrange.core.partiql.ast import Delete, Exists, Insert, Select, Update
 from hashrange.core.partiql.pinned import Pinned, names_only_key, pin
 from hashrange.core.partiql.selection import decompose
 from hashrange.core.primary_key import KEY_MISMATCH
 from hashrange.core.schema import Table
-from hashrange.storage.engine import Reader
 
 _NEEDS_KEY = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
+
+
+class StatementRequest(Parameterized, Protocol):
+    """A member as sent."""
+
+    return_values_on_condition_check_failure: Any
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -38,15 +43,15 @@ class Member(msgspec.Struct, frozen=True):
     wants_item: bool
 
 
-def members(statements: list[dict[str, Any]]) -> list[Member]:
+def members(requests: Sequence[StatementRequest]) -> list[Member]:
     """Bind all statements; a bad parameter is an error of the request, a bad statement is named."""
-    found = []
-    for number, asked in enumerate(statements):
-        parameters = partiql_statements.parameters(asked)
-        wants_item = asked.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+    bound = []
+    for number, request in enumerate(requests):
+        parameters = statements.parameters(request)
+        wants_item = request.return_values_on_condition_check_failure == "ALL_OLD"
         with _named(number):
-            found.append(Member(number, bind(asked["Statement"], parameters), wants_item))
-    return found
+            bound.append(Member(number, bind(request.statement, parameters), wants_item))
+    return bound
 
 
 @contextmanager
@@ -70,23 +75,24 @@ def _table(context: Context, name: str) -> Table | Reason:
         return Reason("ResourceNotFound", error.message or "")
 
 
-def gets(context: Context, members: list[Member]) -> list[Lookup]:
+def lookups(context: Context, members: Sequence[Member]) -> list[Lookup]:
     """The items that a transaction reads."""
-    found: list[Lookup | Reason] = []
+    outcomes: list[Lookup | Reason] = []
     for member in members:
         with _named(member.number):
-            found.append(_get(context, member))
-    transactions.cancel_on([each if isinstance(each, Reason) else None for each in found])
-    lookups = [each for each in found if isinstance(each, Lookup)]
-    transactions.refuse_duplicates([(each.table, each.key) for each in lookups])
-    return lookups
+            outcomes.append(_lookup(context, member))
+    cancellation.cancel_on([outcome if isinstance(outcome, Reason) else None for outcome in outcomes])
+    readable = [outcome for outcome in outcomes if isinstance(outcome, Lookup)]
+    cancellation.refuse_duplicates([(lookup.table, lookup.key) for lookup in readable])
+    return readable
 
 
-def _get(context: Context, member: Member) -> Lookup | Reason:
+def _lookup(context: Context, member: Member) -> Lookup | Reason:
     bound, statement = member.bound, member.bound.statement
     if not isinstance(statement, Select):
         raise TypeError(statement)
-    table = _table(context, statement.target.table)
+    name = statement.target.table
+    table = _table(context, name)
     if isinstance(table, Reason):
         return table
     if statement.target.index is not None:
@@ -99,46 +105,33 @@ def _get(context: Context, member: Member) -> Lookup | Reason:
     if not _fits(table, pinned):
         return Reason("ValidationError", KEY_MISMATCH)
     key_paths.refuse_nested(table, (), bound.prepared.projection)
-    nested = any(len(column.path.parts) > 1 for column in statement.columns)
-    projection = None if nested else bound.prepared.projection
-    return Lookup(statement.target.table, table, primary_key.of_key(table, pinned.key), projection)
+    return Lookup(name, table, primary_key.of_key(table, pinned.key), columns.picker(statement))
 
 
 def _fits(table: Table, pinned: Pinned) -> bool:
     return all(key.type in pinned.key[key.name] for key in table.keys)
 
 
-def read(reader: Reader, members: list[Member], lookups: list[Lookup], mode: str) -> bytes:
-    """Read all items of one snapshot; columns inside documents come under names of their own."""
-    answer = read_all(reader, lookups, mode)
-    columns = [getattr(member.bound.statement, "columns", ()) for member in members]
-    if all(len(column.path.parts) == 1 for each in columns for column in each):
-        return answer
-    body = orjson.loads(answer)
-    for response, wanted in zip(body["Responses"], columns, strict=True):
-        if wanted and "Item" in response:
-            response["Item"] = picked(wanted, response["Item"])
-    return answers.body(body)
-
-
-def actions(context: Context, members: list[Member]) -> list[Action]:
+def actions(context: Context, members: Sequence[Member]) -> list[Action]:
     """The writes and checks of a transaction."""
-    found: list[Action | Reason] = []
+    outcomes: list[Action | Reason] = []
     for member in members:
         with _named(member.number):
-            found.append(_action(context, member))
-    transactions.cancel_on([each if isinstance(each, Reason) else None for each in found])
-    bound = [each for each in found if isinstance(each, Action)]
-    if sum(each.command.size for each in bound if isinstance(each.command, Put)) > TRANSACT_BYTES_MAX:
+            outcomes.append(_action(context, member))
+    cancellation.cancel_on([outcome if isinstance(outcome, Reason) else None for outcome in outcomes])
+    bound = [outcome for outcome in outcomes if isinstance(outcome, Action)]
+    sizes = [action.command.size for action in bound if isinstance(action.command, PutCommand)]
+    if sum(sizes) > TRANSACT_BYTES_MAX:
         raise Invalid(f"Transaction request size cannot exceed {TRANSACT_BYTES_MAX} bytes")
-    transactions.refuse_duplicates([(each.table, each.command.key) for each in bound])
+    cancellation.refuse_duplicates([(action.table, action.command.key) for action in bound])
     return bound
 
 
 def _action(context: Context, member: Member) -> Action | Reason:
     statement = member.bound.statement
-    draft = partiql_writes.draft(member.bound)
-    table = _table(context, draft.name)
+    draft = writes.draft(member.bound)
+    name = draft.table_name
+    table = _table(context, name)
     if isinstance(table, Reason):
         return table
     if isinstance(statement, Update | Delete):
@@ -150,14 +143,9 @@ def _action(context: Context, member: Member) -> Action | Reason:
     if isinstance(statement, Exists):
         commands.check_exists(table, pin(table, statement.select.where, member.bound.values))
     try:
-        key, command = partiql_writes.command(draft, table)
+        key, command = writes.command(draft, table)
     except EmptyKeyValue:
         raise
     except Invalid as invalid:
-        return transactions.invalid(invalid)
-    return Action(table, draft.name, command, key, member.wants_item, inserts=isinstance(statement, Insert))
-
-
-def with_no_responses(answer: bytes) -> bytes:
-    """Writes give nothing back, but say so."""
-    return b'{"Responses":[]' + (b"}" if answer == answers.EMPTY else b"," + answer[1:])
+        return cancellation.invalid(invalid)
+    return Action(table, name, command, key, member.wants_item, inserts=isinstance(statement, Insert))

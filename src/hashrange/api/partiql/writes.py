@@ -6,10 +6,9 @@ import msgspec
 
 from hashrange.api import errors
 from hashrange.api.errors import ApiError
-from hashrange.api.item_writes import returned
-from hashrange.api.update_item import refuse_key_update
+from hashrange.api.items.writes import collection_full, returned
 from hashrange.core import mutation
-from hashrange.core.mutation import Command, Outcome
+from hashrange.core.mutation import Command, Origin, Outcome, PutCommand, Rejected
 from hashrange.core.partiql import Bound, commands
 from hashrange.core.partiql.ast import Delete, Exists, Insert, Returning, Select, Update
 from hashrange.core.partiql.pinned import pin, written_key
@@ -18,8 +17,8 @@ from hashrange.core.values import Item
 from hashrange.storage import catalogue, store
 from hashrange.storage.engine import Transaction
 
-DUPLICATE = "Duplicate primary key exists in table"
-_RETURN_VALUES = {
+_DUPLICATE = "Duplicate primary key exists in table"
+_RETURN_VALUES: dict[Returning, str] = {
     "ALL OLD": "ALL_OLD",
     "ALL NEW": "ALL_NEW",
     "MODIFIED OLD": "UPDATED_OLD",
@@ -35,7 +34,7 @@ class Draft(msgspec.Struct, frozen=True):
     size: int
 
     @property
-    def name(self) -> str:
+    def table_name(self) -> str:
         """The table's name, as the statement has it."""
         return self.bound.statement.target.table
 
@@ -61,7 +60,7 @@ def command(draft: Draft, table: Table) -> tuple[Item, Command]:
             update = bound.update
             if update is None:
                 return key, commands.delete(table, key, bound, pinned.rest)
-            refuse_key_update(table, update)
+            mutation.refuse_key_update(table, update)
             return key, commands.change(table, key, bound, update, pinned.rest)
         case Exists(select):
             pinned = pin(table, select.where, bound.values)
@@ -72,23 +71,25 @@ def command(draft: Draft, table: Table) -> tuple[Item, Command]:
             assert_never(statement)
 
 
-def apply(tx: Transaction, table: Table, command: Command, *, wants_item: bool) -> tuple[Table, Outcome]:
+def apply(
+    tx: Transaction, table: Table, command: Command, origin: Origin, *, wants_item: bool
+) -> tuple[Table, Outcome]:
     """Run one command; a condition that fails is a duplicate where an item is to be inserted."""
     current = catalogue.current(tx, table)
     if current is None:
         raise errors.not_found()
     try:
-        return current, store.apply(tx, current, command)
-    except store.Rejected as rejected:
-        if isinstance(command, mutation.Put):
-            raise ApiError("DuplicateItemException", DUPLICATE) from None
-        raise errors.condition_failed(rejected.stored if wants_item else None) from None
+        return current, store.apply(tx, current, command, origin)
+    except Rejected as rejected:
+        if isinstance(command, PutCommand):
+            raise ApiError("DuplicateItemException", _DUPLICATE) from None
+        raise errors.condition_failed(rejected.item if wants_item else None) from None
     except store.CollectionFull:
-        raise ApiError("ItemCollectionSizeLimitExceededException", "Collection size exceeded.") from None
+        raise collection_full() from None
 
 
 def returning(draft: Draft, outcome: Outcome) -> Item | None:
-    """What RETURNING asks for; nothing where there is nothing to return."""
+    """What RETURNING asks for; None where there is nothing to return."""
     statement = draft.bound.statement
-    wanted: Returning | None = statement.returning if isinstance(statement, Update | Delete) else None
-    return (returned(_RETURN_VALUES[wanted], outcome) if wanted is not None else None) or None
+    clause = statement.returning if isinstance(statement, Update | Delete) else None
+    return None if clause is None else returned(_RETURN_VALUES[clause], outcome) or None

@@ -24,7 +24,7 @@ from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
 from hashrange.core import items, key_paths, primary_key, values
 from hashrange.core.errors import EmptyKeyValue, Invalid
-from hashrange.core.expressions import Projection, pick
+from hashrange.core.expressions import Picker, Projection
 from hashrange.core.limits import TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
@@ -63,7 +63,7 @@ class Lookup(msgspec.Struct, frozen=True):
     name: str
     table: Table
     key: bytes
-    projection: Projection | None
+    projection: Picker | None
 
 
 def transact_get_items(context: Context, request: TransactGetItems) -> Plan:
@@ -104,7 +104,7 @@ def read_all(reader: Reader, lookups: Sequence[Lookup]) -> list[ItemRead]:
     for lookup in lookups:
         stored = reader.get(store.row_key(lookup.table, lookup.key))
         projection = lookup.projection
-        picked = None if projection is None or stored is None else pick(projection, items.decode(stored))
+        picked = None if projection is None or stored is None else projection(items.decode(stored))
         results.append(
             ItemRead(lookup.table, lookup.name, lookup.key, stored, picked, consistent=True, factor=2)
         )

@@ -3,7 +3,7 @@
 from hashrange.core.expressions.condition import Condition, key_condition, matches, open_key_condition
 from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.keys import KeyClause, KeyOperator, OpenClause
-from hashrange.core.expressions.project import Projection, pick, projection, select_paths
+from hashrange.core.expressions.project import Picker, Projection, pick, projection, select_paths
 from hashrange.core.expressions.resolver import ConditionKind, Resolver
 from hashrange.core.expressions.template import QueryTemplate, WriteTemplate
 from hashrange.core.expressions.tree import Parameter, Path
@@ -19,6 +19,7 @@ __all__ = [
     "OpenClause",
     "Parameter",
     "Path",
+    "Picker",
     "Projection",
     "QueryTemplate",
     "Resolver",

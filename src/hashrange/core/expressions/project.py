@@ -1,6 +1,6 @@
 """Keeps of an item what a projection asks for: maps in their order, list elements close together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -10,6 +10,8 @@ from hashrange.core.values import Item, Value
 
 # The parts below a part of a path; nothing below means all of it.
 Branches = Mapping[str | int, "Branches"]
+# What makes of an item the part that a read keeps: a projection, or the columns of a PartiQL statement.
+Picker = Callable[[Item], Item]
 
 
 class Projection(msgspec.Struct, frozen=True):
@@ -29,6 +31,10 @@ class Projection(msgspec.Struct, frozen=True):
         """Those of them that it looks into with . or []."""
         return self.mentions.nested
 
+    def __call__(self, item: Item) -> Item:
+        """The parts of an item that it keeps."""
+        return _pick(self.branches, item)
+
 
 def projection(paths: Iterable[Path]) -> Projection:
     """A projection of these paths, which must not overlap."""
@@ -47,7 +53,7 @@ def _branches(paths: Iterable[Path]) -> Mapping[str, Branches]:
 
 def pick(projection: Projection, item: Item) -> Item:
     """The parts of an item that the projection keeps."""
-    return _pick(projection.branches, item)
+    return projection(item)
 
 
 def _pick(branches: Mapping[str, Branches], item: Item) -> Item:
