@@ -14,13 +14,15 @@ from hashrange.chain.executor import LocalExecutor, run_now
 from hashrange.clock import ManualClock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
-from hashrange.jobs.deletions import FinishDeletions
+from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
+from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.tokens import ExpireTokens
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
 from hashrange.storage.sqlite import MemoryEngine
-from hashrange.wire.answers import RENDERERS, described
+from hashrange.wire.answers import described
+from hashrange.wire.renderers import RENDERERS
 
 MIDNIGHT = 1_699_920_000.0  # the beginning of a day, UTC
 
@@ -34,7 +36,8 @@ class Clocked:
         self.engine = engine or MemoryEngine()
         self.clock = ManualClock(now)
         self.catalogue = Catalogue(self.engine)
-        self.deletions = FinishDeletions(self.engine, self.catalogue)
+        self.settling = SettleTables(self.engine, self.catalogue)
+        self.splitting = SplitPartitions(self.engine, self.catalogue)
         self.backfill = Backfill(self.engine, self.catalogue)
         self.reclaim = ReclaimSpace(self.engine)
         self.tokens = ExpireTokens(self.engine)
@@ -74,7 +77,7 @@ class Clocked:
 
     def run_jobs(self, most: int = 1000) -> None:
         """Run every job until it has nothing more to do now."""
-        for job in (self.deletions, self.backfill, self.reclaim, self.tokens):
+        for job in (self.settling, self.splitting, self.backfill, self.reclaim, self.tokens):
             for _ in range(most):
                 if job.step(self.clock.now()) > 0.5:
                     break

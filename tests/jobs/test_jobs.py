@@ -46,7 +46,7 @@ def test_a_deleted_table_leaves_nothing_behind(service: Clocked) -> None:
     assert table is not None
     service.call("DeleteTable", TableName="tab")
     service.clock.advance(2)
-    service.deletions.step(service.clock.now())
+    service.settling.step(service.clock.now())
     assert service.catalogue.find("000000000000", "us-east-1", "tab") is None
     assert rows(service, layout.table_rows_prefix(table.number)) == 3000
     service.reclaim.step(service.clock.now())
@@ -64,7 +64,7 @@ def test_a_deleted_table_leaves_nothing_behind(service: Clocked) -> None:
 def test_a_deletion_waits_for_its_time(service: Clocked) -> None:
     create(service)
     service.call("DeleteTable", TableName="tab")
-    assert service.deletions.step(service.clock.now()) == pytest.approx(1.0)
+    assert service.settling.step(service.clock.now()) == pytest.approx(1.0)
     assert service.describe("tab")["TableStatus"] == "DELETING"
 
 
@@ -142,5 +142,5 @@ def test_tokens_are_forgotten_when_they_are_no_longer_good(service: Clocked) -> 
 
 def test_the_other_jobs_rest_when_there_is_nothing_to_do(service: Clocked) -> None:
     create(service)
-    for job in (service.deletions, service.backfill, service.reclaim, service.tokens):
+    for job in (service.settling, service.backfill, service.reclaim, service.tokens):
         assert job.step(service.clock.now()) >= 5

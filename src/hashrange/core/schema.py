@@ -139,6 +139,11 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return frozenset(key.name for key in self.keys)
 
     @cached_property
+    def has_number_key(self) -> bool:
+        """Whether a number is part of the primary key."""
+        return any(key.type == "N" for key in self.keys)
+
+    @cached_property
     def live_indexes(self) -> tuple[Index, ...]:
         """Indexes that writes must keep up with: all but those being deleted."""
         return tuple(index for index in self.indexes if index.status != "DELETING")

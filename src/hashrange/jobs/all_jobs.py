@@ -3,8 +3,9 @@
 from hashrange import ids
 from hashrange.clock import Clock
 from hashrange.jobs.backfill import Backfill
-from hashrange.jobs.deletions import FinishDeletions
+from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
+from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.jobs.tokens import ExpireTokens
 from hashrange.storage.catalogue import Catalogue
@@ -20,7 +21,8 @@ def supervise(engine: Engine, tables: Catalogue, clock: Clock) -> Supervisor:
         engine = FencedEngine(engine, lease)
     supervisor = Supervisor(
         [
-            FinishDeletions(engine, tables),
+            SettleTables(engine, tables),
+            SplitPartitions(engine, tables),
             Backfill(engine, tables),
             ReclaimSpace(engine),
             ExpireTokens(engine),

@@ -20,11 +20,14 @@ class Exchange(Protocol):
     method: bytes
     url: bytes
     headers: dict[bytes, bytes]  # of headers that were sent more than once the last
-    fields: Sequence[tuple[bytes, bytes]]  # all headers as they were sent, in order, repeats included
     body: bytes | bytearray
     identity_cache: (
         tuple[bytes, Any] | None
     )  # the handler's own, kept from one request of a client to its next
+
+    @property
+    def fields(self) -> Sequence[tuple[bytes, bytes]]:
+        """All headers as they were sent, in order, repeats included."""
 
     def send(self, head: bytes, body: bytes) -> None:
         """Send status line and headers, each with its line end, and the body."""

@@ -69,19 +69,17 @@ class JsonEndpoint:
         self._identify = callers.identify
         self._body_bytes_max = body_bytes_max
 
-    def form(self, headers: Mapping[bytes, bytes]) -> Form | None:
-        """The form of the answer to this protocol's requests; None: the request is in another protocol."""
-        forms = _FORMS_CORS if b"Origin" in headers else _FORMS
-        content_type = headers.get(b"Content-Type", b"")
-        form = forms.get(content_type)
-        if form is None:  # it may be spelled with parameters or capitals
-            form = forms.get(content_type.partition(b";")[0].strip().lower())
-        return form
+    def handle(self, exchange: Exchange, request_id: bytes) -> bool:
+        """Answer a request, in the service's order: transport, JSON, target, signature, operation.
 
-    def handle(self, exchange: Exchange, form: Form, request_id: bytes) -> None:
-        """Answer a request, in the service's order: transport, JSON, target, signature, operation."""
+        Gives False if it speaks another protocol, and is left to others.
+        """
+        headers, body = exchange.headers, exchange.body
+        forms = _FORMS_CORS if b"Origin" in headers else _FORMS
+        form = forms.get(headers.get(b"Content-Type", b"")) or _unusual_form(forms, headers)
+        if form is None:
+            return False
         try:
-            headers, body = exchange.headers, exchange.body
             if b"Content-Encoding" in headers:
                 body = self._unpacked(headers, body)
             target = self._targets.get(headers.get(b"X-Amz-Target", b""))
@@ -98,8 +96,9 @@ class JsonEndpoint:
             call = _JsonCall(operation, context, request, body, exchange, form, request_id, target)
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here
             self._refuse(exchange, form, request_id, error)
-            return
+            return True
         self._run(call, call.answer)
+        return True
 
     def _refuse(self, exchange: Exchange, form: Form, request_id: bytes, error: BaseException) -> None:
         answer = as_api_error(error)
@@ -115,3 +114,8 @@ class JsonEndpoint:
                 return body
             case _:
                 raise ApiError("SerializationException", None)
+
+
+def _unusual_form(forms: Mapping[bytes, Form], headers: Mapping[bytes, bytes]) -> Form | None:
+    """The form for a content type that is spelled with parameters or capitals."""
+    return forms.get(headers.get(b"Content-Type", b"").partition(b";")[0].strip().lower())

@@ -44,11 +44,8 @@ class Router:
     def handle(self, exchange: Exchange) -> None:
         """Find who answers a request."""
         request_id = next(self._request_ids)
-        if exchange.method == b"POST":
-            form = self._json.form(exchange.headers)
-            if form is not None:
-                self._json.handle(exchange, form, request_id)
-                return
+        if exchange.method == b"POST" and self._json.handle(exchange, request_id):
+            return
         endpoint = self._endpoint(exchange)
         if endpoint is not None:
             endpoint.handle(exchange, request_id)

@@ -19,7 +19,7 @@ from hashrange.api.table_names import data_table, ready_table
 from hashrange.core import items, key_paths, primary_key, values
 from hashrange.core.expressions import Projection, pick
 from hashrange.core.schema import Table
-from hashrange.storage import store
+from hashrange.storage import layout
 from hashrange.storage.engine import Reader
 
 
@@ -40,7 +40,11 @@ SHAPE = Shape(GetItem)
 
 def get_item(context: Context, request: GetItem) -> Plan:
     """Check the key and the projection, then the key against the table."""
-    if _is_plain(request):
+    if (
+        request.projection_expression is None
+        and request.attributes_to_get is None
+        and request.expression_attribute_names is None
+    ):
         # As most requests are; what is wrong with a key is told below.
         table = ready_table(context, request.table_name)
         key = None if table is None else primary_key.of_plain_key(table, request.key)
@@ -57,17 +61,9 @@ def get_item(context: Context, request: GetItem) -> Plan:
     return _plan(request, table, key, projection)
 
 
-def _is_plain(request: GetItem) -> bool:
-    return (
-        request.projection_expression is None
-        and request.attributes_to_get is None
-        and request.expression_attribute_names is None
-    )
-
-
 def _plan(request: GetItem, table: Table, key: bytes, projection: Projection | None) -> Read:
     consistent = request.consistent_read is True
-    row = store.row_key(table, key)
+    row = layout.rows_prefix(table.number, layout.BASE_SLOT) + key  # store.row_key, without a call
     step = partial(_read, table, request.table_name, key, row, projection, consistent)
     return Read(step, (row,), not consistent)
 

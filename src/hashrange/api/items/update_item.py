@@ -105,9 +105,12 @@ def _prepared(context: Context, request: UpdateItem) -> Plan | None:
         return None
     try:
         mutation.check_charge(update)
-        key_item = values.canonical_item(request.key)
-        key = primary_key.of_key(table, key_item)
+        key = primary_key.of_plain_key(table, request.key)
+        # A number may be spelled in several ways, and is stored in one.
+        key_item = values.canonical_item(request.key) if table.has_number_key else request.key
     except (Invalid, Malformed):
+        return None
+    if key is None:
         return None
     command = UpdateCommand(key, key_item, update, condition)
     return writes.plan(context, table, command, request, key_item)

@@ -1,4 +1,4 @@
-"""Finish deletions: remove the records of tables and indexes that have been DELETING for long enough."""
+"""Settle tables: store what a table has become, so that a status once reached stays reached whatever the clock does."""
 
 from functools import partial
 
@@ -10,10 +10,13 @@ from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
 
 
-class FinishDeletions:
-    """What clients see of a deletion follows from the time alone; this job updates the stored records."""
+class SettleTables:
+    """Passing statuses end by time. Until this job has been there, requests work out for themselves that one is over.
 
-    name = "finish-deletions"
+    Removes the records of tables and indexes that were deleted, and writes ACTIVE where CREATING or UPDATING is over.
+    """
+
+    name = "settle-tables"
 
     def __init__(self, engine: Engine, tables: Catalogue) -> None:
         self._engine = engine
@@ -26,7 +29,7 @@ class FinishDeletions:
             if table.status == "ACTIVE" and all(index.status == "ACTIVE" for index in table.indexes):
                 continue
             if _is_outdated(table, now):
-                self._engine.write(partial(_finish, planned=table, now=now))
+                self._engine.write(partial(_settle, planned=table, now=now))
                 self._tables.refresh(*catalogue.address(table))
                 return 0.0
             upcoming = min(upcoming, next_moment(table, now) or upcoming)
@@ -34,10 +37,10 @@ class FinishDeletions:
 
 
 def _is_outdated(table: Table, now: float) -> bool:
-    return gone(table, now) or len(settled(table, now).indexes) != len(table.indexes)
+    return gone(table, now) or settled(table, now) is not table
 
 
-def _finish(tx: Transaction, *, planned: Table, now: float) -> None:
+def _settle(tx: Transaction, *, planned: Table, now: float) -> None:
     stored = catalogue.stored_table(tx, *catalogue.address(planned))
     if stored is None or stored.number != planned.number or not _is_outdated(stored, now):
         return
