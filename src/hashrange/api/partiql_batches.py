@@ -13,7 +13,7 @@ from hashrange.api.partiql_writes import Draft
 from hashrange.api.table_names import data_table
 from hashrange.core import items, primary_key
 from hashrange.core.capacity import Consumed
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import Invalid, Refused
 from hashrange.core.mutation import Command, Put, units_of
 from hashrange.core.partiql import Bound
 from hashrange.core.partiql.ast import Select
@@ -130,13 +130,13 @@ def _planned(context: Context, bound: Bound, asked: dict[str, Any]) -> Planned:
         draft = partiql_writes.draft(bound)
         table = data_table(context, draft.name)
         _, command = partiql_writes.command(draft, table)
-    except (ApiError, Invalid) as error:
+    except (ApiError, Refused) as error:
         return _failure(error)
     return Edit(draft, table, command)
 
 
-def _failure(error: ApiError | Invalid) -> Failure:
-    if isinstance(error, Invalid):
+def _failure(error: ApiError | Refused) -> Failure:
+    if isinstance(error, Refused):
         return Failure("ValidationError", error.message)
     code = error.code.removesuffix("Exception")
     return Failure("ValidationError" if code == "Validation" else code, error.message or "")
@@ -171,7 +171,7 @@ def _edited(tx: Transaction, member: Planned, bill: Bill) -> bytes:
     name = member.draft.name
     try:
         table, outcome = partiql_writes.apply(tx, member.table, member.command, wants_item=False)
-    except (ApiError, Invalid) as error:
+    except (ApiError, Refused) as error:
         if isinstance(error, ApiError) and error.code == _COLLECTION_FULL:
             # Found in the middle of writing: the transaction cannot go on.
             raise

@@ -16,7 +16,7 @@ from hashrange.api.transact_get_items import Lookup, read_all
 from hashrange.api.transact_writes import Action
 from hashrange.api.transactions import Reason
 from hashrange.core import key_paths, primary_key
-from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.errors import Invalid
 from hashrange.core.limits import TRANSACT_BYTES_MAX
 from hashrange.core.mutation import Put
 from hashrange.core.partiql import Bound, bind, commands
@@ -54,8 +54,6 @@ def _named(number: int) -> Iterator[None]:
     """Say which statement an error is about."""
     try:
         yield
-    except EmptyKeyValue:
-        raise
     except Invalid as invalid:
         raise Invalid(f"Validation failed in TransactStatements[{number}]: {invalid.message}") from None
 
@@ -151,8 +149,6 @@ def _action(context: Context, member: Member) -> Action | Reason:
         commands.check_exists(table, pin(table, statement.select.where, member.bound.values))
     try:
         key, command = partiql_writes.command(draft, table)
-    except EmptyKeyValue:
-        raise
     except Invalid as invalid:
         return transactions.invalid(invalid)
     return Action(table, draft.name, command, key, member.wants_item, inserts=isinstance(statement, Insert))

@@ -8,7 +8,7 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.plan import Plan
 from hashrange.api.shapes import Shape
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import Refused
 from hashrange.core.values import Malformed
 
 Handler = Callable[[Context, dict[str, Any]], Plan]
@@ -35,9 +35,9 @@ class Operation:
                 return plan
         try:
             return self._run(context, request)
-        except Invalid as invalid:
+        except Refused as refusal:
             self.shape.check_types(request)
-            raise errors.validation(self.shape.worded(invalid)) from None
+            raise errors.validation(self.shape.worded(refusal)) from None
 
     def _run(self, context: Context, request: dict[str, Any]) -> Plan:
         try:

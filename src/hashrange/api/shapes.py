@@ -7,7 +7,7 @@ from typing import Any
 
 from hashrange.api.errors import serialization, validation
 from hashrange.api.kinds import MEMBER, AttributeValue, Kind, MapOf, Member, Text, Violation, camel
-from hashrange.core.errors import Invalid, RequestInvalid
+from hashrange.core.errors import Refused, RequestInvalid
 
 NAME_PATTERN = re.compile("[a-zA-Z0-9_.-]+")
 
@@ -115,7 +115,7 @@ class Shape:
         shown = "null" if value is None else f"'{value}'"
         return f"Value {shown} at '{_camel_path(path)}' failed to satisfy constraint: {rule}"
 
-    def worded(self, invalid: Invalid) -> str:
+    def worded(self, invalid: Refused) -> str:
         """The message of a broken rule, as this operation words it."""
         if self._prefixed and isinstance(invalid, RequestInvalid):
             return f"1 validation error detected: {invalid.message}"

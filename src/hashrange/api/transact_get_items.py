@@ -18,7 +18,7 @@ from hashrange.api.table_names import data_table
 from hashrange.api.transactions import Reason
 from hashrange.core import capacity, items, key_paths, primary_key
 from hashrange.core.capacity import Consumed
-from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Projection, pick
 from hashrange.core.limits import TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.schema import Table
@@ -85,8 +85,6 @@ def _lookup(name: str, table: Table, key: Item, projection: Projection | None) -
     try:
         key_bytes = primary_key.of_key(table, key)
         key_paths.refuse_nested(table, (), projection)
-    except EmptyKeyValue:
-        raise
     except Invalid as error:
         return transactions.invalid(error)
     return Lookup(name, table, key_bytes, projection)

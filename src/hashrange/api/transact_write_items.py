@@ -15,7 +15,7 @@ from hashrange.api.transact_writes import Action
 from hashrange.api.transactions import Reason
 from hashrange.api.update_item import refuse_key_update
 from hashrange.core import indexes, key_paths, mutation, primary_key, values
-from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Update
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.mutation import Change, Check, Command, Delete, Put
@@ -121,8 +121,6 @@ def _bind(draft: _Draft, table: Table) -> Action | Reason:
     try:
         command = _command(draft, table)
         key_paths.refuse_nested(table, table.indexes, draft.update, draft.condition)
-    except EmptyKeyValue:
-        raise
     except Invalid as error:
         return transactions.invalid(error)
     wants_item = draft.asked.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"

@@ -13,7 +13,7 @@ from hashrange.api.plan import Write
 from hashrange.api.transactions import Reason
 from hashrange.core import capacity, items
 from hashrange.core.capacity import Consumed
-from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.errors import Invalid
 from hashrange.core.limits import IDEMPOTENCY_SECONDS
 from hashrange.core.mutation import Command, Outcome
 from hashrange.core.schema import Table
@@ -111,8 +111,6 @@ def _outcomes(tx: Transaction, actions: list[Action]) -> list[Done]:
         except store.Rejected:
             reasons.append(action.rejected(before))
             continue
-        except EmptyKeyValue:
-            raise
         except Invalid as error:
             reasons.append(transactions.invalid(error))
             continue

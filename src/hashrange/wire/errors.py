@@ -7,7 +7,7 @@ import orjson
 
 from hashrange import logs
 from hashrange.api.errors import ApiError
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import Refused
 from hashrange.storage.errors import Conflict, StorageError
 from hashrange.wire.codec import Form, TooLarge
 
@@ -75,7 +75,7 @@ def _answer(error: BaseException, request_id: bytes) -> ApiError:
     match error:
         case ApiError():
             return error
-        case Invalid():
+        case Refused():
             return ApiError("ValidationException", error.message)
         case TooLarge():
             return _TOO_LARGE
