@@ -97,9 +97,9 @@ def test_refusals_of_the_newer_layer(sent: dict[str, Any], message: str) -> None
         ({"N": ""}, "The parameter cannot be converted to a numeric value"),
     ],
 )
-def test_refusals_of_the_older_layer(sent: dict[str, Any], message: str) -> None:
+def test_refusals_in_the_words_of_coral(sent: dict[str, Any], message: str) -> None:
     with pytest.raises(Invalid) as caught:
-        values.canonical(sent, older=True)
+        values.canonical(sent, wording="coral")
     assert caught.value.message == message
 
 

@@ -105,8 +105,8 @@ def _check(write: dict[str, Any]) -> tuple[Item, int | None]:
             "datatypes"
         )
     if "DeleteRequest" in write:
-        return attribute_map(write["DeleteRequest"]["Key"], older=True), None
-    item, size = values.canonical_sized(write["PutRequest"]["Item"], older=True)
+        return attribute_map(write["DeleteRequest"]["Key"], wording="coral"), None
+    item, size = values.canonical_sized(write["PutRequest"]["Item"], wording="coral")
     mutation.refuse_large(size)
     return item, size
 

@@ -8,7 +8,7 @@ from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.core import indexes, primary_key, reads, values
 from hashrange.core.capacity import Consumed
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import Invalid, Wording
 from hashrange.core.expressions import Projection
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
@@ -52,13 +52,13 @@ def find_index(context: Context, table: Table, request: Request) -> Index | None
     return index
 
 
-def start_key_values(request: Request, *, older: bool) -> Item | None:
+def start_key_values(request: Request, *, wording: Wording) -> Item | None:
     """ExclusiveStartKey in canonical form, before the table is looked at."""
     raw = request.get("ExclusiveStartKey")
     if raw is None:
         return None
     try:
-        return values.canonical_item(raw, older=older)
+        return values.canonical_item(raw, wording=wording)
     except Invalid as invalid:
         if "numeric" in invalid.message or "Number" in invalid.message or "number set" in invalid.message:
             raise

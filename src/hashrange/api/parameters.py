@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hashrange.core import values
-from hashrange.core.errors import Invalid, RequestInvalid
+from hashrange.core.errors import Invalid, RequestInvalid, Wording
 from hashrange.core.expressions import Resolver
 from hashrange.core.limits import PLACEHOLDER_BYTES_MAX
 from hashrange.core.values import Item, Value
@@ -41,14 +41,14 @@ def refuse_idle_placeholders(request: Request, expressions: Sequence[str], value
         )
 
 
-def resolver(request: Request, *, older: bool = False) -> Resolver:
+def resolver(request: Request, *, wording: Wording = "newer") -> Resolver:
     """Check the placeholders themselves, names before values, and bind them."""
     names = _names(request)
     raw = request.get("ExpressionAttributeValues")
     if raw is None:
         return Resolver(names, None)
     _check_placeholders("ExpressionAttributeValues", raw, _VALUE)
-    return Resolver(names, {name: _bound(name, value, older=older) for name, value in raw.items()})
+    return Resolver(names, {name: _bound(name, value, wording=wording) for name, value in raw.items()})
 
 
 def name_resolver(request: Request) -> Resolver:
@@ -65,13 +65,13 @@ def _names(request: Request) -> dict[str, str] | None:
     return names
 
 
-def _bound(name: str, value: Any, *, older: bool) -> Value:
+def _bound(name: str, value: Any, *, wording: Wording) -> Value:
     try:
-        return values.canonical(value, older=older)
+        return values.canonical(value, wording=wording)
     except Invalid as invalid:
-        if not older:
+        if wording == "newer":
             raise
-        # The older layer says where the value stands.
+        # Coral says where the value stands.
         raise RequestInvalid(
             f"ExpressionAttributeValues contains invalid value: {invalid.message} for key {name}"
         ) from None
@@ -98,24 +98,24 @@ def _check_name(key: str, name: str) -> None:
         ) from None
 
 
-def legacy_map(raw: Any, *, older: bool = False) -> dict[str, Any] | None:
+def legacy_map(raw: Any, *, wording: Wording = "newer") -> dict[str, Any] | None:
     """Expected, AttributeUpdates or a map of conditions, with every value in it in canonical form."""
     if raw is None:
         return None
-    return {name: _legacy_values(asked, older=older) for name, asked in raw.items()}
+    return {name: _legacy_values(asked, wording=wording) for name, asked in raw.items()}
 
 
-def _legacy_values(asked: dict[str, Any], *, older: bool) -> dict[str, Any]:
+def _legacy_values(asked: dict[str, Any], *, wording: Wording) -> dict[str, Any]:
     clean = dict(asked)
     if "Value" in asked:
-        clean["Value"] = values.canonical(asked["Value"], older=older)
+        clean["Value"] = values.canonical(asked["Value"], wording=wording)
     if "AttributeValueList" in asked:
         clean["AttributeValueList"] = [
-            values.canonical(each, older=older) for each in asked["AttributeValueList"]
+            values.canonical(each, wording=wording) for each in asked["AttributeValueList"]
         ]
     return clean
 
 
-def attribute_map(raw: Any, *, older: bool = False) -> Item:
+def attribute_map(raw: Any, *, wording: Wording = "newer") -> Item:
     """A Key or Item member in canonical form."""
-    return values.canonical_item(raw, older=older)
+    return values.canonical_item(raw, wording=wording)

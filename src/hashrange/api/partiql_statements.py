@@ -24,7 +24,7 @@ def parameters(asked: Asked) -> list[Value]:
     found = []
     for raw in asked.get("Parameters", ()):
         decimals.check_all(raw)
-        found.append(values.canonical(raw, older=True, depth=0))
+        found.append(values.canonical(raw, wording="coral", depth=0))
     return found
 
 

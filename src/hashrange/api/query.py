@@ -63,7 +63,7 @@ Parts = tuple[list[KeyClause], Condition | None, Projection | None]
 @operation("Query", SHAPE, quick_query)
 def query(context: Context, request: dict[str, Any]) -> Plan:
     _check_parameters(request)
-    start = page_reads.start_key_values(request, older=False)
+    start = page_reads.start_key_values(request, wording="newer")
     clauses, keep, projection = _read_parts(request)
     table = data_table(context, request["TableName"])
     index = page_reads.find_index(context, table, request)

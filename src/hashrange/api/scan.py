@@ -55,7 +55,7 @@ def scan(context: Context, request: dict[str, Any]) -> Plan:
     refuse_mixing(request, _LEGACY, _EXPRESSIONS)
     page_reads.check_select(request)
     refuse_idle_placeholders(request, _EXPRESSIONS, ("FilterExpression",))
-    start = page_reads.start_key_values(request, older=True)
+    start = page_reads.start_key_values(request, wording="coral")
     stretch = _segment(request)
     keep, projection = _read_parts(request)
     table = data_table(context, request["TableName"])
@@ -114,9 +114,9 @@ def _read_parts(request: dict[str, Any]) -> tuple[Condition | None, Projection |
         projection = legacy.attributes_to_get(request["AttributesToGet"])
     if "ScanFilter" in request or "ConditionalOperator" in request:
         keep = legacy.filter_conditions(
-            legacy_map(request.get("ScanFilter"), older=True), request.get("ConditionalOperator")
+            legacy_map(request.get("ScanFilter"), wording="coral"), request.get("ConditionalOperator")
         )
-    binding = resolver(request, older=True)
+    binding = resolver(request, wording="coral")
     if "FilterExpression" in request:
         keep = binding.condition("FilterExpression", request["FilterExpression"])
     if "ProjectionExpression" in request:

@@ -1,5 +1,11 @@
 """What the core raises when a request breaks one of the service's rules."""
 
+from typing import Literal
+
+# Which of the service's two validation layers checks a value, and so words what is wrong with it: AWS is replacing
+# Coral's layer operation by operation; Scan, BatchWriteItem and PartiQL still have it (measured).
+Wording = Literal["coral", "newer"]
+
 
 class Refused(Exception):
     """The service refuses the request; `message` is its own wording."""

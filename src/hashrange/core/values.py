@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hashrange.core import limits, numbers
-from hashrange.core.errors import Invalid, RequestInvalid
+from hashrange.core.errors import Invalid, RequestInvalid, Wording
 
 type_names = ("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M")
 
@@ -31,11 +31,11 @@ class Malformed(Exception):
     """A JSON type that the attribute value's shape does not allow: the wire's affair, explained by api/shapes."""
 
 
-def canonical(raw: Any, *, older: bool = False, depth: int = 1) -> Value:
+def canonical(raw: Any, *, wording: Wording = "newer", depth: int = 1) -> Value:
     """Check one attribute value as sent and give its canonical form (the same object where it already is)."""
     if not isinstance(raw, dict):
         raise Malformed
-    value: Value = raw if len(raw) == 1 else _only_member(raw, older, depth)
+    value: Value = raw if len(raw) == 1 else _only_member(raw, wording, depth)
     ((kind, content),) = value.items()
     if kind == "S":
         if type(content) is str:
@@ -48,10 +48,10 @@ def canonical(raw: Any, *, older: bool = False, depth: int = 1) -> Value:
     check = _CHECKS.get(kind)
     if check is None or content is None:
         raise Invalid(_EMPTY)
-    return check(value, content, older, depth)
+    return check(value, content, wording, depth)
 
 
-def _only_member(raw: dict[str, Any], older: bool, depth: int) -> dict[str, Any]:
+def _only_member(raw: dict[str, Any], wording: Wording, depth: int) -> dict[str, Any]:
     """Members that are null or unknown do not count: the one that is left."""
     known = {kind: content for kind, content in raw.items() if content is not None and kind in _CHECKS}
     if not known:
@@ -59,17 +59,17 @@ def _only_member(raw: dict[str, Any], older: bool, depth: int) -> dict[str, Any]
     if len(known) > 1:
         # What is wrong with a single member is reported before there being several.
         for kind, content in known.items():
-            _CHECKS[kind](raw, content, older, depth)
+            _CHECKS[kind](raw, content, wording, depth)
         raise Invalid(_SEVERAL)
     return known
 
 
-def canonical_item(raw: Any, *, older: bool = False) -> Item:
+def canonical_item(raw: Any, *, wording: Wording = "newer") -> Item:
     """Check every attribute of a map as sent; the map itself is reused."""
-    return canonical_sized(raw, older=older)[0]
+    return canonical_sized(raw, wording=wording)[0]
 
 
-def canonical_sized(raw: Any, *, older: bool = False) -> tuple[Item, int]:
+def canonical_sized(raw: Any, *, wording: Wording = "newer") -> tuple[Item, int]:
     """Check every attribute of a map as sent, and measure it on the way; the map itself is reused."""
     if type(raw) is not dict:
         raise Malformed
@@ -86,7 +86,7 @@ def canonical_sized(raw: Any, *, older: bool = False) -> tuple[Item, int]:
             continue
         measured = _plain_size(value, 1)
         if measured < 0:
-            value = raw[name] = canonical(value, older=older)  # noqa: PLW2901 - the same attribute, now canonical
+            value = raw[name] = canonical(value, wording=wording)  # noqa: PLW2901 - the same attribute, now canonical
             measured = size(value)
         total += measured
     return raw, total
@@ -161,20 +161,20 @@ def check_name(name: str) -> None:
         raise Invalid("Attribute name is too large, must be less than 65536 bytes")
 
 
-def _string(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _string(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not str:
         raise Malformed
     return raw
 
 
-def _number(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _number(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not str:
         raise Malformed
-    text = numbers.canonical(content, older=older)
+    text = numbers.canonical(content, wording=wording)
     return raw if text == content else {"N": text}
 
 
-def _binary(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _binary(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     canonical_base64(content)
     return raw
 
@@ -192,13 +192,13 @@ def canonical_base64(text: Any) -> str:
     return text
 
 
-def _boolean(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _boolean(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not bool:
         raise Malformed
     return raw
 
 
-def _null(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _null(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not bool:
         raise Malformed
     if content is False:
@@ -206,7 +206,7 @@ def _null(raw: Value, content: Any, older: bool, depth: int) -> Value:
     return raw
 
 
-def _list(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _list(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not list:
         raise Malformed
     below = depth + 1
@@ -214,11 +214,11 @@ def _list(raw: Value, content: Any, older: bool, depth: int) -> Value:
         raise RequestInvalid(_TOO_DEEP)
     for at, value in enumerate(content):
         if not _is_simple(value):
-            content[at] = canonical(value, older=older, depth=below)
+            content[at] = canonical(value, wording=wording, depth=below)
     return raw
 
 
-def _map(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _map(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not dict:
         raise Malformed
     below = depth + 1
@@ -226,7 +226,7 @@ def _map(raw: Value, content: Any, older: bool, depth: int) -> Value:
         raise RequestInvalid(_TOO_DEEP)
     for name, value in content.items():
         if not _is_simple(value):
-            content[name] = canonical(value, older=older, depth=below)
+            content[name] = canonical(value, wording=wording, depth=below)
     # A nesting too deep is reported before a bad name (measured).
     for name in content:
         if not 0 < len(name) <= _NAME_CHARS_SAFE:
@@ -243,37 +243,41 @@ def _members(content: Any) -> list[str]:
     return content
 
 
-def _string_set(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _string_set(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     members = _members(content)
     if not members:
         raise RequestInvalid(_PREFIX + "An string set  may not be empty")
     if len(set(members)) != len(members):
-        shown = _as_sent(members) if older else _to_first_repeat(sort_strings(members))
+        shown = _as_sent(members) if wording == "coral" else _to_first_repeat(sort_strings(members))
         raise RequestInvalid(f"{_PREFIX}Input collection {shown} contains duplicates.")
     return {"SS": sort_strings(members)} if len(members) > 1 else raw
 
 
-def _number_set(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _number_set(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     members = _members(content)
     if not members:
         raise RequestInvalid(_PREFIX + "An number set  may not be empty")
-    texts = [numbers.canonical(member, older=older) for member in members]
+    texts = [numbers.canonical(member, wording=wording) for member in members]
     if len(set(texts)) != len(texts):
-        # The older layer gives neither prefix nor full stop here (measured).
+        # Coral gives neither prefix nor full stop here (measured).
         raise RequestInvalid(
             "Input collection contains duplicates"
-            if older
+            if wording == "coral"
             else f"{_PREFIX}Input collection contains duplicates."
         )
     return {"NS": sort_numbers(texts)}
 
 
-def _binary_set(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _binary_set(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     members = [canonical_base64(member) for member in _members(content)]
     if not members:
         raise RequestInvalid(_PREFIX + "Binary sets should not be empty")
     if len(set(members)) != len(members):
-        shown = _as_sent(content) if older else _to_first_repeat(sort_binaries(members)).replace(", ", ",")
+        shown = (
+            _as_sent(content)
+            if wording == "coral"
+            else _to_first_repeat(sort_binaries(members)).replace(", ", ",")
+        )
         raise RequestInvalid(f"{_PREFIX}Input collection {shown}of type BS contains duplicates.")
     return {"BS": sort_binaries(members)}
 
@@ -293,7 +297,7 @@ def _to_first_repeat(members: list[str]) -> str:
     return "[" + ", ".join(f'"{member}"' for member in shown) + "]"
 
 
-_CHECKS: dict[str, Callable[[Value, Any, bool, int], Value]] = {
+_CHECKS: dict[str, Callable[[Value, Any, Wording, int], Value]] = {
     "S": _string,
     "N": _number,
     "B": _binary,
