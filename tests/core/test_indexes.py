@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hashrange.core import indexes, primary_key
+from hashrange.core import indexes
 from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.keys import primary_key
 from schemas import index, table
 
 ALL = index("all", "g:S", "n:N")

@@ -15,10 +15,11 @@ from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import capacity, items, key_paths, primary_key
+from hashrange.core import capacity, items
 from hashrange.core.capacity import Consumed
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Projection, pick
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import BATCH_GET_BYTES_MAX, BATCH_GET_KEYS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item

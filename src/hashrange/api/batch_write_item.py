@@ -14,9 +14,10 @@ from hashrange.api.plan import Plan, Write
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape, is_enumeration
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, mutation, primary_key, values
+from hashrange.core import indexes, mutation, values
 from hashrange.core.capacity import Consumed
 from hashrange.core.errors import Invalid
+from hashrange.core.keys import primary_key
 from hashrange.core.limits import BATCH_WRITE_ITEMS_MAX
 from hashrange.core.mutation import Command, Delete, Put
 from hashrange.core.schema import Table

@@ -10,7 +10,8 @@ from hashrange.api.plan import Plan
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import key_paths, mutation, primary_key
+from hashrange.core import mutation
+from hashrange.core.keys import key_paths, primary_key
 
 SHAPE = Shape(
     single_write("Key"),

@@ -15,9 +15,10 @@ from hashrange.api.quick_get import quick_get, whole_item
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import capacity, items, key_paths, primary_key
+from hashrange.core import capacity, items
 from hashrange.core.capacity import Consumed
 from hashrange.core.expressions import Projection, legacy, pick
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.schema import Table
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader

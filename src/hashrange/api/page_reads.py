@@ -6,10 +6,11 @@ import orjson
 
 from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.core import indexes, primary_key, reads, values
+from hashrange.core import indexes, partitioning, values
 from hashrange.core.capacity import Consumed
 from hashrange.core.errors import Invalid, Wording
 from hashrange.core.expressions import Projection
+from hashrange.core.keys import primary_key
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import layout
@@ -111,7 +112,7 @@ def needs_items(table: Table, index: Index | None, request: Request, projection:
 def partitions(reader: Reader, table: Table, index: Index | None) -> int:
     """Partitions of what is scanned."""
     slot = layout.BASE_SLOT if index is None else index.slot
-    return reads.partitions(table, index, reader.counter(layout.size_key(table.number, slot)))
+    return partitioning.partition_count(table, index, reader.counter(layout.size_key(table.number, slot)))
 
 
 def answer(request: Request, page_request: PageRequest, page: Page) -> bytes:

@@ -11,9 +11,10 @@ from hashrange.api.errors import ApiError
 from hashrange.api.partiql_reads import Query
 from hashrange.api.partiql_writes import Draft
 from hashrange.api.table_names import data_table
-from hashrange.core import items, primary_key
+from hashrange.core import items
 from hashrange.core.capacity import Consumed
 from hashrange.core.errors import Invalid, Refused
+from hashrange.core.keys import primary_key
 from hashrange.core.mutation import Command, Put, units_of
 from hashrange.core.partiql import Bound
 from hashrange.core.partiql.ast import Select

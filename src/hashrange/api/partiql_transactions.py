@@ -15,15 +15,15 @@ from hashrange.api.table_names import data_table
 from hashrange.api.transact_get_items import Lookup, read_all
 from hashrange.api.transact_writes import Action
 from hashrange.api.transactions import Reason
-from hashrange.core import key_paths, primary_key
 from hashrange.core.errors import Invalid
+from hashrange.core.keys import key_paths, primary_key
+from hashrange.core.keys.primary_key import KEY_MISMATCH
 from hashrange.core.limits import TRANSACT_BYTES_MAX
 from hashrange.core.mutation import Put
 from hashrange.core.partiql import Bound, bind, commands
 from hashrange.core.partiql.ast import Delete, Exists, Insert, Select, Update
 from hashrange.core.partiql.pinned import Pinned, names_only_key, pin
 from hashrange.core.partiql.selection import decompose
-from hashrange.core.primary_key import KEY_MISMATCH
 from hashrange.core.schema import Table
 from hashrange.storage.engine import Reader
 

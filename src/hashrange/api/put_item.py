@@ -10,7 +10,8 @@ from hashrange.api.plan import Plan
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, key_paths, mutation, primary_key, values
+from hashrange.core import indexes, mutation, values
+from hashrange.core.keys import key_paths, primary_key
 
 
 def _narrowed(given: dict[str, Any], found: list[Violation]) -> list[Violation]:

@@ -12,9 +12,10 @@ from hashrange.api.quick_query import learn, quick_query
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, key_paths, reads
+from hashrange.core import indexes
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, KeyClause, Projection, key_condition, legacy
+from hashrange.core.keys import key_paths, ranges
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage.engine import Reader
@@ -68,16 +69,16 @@ def query(context: Context, request: dict[str, Any]) -> Plan:
     table = data_table(context, request["TableName"])
     index = page_reads.find_index(context, table, request)
     start_after = None if start is None else page_reads.start_key_bytes(table, index, start)
-    stretch = reads.query_stretch(table, index, clauses)
+    key_range = ranges.query_range(table, index, clauses)
     if start is not None:
-        _check_start(table, index, clauses, stretch, start)
+        _check_start(table, index, clauses, key_range, start)
     key_paths.refuse_nested(table, () if index is None else (index,), projection, keep)
     _refuse_key_filter(table, index, keep, legacy_filter="QueryFilter" in request)
     _refuse_unprojected_filter(table, index, keep)
     page_request = PageRequest(
         table=table,
         index=index,
-        stretch=stretch,
+        key_range=key_range,
         limit=request.get("Limit"),
         reverse=not request.get("ScanIndexForward", True),
         start_after=start_after,
@@ -95,17 +96,17 @@ def query(context: Context, request: dict[str, Any]) -> Plan:
 
 
 def _check_start(
-    table: Table, index: Index | None, clauses: list[KeyClause], stretch: reads.Stretch, start: Item
+    table: Table, index: Index | None, clauses: list[KeyClause], key_range: ranges.KeyRange, start: Item
 ) -> None:
     """The starting key must lie in what the conditions select."""
     hash_keys = (table.hash,) if index is None else index.hash
-    if reads.within(stretch, page_reads.start_key_bytes(table, index, start)):
+    if ranges.within(key_range, page_reads.start_key_bytes(table, index, start)):
         return
     if len(clauses) == len(hash_keys):
         raise Invalid("The provided starting key is outside query boundaries based on provided conditions")
     by_name = {clause.attribute: clause.operands[0] for clause in clauses}
     at_home = start | {key.name: by_name[key.name] for key in hash_keys}
-    if reads.within(stretch, page_reads.start_key_bytes(table, index, at_home)):
+    if ranges.within(key_range, page_reads.start_key_bytes(table, index, at_home)):
         # Only the partition is another one; the words are the service's.
         raise Invalid("The query can return at most one row and cannot be restarted")
     raise Invalid("The provided starting key does not match the range key predicate")

@@ -6,7 +6,8 @@ from typing import Any
 from hashrange.api.context import Context
 from hashrange.api.plan import Read
 from hashrange.api.table_names import ready_table
-from hashrange.core import items, primary_key
+from hashrange.core import items
+from hashrange.core.keys import primary_key
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader
 
@@ -25,7 +26,7 @@ def quick_get(context: Context, request: dict[str, Any]) -> Read | None:
     table = ready_table(context, name)
     if table is None:
         return None
-    key = primary_key.of_plain_key(table, request.get("Key"))
+    key = primary_key.of_key_or_none(table, request.get("Key"))
     if key is None:
         return None
     row = layout.rows_prefix(table.number, layout.BASE_SLOT) + key

@@ -12,7 +12,7 @@ from hashrange.api.plan import Read
 from hashrange.api.table_names import ready_table
 from hashrange.core import items
 from hashrange.core.expressions import open_key_condition
-from hashrange.core.key_template import KeyTemplate
+from hashrange.core.keys.template import KeyTemplate
 from hashrange.core.schema import Index, Table
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader
@@ -84,16 +84,16 @@ def _plan(known: _Known, request: dict[str, Any], limit: int | None, *, eventual
     table, template = known.table, known.template
     values = request.get("ExpressionAttributeValues")
     if template.whole and limit != 1:  # where a limit is reached, the answer says so
-        key = template.key(values)
+        key = template.key_or_none(values)
         if key is None:
             return None
         row = layout.rows_prefix(table.number, layout.BASE_SLOT) + key
         return Read(partial(_one_item, row), (row,), eventual)
-    stretch = template.stretch(values)
-    if stretch is None:
+    key_range = template.key_range_or_none(values)
+    if key_range is None:
         return None
     page_request = PageRequest(
-        table=table, index=known.index, stretch=stretch, limit=limit, reverse=not forward
+        table=table, index=known.index, key_range=key_range, limit=limit, reverse=not forward
     )
     return Read(partial(_page, page_request), (), eventual)
 

@@ -9,9 +9,10 @@ from hashrange.api.context import Context
 from hashrange.api.parameters import resolver
 from hashrange.api.plan import Write
 from hashrange.api.table_names import ready_table
-from hashrange.core import mutation, primary_key, values
+from hashrange.core import mutation, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import WriteTemplate
+from hashrange.core.keys import primary_key
 from hashrange.core.schema import Table
 from hashrange.core.values import Malformed, Value
 
@@ -56,11 +57,11 @@ def quick_update(context: Context, request: dict[str, Any]) -> Write | None:
     except (KeyError, TypeError, AttributeError):  # not known, not hashable, or no map of names
         return None
     key_item: Any = request.get("Key")
-    key = primary_key.of_plain_key(table, key_item)
+    key = primary_key.of_key_or_none(table, key_item)
     if key is None or known.table is not table:
         return None
     try:
-        bound = known.template.bind(_values(request.get("ExpressionAttributeValues")))
+        bound = known.template.bind_or_none(_values(request.get("ExpressionAttributeValues")))
         if bound is None:
             return None
         mutation.check_charge(bound[0])

@@ -13,11 +13,11 @@ from hashrange.api.plan import Plan, Read
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
-from hashrange.core import key_paths, reads
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Projection, legacy
+from hashrange.core.keys import key_paths, ranges
+from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import TOTAL_SEGMENTS_MAX
-from hashrange.core.reads import Stretch
 from hashrange.storage.engine import Reader
 from hashrange.storage.pages import PageRequest, read_page
 
@@ -56,20 +56,20 @@ def scan(context: Context, request: dict[str, Any]) -> Plan:
     page_reads.check_select(request)
     refuse_idle_placeholders(request, _EXPRESSIONS, ("FilterExpression",))
     start = page_reads.start_key_values(request, wording="coral")
-    stretch = _segment(request)
+    key_range = _segment(request)
     keep, projection = _read_parts(request)
     table = data_table(context, request["TableName"])
     index = page_reads.find_index(context, table, request)
     start_after = None
     if start is not None:
         start_after = page_reads.start_key_bytes(table, index, start)
-        if not reads.within(stretch, start_after):
+        if not ranges.within(key_range, start_after):
             raise Invalid(_WRONG_SEGMENT.format(request["TotalSegments"], request["Segment"]))
     key_paths.refuse_nested(table, () if index is None else (index,), projection, keep)
     page_request = PageRequest(
         table=table,
         index=index,
-        stretch=stretch,
+        key_range=key_range,
         limit=request.get("Limit"),
         start_after=start_after,
         keep=keep,
@@ -85,10 +85,10 @@ def scan(context: Context, request: dict[str, Any]) -> Plan:
     return Read(step, eventual=not request.get("ConsistentRead", False))
 
 
-def _segment(request: dict[str, Any]) -> Stretch:
+def _segment(request: dict[str, Any]) -> KeyRange:
     segment, total = request.get("Segment"), request.get("TotalSegments")
     if segment is None and total is None:
-        return Stretch(b"", b"")
+        return KeyRange(b"", b"")
     if total is None:
         raise Invalid(
             "The TotalSegments parameter is required but was not present in the request when Segment parameter "
@@ -104,7 +104,7 @@ def _segment(request: dict[str, Any]) -> Stretch:
             "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
             f"Segment: {segment} is not less than TotalSegments: {total}"
         )
-    return reads.scan_stretch(segment, total)
+    return ranges.segment_range(segment, total)
 
 
 def _read_parts(request: dict[str, Any]) -> tuple[Condition | None, Projection | None]:

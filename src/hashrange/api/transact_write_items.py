@@ -14,9 +14,10 @@ from hashrange.api.table_names import data_table
 from hashrange.api.transact_writes import Action
 from hashrange.api.transactions import Reason
 from hashrange.api.update_item import refuse_key_update
-from hashrange.core import indexes, key_paths, mutation, primary_key, values
+from hashrange.core import indexes, mutation, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Update
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.mutation import Change, Check, Command, Delete, Put
 from hashrange.core.schema import Table

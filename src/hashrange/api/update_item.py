@@ -18,9 +18,10 @@ from hashrange.api.quick_update import learn, quick_update
 from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape, is_enumeration
 from hashrange.api.table_names import data_table
-from hashrange.core import key_paths, mutation, primary_key
+from hashrange.core import mutation
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Update, build, legacy
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.schema import Table
 
 _ENUMERATIONS = ("ReturnValues", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics")

@@ -8,7 +8,7 @@ from typing import Any
 from hashrange.core import limits, numbers
 from hashrange.core.errors import Invalid, RequestInvalid, Wording
 
-type_names = ("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M")
+TYPE_NAMES = ("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M")
 
 Value = dict[str, Any]
 Item = dict[str, Value]
@@ -98,7 +98,7 @@ def _plain_size(value: Any, depth: int) -> int:
         return -1
     ((kind, content),) = value.items()
     if kind == "N":
-        return numbers.size(content) if type(content) is str and numbers.is_plain(content) else -1
+        return numbers.size(content) if type(content) is str and numbers.match_plain(content) else -1
     if kind == "S":
         return _text_size(content) if type(content) is str else -1
     if kind == "BOOL":
@@ -150,7 +150,7 @@ def _is_simple(value: Any) -> bool:
     if type(text) is str:
         return True
     text = value.get("N")
-    return type(text) is str and numbers.is_plain(text) is not None
+    return type(text) is str and numbers.match_plain(text) is not None
 
 
 def check_name(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Reading pages: one stretch of a table or index, up to a limit of items and of bytes."""
+"""Reading pages: one key range of a table or index, up to a limit of items and of bytes."""
 
 import struct
 from collections.abc import Callable
@@ -7,10 +7,11 @@ from functools import lru_cache
 import msgspec
 import orjson
 
-from hashrange.core import capacity, items, keys, primary_key, reads
+from hashrange.core import capacity, items, partitioning
 from hashrange.core.expressions import Condition, Projection, matches, pick
+from hashrange.core.keys import encoding, primary_key
+from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX
-from hashrange.core.reads import Stretch
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import layout
@@ -29,7 +30,7 @@ class PageRequest(msgspec.Struct, kw_only=True):
 
     table: Table
     index: Index | None
-    stretch: Stretch
+    key_range: KeyRange
     limit: int | None = None
     reverse: bool = False
     start_after: bytes | None = None
@@ -78,7 +79,7 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
         key, stored = rest.last
         if stored is None:
             stored = reader.get(key) or b""
-        page.last = reads.last_evaluated_key(request.table, request.index, items.decode(stored))
+        page.last = primary_key.last_evaluated_key(request.table, request.index, items.decode(stored))
     meter.finish()
     if request.partitions > 1:
         _visit(page, request, None if rest.last is None else rest.last[0][len(prefix) :])
@@ -182,13 +183,13 @@ class _Meter:
 
     def _end_of(self, partition: int) -> bytes:
         if partition == self._partitions - 1:
-            return keys.after(self._prefix)
-        return self._prefix + reads.partition_start(partition + 1, self._partitions)
+            return encoding.prefix_end(self._prefix)
+        return self._prefix + partitioning.partition_start(partition + 1, self._partitions)
 
     def move(self, key: bytes) -> None:
         """Go on to the partition of this key."""
         self.finish()
-        self._partition = reads.partition_of(key[len(self._prefix) :], self._partitions)
+        self._partition = partitioning.partition_of(key[len(self._prefix) :], self._partitions)
         self.size = 0
         self.bound = self._end_of(self._partition)
 
@@ -199,8 +200,8 @@ class _Meter:
 
 
 def _range(prefix: bytes, request: PageRequest) -> tuple[bytes, bytes]:
-    start = prefix + request.stretch.start
-    end = prefix + request.stretch.end if request.stretch.end else keys.after(prefix)
+    start = prefix + request.key_range.start
+    end = prefix + request.key_range.end if request.key_range.end else encoding.prefix_end(prefix)
     if request.start_after is not None:
         if request.reverse:
             end = min(end, prefix + request.start_after)
@@ -237,12 +238,12 @@ def _fetched(reader: Reader, table: Table, page: Page, stored: bytes) -> bytes:
 
 def _visit(page: Page, request: PageRequest, last_key: bytes | None) -> None:
     """A scan is charged a minimum for every partition it passes, empty ones too."""
-    first = request.start_after if request.start_after is not None else request.stretch.start
-    low = reads.partition_of(first, request.partitions)
+    first = request.start_after if request.start_after is not None else request.key_range.start
+    low = partitioning.partition_of(first, request.partitions)
     if last_key is not None:
-        high = reads.partition_of(last_key, request.partitions)
-    elif request.stretch.end:
-        end = int.from_bytes(request.stretch.end[:8].ljust(8, b"\x00"), "big")
+        high = partitioning.partition_of(last_key, request.partitions)
+    elif request.key_range.end:
+        end = int.from_bytes(request.key_range.end[:8].ljust(8, b"\x00"), "big")
         high = max(end - 1, 0) * request.partitions >> 64
     else:
         high = request.partitions - 1

@@ -2,7 +2,7 @@
 
 from hashrange.core import indexes, items, mutation
 from hashrange.core.errors import ConditionFailed
-from hashrange.core.keys import HASH_BYTES
+from hashrange.core.keys.encoding import HASH_BYTES
 from hashrange.core.mutation import Change, Check, Command, Delete, Outcome, Put
 from hashrange.core.schema import Table
 from hashrange.core.values import Item

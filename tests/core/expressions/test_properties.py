@@ -27,7 +27,7 @@ from hashrange.core.expressions.tree import (
     Or,
     Size,
 )
-from hashrange.core.values import canonical, type_names
+from hashrange.core.values import TYPE_NAMES, canonical
 from value_strategies import values as raw_values
 
 # Few names and small numbers, so that paths lead somewhere and values meet their like.
@@ -64,7 +64,7 @@ _nodes = st.recursive(
         st.builds(AttributeExists, _paths),
         st.builds(AttributeNotExists, _paths),
         st.builds(
-            AttributeType, _operands, st.sampled_from(type_names).map(lambda name: Literal({"S": name}))
+            AttributeType, _operands, st.sampled_from(TYPE_NAMES).map(lambda name: Literal({"S": name}))
         ),
         st.builds(BeginsWith, _operands, _operands),
         st.builds(Contains, _operands, _operands),

@@ -7,11 +7,11 @@ import msgspec
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.order import compare
 from hashrange.core.expressions.tree import Literal, Operand, Parameter, Path, Size, Values, known_value
-from hashrange.core.values import Value, type_names
+from hashrange.core.values import TYPE_NAMES, Value
 
 ORDERED_TYPES = frozenset({"S", "N", "B"})
 PREFIX_TYPES = frozenset({"S", "B"})
-SIZED_TYPES = frozenset(type_names) - {"N", "BOOL", "NULL"}
+SIZED_TYPES = frozenset(TYPE_NAMES) - {"N", "BOOL", "NULL"}
 NUMBER_TYPES = frozenset({"N"})
 LIST_TYPES = frozenset({"L"})
 STRING_TYPES = frozenset({"S"})
@@ -90,7 +90,7 @@ class TypeName(msgspec.Struct, frozen=True):
     def run(self, values: Values) -> None:
         """The value must be the name of a type."""
         name = known_value(self.operand, values)["S"]
-        if name not in type_names:
+        if name not in TYPE_NAMES:
             raise Flaw(f"Invalid attribute type name found; type: {name}, valid types: {_ALL_TYPES}")
 
 

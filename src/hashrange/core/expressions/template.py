@@ -18,8 +18,8 @@ class WriteTemplate:
         self._condition = None if condition is None else condition.plan
         self._checks = checks
 
-    def bind(self, values: Values) -> tuple[Update, Condition | None] | None:
-        """The two with these values, canonical and of the same names; None if they are not right for them."""
+    def bind_or_none(self, values: Values) -> tuple[Update, Condition | None] | None:
+        """The two with these canonical values of the same names; None: a slower path says what is wrong with them."""
         try:
             for check in self._checks:
                 check.run(values)

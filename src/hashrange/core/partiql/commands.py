@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from hashrange.core import indexes, key_paths, primary_key
+from hashrange.core import indexes
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Update
 from hashrange.core.expressions.build import condition
@@ -19,6 +19,7 @@ from hashrange.core.expressions.tree import (
     Values,
     known_value,
 )
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import NESTING_LEVELS_MAX
 from hashrange.core.mutation import Change, Check, Delete, Put
 from hashrange.core.partiql import ast

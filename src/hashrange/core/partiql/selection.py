@@ -1,10 +1,10 @@
-"""How a SELECT reads: which stretches of keys in which order, what it keeps of them, or why it cannot."""
+"""How a SELECT reads: which key ranges of keys in which order, what it keeps of them, or why it cannot."""
 
 from collections.abc import Iterable
 
 import msgspec
 
-from hashrange.core import indexes, key_paths, keys, reads
+from hashrange.core import indexes
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition
 from hashrange.core.expressions.condition import ConditionPlan
@@ -12,13 +12,14 @@ from hashrange.core.expressions.evaluate import Test
 from hashrange.core.expressions.keys import KeyClause
 from hashrange.core.expressions.mentions import condition_paths
 from hashrange.core.expressions.tree import Compare, In, Node, Or, Path, Values
+from hashrange.core.keys import encoding, key_paths, ranges
+from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import STATEMENT_READS_MAX
 from hashrange.core.partiql import ast
 from hashrange.core.partiql.branches import Branch, Decomposition
 from hashrange.core.partiql.java import hash_set_order
 from hashrange.core.partiql.pinned import conditions
 from hashrange.core.partiql.prepared import Bound
-from hashrange.core.reads import Stretch
 from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item, Value
 
@@ -27,11 +28,11 @@ _OVERLAP = "Overlapping conditions with range keys are not supported in where cl
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """What a SELECT reads, one stretch after the other; `stretches` None means everything."""
+    """What a SELECT reads, one key range after the other; `key ranges` None means everything."""
 
     table: Table
     index: Index | None
-    stretches: tuple[Stretch, ...] | None
+    key_ranges: tuple[KeyRange, ...] | None
     keep: Condition | None
     reverse: bool = False
     fetch: bool = False  # columns that a local index does not carry
@@ -59,7 +60,7 @@ def select(bound: Bound, statement: ast.Select, table: Table, index: Index | Non
     return Selection(
         table=table,
         index=index,
-        stretches=_stretches(table, index, keyed, descending=descending, reverse=reverse),
+        key_ranges=_key_ranges(table, index, keyed, descending=descending, reverse=reverse),
         keep=keep,
         reverse=reverse,
         fetch=carried is not None and not bound_columns(statement) <= carried,
@@ -116,20 +117,20 @@ def _check_types(clauses: Iterable[KeyClause], partition: KeyAttribute, sort: Ke
 
 
 def _check_overlap(table: Table, index: Index | None, keyed: list[tuple[Value, Branch]]) -> None:
-    """No two alternatives may read the same stretch of a partition."""
-    found = sorted((_stretch(table, index, branch) for _, branch in keyed), key=lambda each: each.start)
-    filled = [stretch for stretch in found if not stretch.end or stretch.start < stretch.end]
+    """No two alternatives may read the same key range of a partition."""
+    found = sorted((_key_range(table, index, branch) for _, branch in keyed), key=lambda each: each.start)
+    filled = [key_range for key_range in found if not key_range.end or key_range.start < key_range.end]
     reach = None
-    for stretch in filled:
-        if reach is not None and stretch.start < reach:
+    for key_range in filled:
+        if reach is not None and key_range.start < reach:
             raise Invalid(_OVERLAP)
-        reach = stretch.end if reach is None else max(reach, stretch.end)
+        reach = key_range.end if reach is None else max(reach, key_range.end)
 
 
 def _check_filters(keyed: list[tuple[Value, Branch]], index: Index, carried: frozenset[str]) -> None:
     """An index read by its key cannot filter on what it does not carry, unless one alternative does not."""
     missing: list[str] = []
-    for _, branch in sorted(keyed, key=lambda each: keys.scalar(each[0])):
+    for _, branch in sorted(keyed, key=lambda each: encoding.scalar(each[0])):
         names = [str(path.parts[0]) for node in branch.filters for path in condition_paths(node)]
         missing = [name for name in names if name not in carried]
         if not missing:
@@ -198,37 +199,37 @@ def _viewing(test: Test, carried: frozenset[str]) -> Test:
     return viewed
 
 
-def _stretches(
+def _key_ranges(
     table: Table,
     index: Index | None,
     keyed: list[tuple[Value, Branch]] | None,
     *,
     descending: bool,
     reverse: bool,
-) -> tuple[Stretch, ...] | None:
+) -> tuple[KeyRange, ...] | None:
     """The reads, partition by partition; nothing stands for all there is."""
     if keyed is None:
         return None
-    found = [(keys.scalar(partition), _stretch(table, index, branch)) for partition, branch in keyed]
+    found = [(encoding.scalar(partition), _key_range(table, index, branch)) for partition, branch in keyed]
     found.sort(key=lambda each: each[1].start, reverse=reverse)
     found.sort(key=lambda each: each[0], reverse=descending)
-    return tuple(stretch for _, stretch in found)
+    return tuple(key_range for _, key_range in found)
 
 
-def _stretch(table: Table, index: Index | None, branch: Branch) -> Stretch:
+def _key_range(table: Table, index: Index | None, branch: Branch) -> KeyRange:
     """The keys that all conditions of an alternative leave."""
     partition, _ = _key(table, index)
     (hashed, *_) = (clause for clause in branch.clauses if clause.attribute == partition.name)
-    found = reads.query_stretch(table, index, [hashed])
+    found = ranges.query_range(table, index, [hashed])
     for clause in branch.clauses:
         if clause.attribute != partition.name:
-            found = _common(found, reads.query_stretch(table, index, [hashed, clause]))
+            found = _common(found, ranges.query_range(table, index, [hashed, clause]))
     return found
 
 
-def _common(left: Stretch, right: Stretch) -> Stretch:
-    ends = [stretch.end for stretch in (left, right) if stretch.end]
-    return Stretch(max(left.start, right.start), min(ends, default=b""))
+def _common(left: KeyRange, right: KeyRange) -> KeyRange:
+    ends = [key_range.end for key_range in (left, right) if key_range.end]
+    return KeyRange(max(left.start, right.start), min(ends, default=b""))
 
 
 def _is_one_item(keyed: list[tuple[Value, Branch]], table: Table) -> bool:

@@ -4,7 +4,7 @@ import msgspec
 
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.tree import Literal, Parameter, Values, known_value
-from hashrange.core.values import type_names
+from hashrange.core.values import TYPE_NAMES
 
 # The attribute types that each type of PartiQL covers; its types of time and its symbols have none.
 TYPE_CODES: dict[str, tuple[str, ...]] = {
@@ -30,5 +30,5 @@ class TypeName(msgspec.Struct, frozen=True):
     def run(self, values: Values) -> None:
         """The value must be the name of a type."""
         name = known_value(self.operand, values)["S"]
-        if name not in type_names:
+        if name not in TYPE_NAMES:
             raise Flaw(f"Invalid attribute type name found; type: {name}, valid types: {_SHOWN}")

@@ -1,4 +1,4 @@
-"""Key attributes are scalars: expressions may not look into them."""
+"""Key attributes are scalars: expressions may not have paths into them."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -14,7 +14,7 @@ class Mentioning(Protocol):
 
     @property
     def nested(self) -> frozenset[str]:
-        """Top-level attributes that it looks into."""
+        """Top-level names of the attributes that its paths lead into."""
 
 
 def refuse_nested(table: Table, indexes: Iterable[Index], *expressions: Mentioning | None) -> None:

@@ -1,4 +1,4 @@
-"""Stretches of keys: what a query's conditions select, what a segment covers, which partitions are passed."""
+"""Key ranges: what a query's conditions select, what a segment covers."""
 
 import base64
 from decimal import Decimal
@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import value_strategies
-from hashrange.core import keys, reads, values
+from hashrange.core import values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import KeyClause
-from schemas import index, table
+from hashrange.core.keys import encoding, ranges
+from schemas import index, item_key, table
 
 Value = dict[str, Any]
 BASE = {kind: table("pk:S", f"sk:{kind}") for kind in "SNB"}
@@ -54,7 +55,9 @@ def holds(operator: str, value: Value, low: Value, high: Value) -> bool:
 
 @pytest.mark.parametrize("operator", ["=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"])
 @given(triples)
-def test_a_stretch_holds_what_meets_the_condition(operator: Any, triple: tuple[Value, Value, Value]) -> None:
+def test_a_key_range_holds_what_meets_the_condition(
+    operator: Any, triple: tuple[Value, Value, Value]
+) -> None:
     value, low, high = triple
     kind = next(iter(value))
     if operator == "begins_with" and kind == "N":
@@ -62,13 +65,13 @@ def test_a_stretch_holds_what_meets_the_condition(operator: Any, triple: tuple[V
     operands = (low, high) if operator == "BETWEEN" else (low,)
     clauses = [PARTITION, KeyClause("sk", operator, operands)]
     expected = holds(operator, value, low, high)
-    stretch = reads.query_stretch(BASE[kind], None, clauses)
-    assert reads.within(stretch, keys.item_key({"S": "p"}, value)) == expected
-    assert not reads.within(stretch, keys.item_key({"S": "q"}, value))
+    key_range = ranges.query_range(BASE[kind], None, clauses)
+    assert ranges.within(key_range, item_key({"S": "p"}, value)) == expected
+    assert not ranges.within(key_range, item_key({"S": "q"}, value))
     # In an index the item's own key follows; whatever it is, it changes nothing.
-    stretch = reads.query_stretch(BASE[kind], INDEX[kind], clauses)
-    for base_key in (b"\x00", b"\xff\xff", keys.item_key({"S": "p"}, value)):
-        assert reads.within(stretch, keys.index_key([{"S": "p"}], [value], base_key)) == expected
+    key_range = ranges.query_range(BASE[kind], INDEX[kind], clauses)
+    for base_key in (b"\x00", b"\xff\xff", item_key({"S": "p"}, value)):
+        assert ranges.within(key_range, encoding.index_key([{"S": "p"}], [value], base_key)) == expected
 
 
 @given(st.tuples(strings, strings), st.tuples(numbers, numbers), strings)
@@ -76,44 +79,29 @@ def test_several_range_attributes(
     first: tuple[Value, Value], second: tuple[Value, Value], partition: Value
 ) -> None:
     wide = index("wide", "h:S", "a:S b:N")
-    key = keys.index_key([partition], [first[0], second[0]], b"base")
+    key = encoding.index_key([partition], [first[0], second[0]], b"base")
     clauses = [KeyClause("h", "=", (partition,)), KeyClause("a", "=", (first[1],))]
-    stretch = reads.query_stretch(BASE["S"], wide, clauses)
-    assert reads.within(stretch, key) == (first[0] == first[1])
+    key_range = ranges.query_range(BASE["S"], wide, clauses)
+    assert ranges.within(key_range, key) == (first[0] == first[1])
     clauses.append(KeyClause("b", ">=", (second[1],)))
-    stretch = reads.query_stretch(BASE["S"], wide, clauses)
-    assert reads.within(stretch, key) == (first[0] == first[1] and rank(second[0]) >= rank(second[1]))
+    key_range = ranges.query_range(BASE["S"], wide, clauses)
+    assert ranges.within(key_range, key) == (first[0] == first[1] and rank(second[0]) >= rank(second[1]))
 
 
 @given(st.integers(1, 1000), st.binary(min_size=8, max_size=12))
 def test_every_key_lies_in_exactly_one_segment(total: int, key: bytes) -> None:
-    homes = [segment for segment in range(total) if reads.within(reads.scan_stretch(segment, total), key)]
+    homes = [segment for segment in range(total) if ranges.within(ranges.segment_range(segment, total), key)]
     assert len(homes) == 1
 
 
 def test_segments_are_consecutive() -> None:
     for total in (1, 2, 3, 7, 1_000_000):
-        assert reads.scan_stretch(0, total).start <= b"\0" * 8
-        assert reads.scan_stretch(total - 1, total).end == b""
+        assert ranges.segment_range(0, total).start <= b"\0" * 8
+        assert ranges.segment_range(total - 1, total).end == b""
         some = range(min(total - 1, 50))
         assert all(
-            reads.scan_stretch(at, total).end == reads.scan_stretch(at + 1, total).start for at in some
+            ranges.segment_range(at, total).end == ranges.segment_range(at + 1, total).start for at in some
         )
-
-
-@given(st.binary(min_size=8, max_size=9), st.integers(1, 50))
-def test_partitions_are_equal_shares_of_the_hash_space(key: bytes, count: int) -> None:
-    partition = reads.partition_of(key, count)
-    assert 0 <= partition < count
-    assert reads.within(reads.scan_stretch(partition, count), key) or count == 1
-
-
-def test_partitions_grow_with_throughput_and_size() -> None:
-    gigabyte = 1024**3
-    assert reads.partitions(table("pk:S"), None, 0) == 1
-    assert reads.partitions(table("pk:S", on_demand=True), None, 0) == 4
-    assert reads.partitions(table("pk:S"), None, 10 * gigabyte) == 1
-    assert reads.partitions(table("pk:S"), None, 10 * gigabyte + 1) == 2
 
 
 @pytest.mark.parametrize(
@@ -131,4 +119,4 @@ def test_partitions_grow_with_throughput_and_size() -> None:
 )
 def test_conditions_must_fit_the_keys(clauses: list[KeyClause], message: str) -> None:
     with pytest.raises(Invalid, match=message):
-        reads.query_stretch(BASE["S"], None, clauses)
+        ranges.query_range(BASE["S"], None, clauses)

@@ -13,8 +13,8 @@ except ImportError:
     from hashlib import md5
 
 HASH_BYTES = 8
-_ZERO = numbers.encode("0")[0]  # what negative numbers begin with is less
-# The service salts its MD5 with this word; using the same gives the same scan order (found by dynalite's authors).
+_ZERO = numbers.encode("0")[0]  # a negative number begins with a smaller byte
+# The service salts its MD5 with this word, and the same salt gives the same scan order (discovered for dynalite).
 _SALT = b"Outliers"
 
 
@@ -28,8 +28,8 @@ def scalar(value: Value) -> bytes:
     return b64decode(content)
 
 
-def plain_scalar(value: Any, kind: str, bytes_max: int) -> bytes | None:
-    """The bytes of a value as sent, if it surely is a key attribute of this type within its limits; else None."""
+def scalar_or_none(value: Any, kind: str, bytes_max: int) -> bytes | None:
+    """The bytes of a value as sent, if it is a legal key attribute of this type; None: a slower path has to judge."""
     if type(value) is not dict or len(value) != 1:
         return None
     content = value.get(kind)
@@ -49,57 +49,56 @@ def plain_scalar(value: Any, kind: str, bytes_max: int) -> bytes | None:
     return raw if 0 < len(raw) <= bytes_max else None
 
 
-def terminated(value: Value) -> bytes:
-    """Like `scalar`, but what follows it cannot disturb the order."""
+def terminated_scalar(value: Value) -> bytes:
+    """Like `scalar`, with an end: whatever follows it, such keys sort by the value first."""
     (kind,) = value
-    return ended(scalar(value), kind)
+    return escape_and_terminate(scalar(value), kind)
 
 
-def ended(raw: bytes, kind: str) -> bytes:
-    """What `terminated` makes of the bytes that `scalar` gives."""
+def escape_and_terminate(raw: bytes, kind: str) -> bytes:
+    """Give the bytes of a scalar an end that sorts before every continuation of them."""
     if kind == "N":
         # A negative number ends with its own terminator, which sorts after every digit.
         return raw if raw[0] < _ZERO else raw + b"\x00"
-    return raw.replace(b"\x00", b"\x00\xff") + b"\x00\x01"
+    return escape(raw) + b"\x00\x01"
 
 
-def hashed(partition: bytes) -> bytes:
+def escape(raw: bytes) -> bytes:
+    """Keep a zero byte of a string or binary apart from the terminator."""
+    return raw.replace(b"\x00", b"\x00\xff")
+
+
+def partition_hash(partition: bytes) -> bytes:
     """The hash that decides scan order, segments and partitions."""
     digest: bytes = md5(_SALT + partition, usedforsecurity=False).digest()
     return digest[:HASH_BYTES]
 
 
 def partition_prefix(values: list[Value]) -> bytes:
-    """hash, then each partition key attribute behind its length."""
+    """What all keys of one partition key value begin with: the hash, then each attribute behind its length."""
     return joined_prefix([scalar(value) for value in values])
 
 
 def joined_prefix(parts: list[bytes]) -> bytes:
-    """The same from the attributes' bytes."""
+    """`partition_prefix` for attributes that are bytes already."""
     if len(parts) == 1:
         return single_prefix(parts[0])
     sized = b"".join(len(part).to_bytes(2, "big") + part for part in parts)
-    return hashed(b"".join(parts)) + sized
+    return partition_hash(b"".join(parts)) + sized
 
 
 def single_prefix(part: bytes) -> bytes:
-    """The same of a single attribute, as tables have it: made for every item read or written."""
+    """`joined_prefix` of one attribute: every item read or written needs it, so it calls nobody else."""
     digest: bytes = md5(_SALT + part, usedforsecurity=False).digest()
     return digest[:HASH_BYTES] + len(part).to_bytes(2, "big") + part
 
 
-def item_key(partition: Value, sort: Value | None) -> bytes:
-    """The key of an item in its table."""
-    prefix = partition_prefix([partition])
-    return prefix if sort is None else prefix + scalar(sort)
-
-
 def index_key(partition: list[Value], sort: list[Value], base_key: bytes) -> bytes:
     """The key of an index row: its own key attributes, then the item's key, which breaks ties."""
-    return partition_prefix(partition) + b"".join(map(terminated, sort)) + base_key
+    return partition_prefix(partition) + b"".join(map(terminated_scalar, sort)) + base_key
 
 
-def after(prefix: bytes) -> bytes:
+def prefix_end(prefix: bytes) -> bytes:
     """The first key behind every key that starts with this prefix."""
     stripped = prefix.rstrip(b"\xff")
     if not stripped:

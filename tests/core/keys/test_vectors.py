@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from hashrange.core import keys, numbers
+from hashrange.core import numbers
+from hashrange.core.keys import encoding
+from schemas import item_key
 
-_PAGE = Path(__file__).parents[2] / "docs" / "design" / "002-key-bytes.md"
+_PAGE = Path(__file__).parents[3] / "docs" / "design" / "002-key-bytes.md"
 _VECTORS = re.findall(
     r"^\| (number|item|terminated|index) (.+) \| `([0-9a-f]+)` \|$", _PAGE.read_text(), re.MULTILINE
 )
@@ -27,11 +29,11 @@ def _bytes(what: str, text: str) -> bytes:
         return numbers.encode(text)
     if what == "item":
         partition, *sort = _values(text)
-        return keys.item_key(partition, sort[0] if sort else None)
+        return item_key(partition, sort[0] if sort else None)
     if what == "terminated":
-        return keys.terminated(_value(text))
+        return encoding.terminated_scalar(_value(text))
     partition_text, sort_text, item_text = re.fullmatch(r"\((.*)\) \((.*)\) of item (.*)", text).groups()  # type: ignore[union-attr]
-    return keys.index_key(_values(partition_text), _values(sort_text), keys.item_key(_value(item_text), None))
+    return encoding.index_key(_values(partition_text), _values(sort_text), item_key(_value(item_text), None))
 
 
 @pytest.mark.parametrize(("what", "text", "expected"), _VECTORS)
