@@ -6,7 +6,7 @@ from typing import Any
 
 from hashrange.core import values
 from hashrange.core.errors import Invalid, RequestInvalid, Wording
-from hashrange.core.expressions import Resolver
+from hashrange.core.expressions import Binder
 from hashrange.core.limits import PLACEHOLDER_BYTES_MAX
 from hashrange.core.values import Item, Value
 
@@ -41,19 +41,19 @@ def refuse_idle_placeholders(request: Request, expressions: Sequence[str], value
         )
 
 
-def resolver(request: Request, *, wording: Wording = "newer") -> Resolver:
+def resolver(request: Request, *, wording: Wording = "newer") -> Binder:
     """Check the placeholders themselves, names before values, and bind them."""
     names = _names(request)
     raw = request.get("ExpressionAttributeValues")
     if raw is None:
-        return Resolver(names, None)
+        return Binder(names, None)
     _check_placeholders("ExpressionAttributeValues", raw, _VALUE)
-    return Resolver(names, {name: _bound(name, value, wording=wording) for name, value in raw.items()})
+    return Binder(names, {name: _bound(name, value, wording=wording) for name, value in raw.items()})
 
 
-def name_resolver(request: Request) -> Resolver:
+def name_resolver(request: Request) -> Binder:
     """Bind names for an operation that takes no values: one that is sent nevertheless is an unknown member."""
-    return Resolver(_names(request), None)
+    return Binder(_names(request), None)
 
 
 def _names(request: Request) -> dict[str, str] | None:

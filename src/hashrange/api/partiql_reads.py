@@ -10,7 +10,7 @@ from hashrange.api.context import Context
 from hashrange.api.partiql_tokens import Resume
 from hashrange.api.table_names import data_table
 from hashrange.core.capacity import Consumed
-from hashrange.core.expressions.paths import find
+from hashrange.core.expressions.document_paths import find
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX, STATEMENT_READS_PER_PAGE
 from hashrange.core.partiql import Bound

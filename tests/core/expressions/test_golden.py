@@ -7,7 +7,7 @@ import pytest
 from core.expressions.golden import cases, shared
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import (
-    Resolver,
+    Binder,
     apply_update,
     key_condition,
     legacy,
@@ -22,20 +22,20 @@ UPDATES, RETURNED, PROJECTIONS = shared("updates"), shared("returned_paths"), sh
 KEYS, LEGACY = shared("key_conditions"), shared("legacy")
 
 
-def resolver(given: dict[str, Any]) -> Resolver:
+def binder(given: dict[str, Any]) -> Binder:
     values = {name: canonical(value) for name, value in given.get("values", {}).items()}
-    return Resolver(given.get("names"), values)
+    return Binder(given.get("names"), values)
 
 
 def refusal(given: dict[str, Any], parameter: str, text: str) -> str | None:
-    """What the resolver has against a text, without the name of the parameter."""
+    """What the binder has against a text, without the name of the parameter."""
     try:
         if parameter == "UpdateExpression":
-            resolver(given).update(text)
+            binder(given).update(text)
         elif parameter == "ProjectionExpression":
-            resolver(given).projection(text)
+            binder(given).projection(text)
         else:
-            resolver(given).condition("FilterExpression", text)
+            binder(given).condition("FilterExpression", text)
     except Invalid as invalid:
         return invalid.message.removeprefix(f"Invalid {parameter}: ")
     return None
@@ -47,7 +47,7 @@ def changes(before: Item, after: Item) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("group", "text", "holds"), cases("conditions"))
 def test_condition(group: dict[str, Any], text: str, holds: bool) -> None:
-    condition = resolver(CONDITIONS).condition("FilterExpression", text)
+    condition = binder(CONDITIONS).condition("FilterExpression", text)
     assert matches(condition, CONDITIONS["item"]) is holds
 
 
@@ -63,7 +63,7 @@ def test_of_two_flaws_the_service_reports_this_one(group: dict[str, Any], text: 
 
 @pytest.mark.parametrize(("group", "text", "outcome"), cases("updates"))
 def test_update(group: dict[str, Any], text: str, outcome: Any) -> None:
-    update = resolver(UPDATES).update(text)
+    update = binder(UPDATES).update(text)
     if isinstance(outcome, str):
         with pytest.raises(Invalid) as refused:
             apply_update(update, UPDATES["item"])
@@ -74,20 +74,20 @@ def test_update(group: dict[str, Any], text: str, outcome: Any) -> None:
 
 @pytest.mark.parametrize(("group", "text", "old", "new"), cases("returned_paths"))
 def test_returned_paths(group: dict[str, Any], text: str, old: Item, new: Item) -> None:
-    applied = apply_update(resolver(RETURNED).update(text), RETURNED["item"])
+    applied = apply_update(binder(RETURNED).update(text), RETURNED["item"])
     assert select_paths(applied.paths, RETURNED["item"]) == old
     assert select_paths(applied.paths, applied.item) == new
 
 
 @pytest.mark.parametrize(("group", "text", "kept"), cases("projections"))
 def test_projection(group: dict[str, Any], text: str, kept: Item) -> None:
-    assert pick(resolver(PROJECTIONS).projection(text), PROJECTIONS["item"]) == kept
+    assert pick(binder(PROJECTIONS).projection(text), PROJECTIONS["item"]) == kept
 
 
 @pytest.mark.parametrize(("group", "text", "clauses"), cases("key_conditions"))
 def test_key_condition(group: dict[str, Any], text: str, clauses: Any) -> None:
     try:
-        condition = resolver(KEYS).condition("KeyConditionExpression", text)
+        condition = binder(KEYS).condition("KeyConditionExpression", text)
         found: Any = [
             [clause.attribute, clause.operator, list(clause.operands)] for clause in key_condition(condition)
         ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hashrange.core import values
 from hashrange.core.errors import Refused
-from hashrange.core.expressions import Resolver, key_condition, open_key_condition
+from hashrange.core.expressions import Binder, key_condition, open_key_condition
 from hashrange.core.keys import primary_key, ranges
 from hashrange.core.keys.template import KeyTemplate
 from schemas import index, table
@@ -32,10 +32,10 @@ sent_values = st.sampled_from(
 
 
 def condition(text: str, sent: dict[str, Any]) -> Any:
-    resolver = Resolver(None, {name: values.canonical(value) for name, value in sent.items()})
-    resolved = resolver.condition("KeyConditionExpression", text)
-    resolver.finish()
-    return resolved
+    binder = Binder(None, {name: values.canonical(value) for name, value in sent.items()})
+    bound = binder.condition("KeyConditionExpression", text)
+    binder.finish()
+    return bound
 
 
 def template(at: Any, text: str) -> KeyTemplate:

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from core.partiql.printing import condition_text, conditions, statement_text
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import tree
+from hashrange.core.expressions import resolved
 from hashrange.core.partiql import ast, bind
 from hashrange.core.partiql.prepared import prepare
 
@@ -22,7 +22,7 @@ def cases(name: str) -> list[Any]:
     return [pytest.param(group, *case, id=case[0]) for group in groups for case in group["cases"]]
 
 
-def where_of(text: str) -> tree.Node | None:
+def where_of(text: str) -> resolved.Node | None:
     parsed = prepare(f"SELECT * FROM t WHERE {text}").statement
     assert isinstance(parsed, ast.Select)
     return parsed.where
@@ -49,7 +49,7 @@ def test_a_statement_is_refused(group: dict[str, Any], text: str, message: str) 
 
 
 @given(conditions())
-def test_what_is_printed_is_read_back(node: tree.Node) -> None:
+def test_what_is_printed_is_read_back(node: resolved.Node) -> None:
     assert where_of(condition_text(node)) == node
 
 

@@ -1,44 +1,25 @@
-"""The parameters that expressions replaced, read into the same trees with the messages of their own time."""
+"""The parameters that expressions replaced: read into the same resolved nodes, with messages of their own."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import build
+from hashrange.core.expressions import build, resolved
 from hashrange.core.expressions.condition import Condition
-from hashrange.core.expressions.keys import KeyClause, KeyOperator
+from hashrange.core.expressions.key_clauses import KeyClause, KeyOperator
 from hashrange.core.expressions.order import compare
 from hashrange.core.expressions.project import Projection, projection
-from hashrange.core.expressions.tree import (
-    Action,
-    Add,
-    And,
-    AttributeExists,
-    AttributeNotExists,
-    BeginsWith,
-    Between,
-    Compare,
-    Contains,
-    Delete,
-    In,
-    Literal,
-    Node,
-    Not,
-    Or,
-    Path,
-    Remove,
-    Set,
-)
 from hashrange.core.expressions.update import Update
 from hashrange.core.values import Value
 
-Asked = Mapping[str, Mapping[str, Any]]
+# One structure of the request per attribute name.
+ByAttribute = Mapping[str, Mapping[str, Any]]
 
 _PREFIX = "One or more parameter values were invalid: "
 _SETS = frozenset({"SS", "NS", "BS"})
 _ORDERED = frozenset({"S", "N", "B"})
 
-# How many values each operator takes; IN takes one or more.
+# How many values an operator takes, if not one; IN takes one or more.
 _VALUE_COUNTS = {"NULL": 0, "NOT_NULL": 0, "BETWEEN": 2}
 _VALUE_TYPES = {
     "LT": _ORDERED,
@@ -63,89 +44,93 @@ _KEY_OPERATORS: dict[str, KeyOperator] = {
 
 
 def attributes_to_get(names: Sequence[str]) -> Projection:
-    """AttributesToGet: whole attributes, each named once."""
+    """AttributesToGet: whole attributes, no name twice."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
             raise Invalid(f"{_PREFIX}Duplicate value in attribute name: {name}")
         seen.add(name)
-    return projection(Path((name,)) for name in names)
+    return projection(resolved.Path((name,)) for name in names)
 
 
-def expected(conditions: Asked | None, operator: str | None) -> Condition | None:
+def expected(conditions: ByAttribute | None, operator: str | None) -> Condition | None:
     """Expected: what the stored item must be like for a write to happen."""
-    nodes = [_expectation(name, asked) for name, asked in (conditions or {}).items()]
+    nodes = [_expectation(name, expectation) for name, expectation in (conditions or {}).items()]
     return _joined(nodes, operator)
 
 
-def filter_conditions(conditions: Asked | None, operator: str | None) -> Condition | None:
+def filter_conditions(conditions: ByAttribute | None, operator: str | None) -> Condition | None:
     """QueryFilter and ScanFilter: what an item must be like to be returned."""
     nodes = []
-    for name, asked in (conditions or {}).items():
-        values = asked.get("AttributeValueList") or []
-        _check_values(asked["ComparisonOperator"], values)
-        nodes.append(_node(name, asked["ComparisonOperator"], values))
+    for name, condition in (conditions or {}).items():
+        values = condition.get("AttributeValueList") or []
+        _check_values(condition["ComparisonOperator"], values)
+        nodes.append(_node(name, condition["ComparisonOperator"], values))
     return _joined(nodes, operator)
 
 
-def key_conditions(conditions: Asked) -> list[KeyClause]:
+def key_conditions(conditions: ByAttribute) -> list[KeyClause]:
     """KeyConditions: at most one per key attribute."""
-    for asked in conditions.values():
-        _check_values(asked["ComparisonOperator"], asked.get("AttributeValueList") or [])
+    for condition in conditions.values():
+        _check_values(condition["ComparisonOperator"], condition.get("AttributeValueList") or [])
     if len(conditions) not in (1, 2):
         raise Invalid("Conditions can be of length 1 or 2 only")
     clauses = []
-    for name, asked in conditions.items():
-        operator = _KEY_OPERATORS.get(asked["ComparisonOperator"])
+    for name, condition in conditions.items():
+        operator = _KEY_OPERATORS.get(condition["ComparisonOperator"])
         if operator is None:
             raise Invalid("Attempted conditional constraint is not an indexable operation")
-        clauses.append(KeyClause(name, operator, tuple(asked["AttributeValueList"])))
+        clauses.append(KeyClause(name, operator, tuple(condition["AttributeValueList"])))
     return clauses
 
 
-def attribute_updates(updates: Asked) -> Update:
-    """AttributeUpdates: one action on each of some whole attributes."""
-    return build.update([_action(name, asked) for name, asked in updates.items()])
+def attribute_updates(updates: ByAttribute) -> Update:
+    """AttributeUpdates: one action per attribute."""
+    return build.update([_action(name, update) for name, update in updates.items()])
 
 
-def _action(name: str, asked: Mapping[str, Any]) -> Action:
-    action, value = asked.get("Action") or "PUT", asked.get("Value")
-    path = Path((name,))
+def _action(name: str, update: Mapping[str, Any]) -> resolved.Action:
+    action, value = update.get("Action") or "PUT", update.get("Value")
+    path = resolved.Path((name,))
     if value is None:
         if action == "DELETE":
-            return Remove(path)
+            return resolved.Remove(path)
         raise Invalid(f"{_PREFIX}Only DELETE action is allowed when no attribute value is specified")
     kind = next(iter(value))
     if action == "DELETE":
         if kind not in _SETS:
             raise Invalid(f"{_PREFIX}DELETE action with value is not supported for the type {kind}")
-        return Delete(path, Literal(value), legacy=True)
+        return resolved.Delete(path, resolved.Literal(value), legacy=True)
     if action == "ADD":
-        # Lists are not documented here, yet they are taken, and appended to.
+        # Lists are not documented here, but the service takes them and appends.
         if kind not in _SETS and kind not in ("N", "L"):
             raise Invalid(f"{_PREFIX}ADD action is not supported for the type {kind}")
-        return Add(path, Literal(value), legacy=True)
-    return Set(path, Literal(value))
+        return resolved.Add(path, resolved.Literal(value), legacy=True)
+    return resolved.Set(path, resolved.Literal(value))
 
 
-def _expectation(name: str, asked: Mapping[str, Any]) -> Node:
-    _check_expectation(name, asked)
-    operator = asked.get("ComparisonOperator")
+def _expectation(name: str, expectation: Mapping[str, Any]) -> resolved.Node:
+    _check_expectation(name, expectation)
+    operator = expectation.get("ComparisonOperator")
     if operator is None:
-        return _node(name, "EQ", [asked["Value"]]) if "Value" in asked else _node(name, "NULL", [])
-    values = asked["AttributeValueList"] if "AttributeValueList" in asked else _single(asked)
+        return (
+            _node(name, "EQ", [expectation["Value"]]) if "Value" in expectation else _node(name, "NULL", [])
+        )
+    values = (
+        expectation["AttributeValueList"] if "AttributeValueList" in expectation else _single(expectation)
+    )
     _check_values(operator, values)
     return _node(name, operator, values)
 
 
-def _single(asked: Mapping[str, Any]) -> list[Value]:
-    return [asked["Value"]] if "Value" in asked else []
+def _single(expectation: Mapping[str, Any]) -> list[Value]:
+    return [expectation["Value"]] if "Value" in expectation else []
 
 
-def _check_expectation(name: str, asked: Mapping[str, Any]) -> None:
+def _check_expectation(name: str, expectation: Mapping[str, Any]) -> None:
     """Two generations of this parameter meet in one structure; they do not mix."""
-    operator, exists = asked.get("ComparisonOperator"), asked.get("Exists")
-    valued, listed = "Value" in asked, "AttributeValueList" in asked
+    operator, exists = expectation.get("ComparisonOperator"), expectation.get("Exists")
+    valued, listed = "Value" in expectation, "AttributeValueList" in expectation
     problem = None
     if valued and listed:
         problem = "Value and AttributeValueList cannot be used together"
@@ -184,31 +169,33 @@ def _check_values(operator: str, values: Sequence[Value]) -> None:
         )
 
 
-_Maker = Callable[[Path, Sequence[Literal]], Node]
+_Maker = Callable[[resolved.Path, Sequence[resolved.Literal]], resolved.Node]
 
 _NODES: dict[str, _Maker] = {
-    "EQ": lambda path, values: Compare("=", path, values[0]),
-    "NE": lambda path, values: Compare("<>", path, values[0]),
-    "LT": lambda path, values: Compare("<", path, values[0]),
-    "LE": lambda path, values: Compare("<=", path, values[0]),
-    "GT": lambda path, values: Compare(">", path, values[0]),
-    "GE": lambda path, values: Compare(">=", path, values[0]),
-    "NULL": lambda path, _: AttributeNotExists(path),
-    "NOT_NULL": lambda path, _: AttributeExists(path),
-    "CONTAINS": lambda path, values: Contains(path, values[0]),
-    # Unlike NOT contains(), this one wants the attribute to be there.
-    "NOT_CONTAINS": lambda path, values: And((AttributeExists(path), Not(Contains(path, values[0])))),
-    "BEGINS_WITH": lambda path, values: BeginsWith(path, values[0]),
-    "IN": lambda path, values: In(path, tuple(values)),
-    "BETWEEN": lambda path, values: Between(path, values[0], values[1]),
+    "EQ": lambda path, values: resolved.Compare("=", path, values[0]),
+    "NE": lambda path, values: resolved.Compare("<>", path, values[0]),
+    "LT": lambda path, values: resolved.Compare("<", path, values[0]),
+    "LE": lambda path, values: resolved.Compare("<=", path, values[0]),
+    "GT": lambda path, values: resolved.Compare(">", path, values[0]),
+    "GE": lambda path, values: resolved.Compare(">=", path, values[0]),
+    "NULL": lambda path, _: resolved.AttributeNotExists(path),
+    "NOT_NULL": lambda path, _: resolved.AttributeExists(path),
+    "CONTAINS": lambda path, values: resolved.Contains(path, values[0]),
+    # Unlike NOT contains(), this one needs the attribute to exist.
+    "NOT_CONTAINS": lambda path, values: resolved.And(
+        (resolved.AttributeExists(path), resolved.Not(resolved.Contains(path, values[0])))
+    ),
+    "BEGINS_WITH": lambda path, values: resolved.BeginsWith(path, values[0]),
+    "IN": lambda path, values: resolved.In(path, tuple(values)),
+    "BETWEEN": lambda path, values: resolved.Between(path, values[0], values[1]),
 }
 
 
-def _node(name: str, operator: str, values: Sequence[Value]) -> Node:
-    return _NODES[operator](Path((name,)), [Literal(value) for value in values])
+def _node(name: str, operator: str, values: Sequence[Value]) -> resolved.Node:
+    return _NODES[operator](resolved.Path((name,)), [resolved.Literal(value) for value in values])
 
 
-def _joined(nodes: list[Node], operator: str | None) -> Condition | None:
+def _joined(nodes: list[resolved.Node], operator: str | None) -> Condition | None:
     if operator is not None and not nodes:
         raise Invalid("ConditionalOperator cannot be used without Filter or Expected")
     if operator is not None and len(nodes) == 1:
@@ -217,4 +204,4 @@ def _joined(nodes: list[Node], operator: str | None) -> Condition | None:
         return None
     if len(nodes) == 1:
         return build.condition(nodes[0])
-    return build.condition(Or(tuple(nodes)) if operator == "OR" else And(tuple(nodes)))
+    return build.condition(resolved.Or(tuple(nodes)) if operator == "OR" else resolved.And(tuple(nodes)))

@@ -3,25 +3,10 @@
 import msgspec
 
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import checks
+from hashrange.core.expressions import resolved, value_checks
+from hashrange.core.expressions.document_paths import clash
 from hashrange.core.expressions.errors import Flaw
-from hashrange.core.expressions.paths import clash
-from hashrange.core.expressions.tree import (
-    Action,
-    Add,
-    Arithmetic,
-    Assigned,
-    Delete,
-    IfNotExists,
-    ListAppend,
-    Literal,
-    Parameter,
-    Path,
-    Remove,
-    Set,
-    Values,
-    known_value,
-)
+from hashrange.core.expressions.resolved import known_value
 from hashrange.core.partiql import literals
 from hashrange.core.partiql.cursor import Cursor
 from hashrange.core.partiql.errors import NotWellFormed
@@ -33,10 +18,10 @@ class SetOperand(msgspec.Struct, frozen=True):
     """The second argument of SET_ADD and SET_DELETE must be a set."""
 
     function: str
-    operand: Literal | Parameter
+    operand: resolved.Known
     position: str
 
-    def run(self, values: Values) -> None:
+    def run(self, values: resolved.Values) -> None:
         """The value must be a set."""
         if next(iter(known_value(self.operand, values))) not in _SETS:
             raise Flaw(not_a_set(self.function, self.position))
@@ -47,9 +32,9 @@ def not_a_set(function: str, position: str) -> str:
     return f"The second argument to {function} must be a value with type SET at {position}"
 
 
-def actions(cursor: Cursor) -> tuple[Action, ...]:
+def actions(cursor: Cursor) -> tuple[resolved.Action, ...]:
     """All SET and REMOVE clauses, of which there must be at least one."""
-    found: list[Action] = []
+    found: list[resolved.Action] = []
     while cursor.at_word("SET", "REMOVE"):
         read = _assignment if cursor.advance().word == "SET" else _removal
         found.append(read(cursor))
@@ -61,27 +46,27 @@ def actions(cursor: Cursor) -> tuple[Action, ...]:
     return tuple(found)
 
 
-def _check_paths(cursor: Cursor, paths: list[Path]) -> None:
+def _check_paths(cursor: Cursor, paths: list[resolved.Path]) -> None:
     """No two actions may meet; like the expressions, from the last to the first."""
-    seen: list[Path] = []
+    seen: list[resolved.Path] = []
     for path in reversed(paths):
         problem = clash(seen, path)
         if problem is not None:
-            cursor.checks.append(checks.Fault(problem))
+            cursor.checks.append(value_checks.Fault(problem))
         seen.append(path)
 
 
-def _removal(cursor: Cursor) -> Remove:
-    return Remove(cursor.simple_path())
+def _removal(cursor: Cursor) -> resolved.Remove:
+    return resolved.Remove(cursor.simple_path())
 
 
-def _assignment(cursor: Cursor) -> Action:
+def _assignment(cursor: Cursor) -> resolved.Action:
     target = cursor.simple_path()
     if not cursor.skip_symbol("="):
         raise NotWellFormed("Expected '='")
     function = cursor.call("SET_ADD", "SET_DELETE")
     if function is None:
-        return Set(target, _sum(cursor))
+        return resolved.Set(target, _sum(cursor))
     argument = cursor.token
     if cursor.path() != target:
         raise Invalid(
@@ -93,10 +78,10 @@ def _assignment(cursor: Cursor) -> Action:
     members = literals.value(cursor)
     cursor.expect_symbol(")")
     cursor.checks.append(SetOperand(function.word, members, argument.position))
-    return Add(target, members) if function.word == "SET_ADD" else Delete(target, members)
+    return resolved.Add(target, members) if function.word == "SET_ADD" else resolved.Delete(target, members)
 
 
-def _sum(cursor: Cursor) -> Assigned:
+def _sum(cursor: Cursor) -> resolved.Assigned:
     total = _assigned(cursor)
     levels = 0
     while cursor.at_symbol("+", "-"):
@@ -105,24 +90,24 @@ def _sum(cursor: Cursor) -> Assigned:
         operator = "+" if cursor.advance().text == "+" else "-"
         cursor.expect_right_side()
         right = _assigned(cursor)
-        _check_types(cursor, operator, (total, right), checks.NUMBER_TYPES)
-        total = Arithmetic("+" if operator == "+" else "-", total, right)
+        _check_types(cursor, operator, (total, right), value_checks.NUMBER_TYPES)
+        total = resolved.Arithmetic("+" if operator == "+" else "-", total, right)
     cursor.unnest(levels)
     return total
 
 
 def _check_types(
-    cursor: Cursor, operator: str, operands: tuple[Assigned, ...], allowed: frozenset[str]
+    cursor: Cursor, operator: str, operands: tuple[resolved.Assigned, ...], allowed: frozenset[str]
 ) -> None:
     """Values have a type now; paths and functions only once the item is there."""
     cursor.checks += [
-        checks.Typed(operator, operand, allowed)
+        value_checks.Typed(operator, operand, allowed)
         for operand in operands
-        if isinstance(operand, Literal | Parameter)
+        if isinstance(operand, resolved.Known)
     ]
 
 
-def _assigned(cursor: Cursor) -> Assigned:
+def _assigned(cursor: Cursor) -> resolved.Assigned:
     if literals.at_value(cursor):
         return literals.value(cursor)
     cursor.nest()
@@ -133,19 +118,19 @@ def _assigned(cursor: Cursor) -> Assigned:
         function = cursor.call("LIST_APPEND", "IF_NOT_EXISTS")
         assigned = cursor.path() if function is None else _call(cursor, function.word)
     cursor.unnest()
-    if isinstance(assigned, Path) and cursor.at_symbol("("):
+    if isinstance(assigned, resolved.Path) and cursor.at_symbol("("):
         raise Invalid(f"Invalid function name; function: {assigned.parts[-1]}")
     return assigned
 
 
-def _call(cursor: Cursor, function: str) -> Assigned:
+def _call(cursor: Cursor, function: str) -> resolved.Assigned:
     first = _sum(cursor)
     cursor.expect_symbol(",")
     second = _sum(cursor)
     cursor.expect_symbol(")")
     if function == "LIST_APPEND":
-        _check_types(cursor, "list_append", (first, second), checks.LIST_TYPES)
-        return ListAppend(first, second)
-    if not isinstance(first, Path):
+        _check_types(cursor, "list_append", (first, second), value_checks.LIST_TYPES)
+        return resolved.ListAppend(first, second)
+    if not isinstance(first, resolved.Path):
         raise Invalid("Operator or function requires a document path; operator or function: if_not_exists")
-    return IfNotExists(first, second)
+    return resolved.IfNotExists(first, second)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from hashrange.core.expressions.tree import Action, Literal, Node, Parameter, Path, Values
+from hashrange.core.expressions import resolved
 
 Returning = OneOf["ALL OLD", "ALL NEW", "MODIFIED OLD", "MODIFIED NEW"]
 
@@ -13,7 +13,7 @@ Returning = OneOf["ALL OLD", "ALL NEW", "MODIFIED OLD", "MODIFIED NEW"]
 class Check(Protocol):
     """Something that only the values of a request can show; raises the expression engine's Flaw."""
 
-    def run(self, values: Values) -> None:
+    def run(self, values: resolved.Values) -> None:
         """Raise if the rule is broken."""
 
 
@@ -27,7 +27,7 @@ class Target(msgspec.Struct, frozen=True):
 class Column(msgspec.Struct, frozen=True):
     """One column of a SELECT: where it is found, and the name under which it comes back."""
 
-    path: Path
+    path: resolved.Path
     name: str
 
 
@@ -43,7 +43,7 @@ class Select(msgspec.Struct, frozen=True):
 
     target: Target
     columns: tuple[Column, ...]
-    where: Node | None
+    where: resolved.Node | None
     order: tuple[OrderTerm, ...] = ()
 
 
@@ -51,15 +51,15 @@ class Insert(msgspec.Struct, frozen=True):
     """INSERT INTO: the item's attributes, or a parameter that holds the whole item."""
 
     target: Target
-    item: tuple[tuple[str, Literal | Parameter], ...] | Parameter
+    item: tuple[tuple[str, resolved.Known], ...] | resolved.Parameter
 
 
 class Update(msgspec.Struct, frozen=True):
     """UPDATE, in either word order."""
 
     target: Target
-    actions: tuple[Action, ...]
-    where: Node | None
+    actions: tuple[resolved.Action, ...]
+    where: resolved.Node | None
     returning: Returning | None
 
 
@@ -67,7 +67,7 @@ class Delete(msgspec.Struct, frozen=True):
     """DELETE FROM."""
 
     target: Target
-    where: Node | None
+    where: resolved.Node | None
     returning: Returning | None
 
 

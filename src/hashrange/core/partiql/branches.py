@@ -5,22 +5,9 @@ from itertools import product
 
 import msgspec
 
-from hashrange.core.expressions.keys import KeyClause, KeyOperator
-from hashrange.core.expressions.tree import (
-    And,
-    BeginsWith,
-    Between,
-    Compare,
-    In,
-    Literal,
-    Node,
-    Operand,
-    Or,
-    Parameter,
-    Path,
-    Values,
-    known_value,
-)
+from hashrange.core.expressions import resolved
+from hashrange.core.expressions.key_clauses import KeyClause, KeyOperator
+from hashrange.core.expressions.resolved import known_value
 from hashrange.core.schema import KeyAttribute
 from hashrange.core.values import Value
 
@@ -34,7 +21,7 @@ class Branch(msgspec.Struct, frozen=True):
     """One alternative: what it asks of the key, and what else."""
 
     clauses: tuple[KeyClause, ...] = ()
-    filters: tuple[Node, ...] = ()
+    filters: tuple[resolved.Node, ...] = ()
 
     def joined(self, other: "Branch") -> "Branch":
         """Both together."""
@@ -54,7 +41,11 @@ class Decomposition:
     """A WHERE clause taken apart along the key of a table or index."""
 
     def __init__(
-        self, where: Node | None, values: Values, partition: KeyAttribute, sort: KeyAttribute | None
+        self,
+        where: resolved.Node | None,
+        values: resolved.Values,
+        partition: KeyAttribute,
+        sort: KeyAttribute | None,
     ) -> None:
         self._values = values
         self._partition = partition.name
@@ -80,21 +71,21 @@ class Decomposition:
             found.append((partition, branch))
         return found
 
-    def _pins(self, node: Node) -> bool:
+    def _pins(self, node: resolved.Node) -> bool:
         """Whether every alternative says something about the partition."""
         match node:
-            case And(parts):
+            case resolved.And(parts):
                 return any(map(self._pins, parts))
-            case Or(parts):
+            case resolved.Or(parts):
                 return all(map(self._pins, parts))
             case _:
                 return any(clause.attribute == self._partition for clause in self._key_clauses(node))
 
-    def _spread(self, node: Node) -> list[Branch]:
+    def _spread(self, node: resolved.Node) -> list[Branch]:
         match node:
-            case And(parts):
+            case resolved.And(parts):
                 return self._multiplied(parts)
-            case Or(parts) if self._names_key(node):
+            case resolved.Or(parts) if self._names_key(node):
                 found = [branch for part in parts for branch in self._spread(part)]
                 if len(found) > BRANCHES_MAX:
                     raise TooManyBranches
@@ -104,7 +95,7 @@ class Decomposition:
                 self.clauses += clauses
                 return [Branch((clause,)) for clause in clauses] or [Branch((), (node,))]
 
-    def _multiplied(self, parts: tuple[Node, ...]) -> list[Branch]:
+    def _multiplied(self, parts: tuple[resolved.Node, ...]) -> list[Branch]:
         found = [Branch()]
         for part in parts:
             more = self._spread(part)
@@ -113,14 +104,14 @@ class Decomposition:
             found = [left.joined(right) for left, right in product(found, more)]
         return found
 
-    def _names_key(self, node: Node) -> bool:
+    def _names_key(self, node: resolved.Node) -> bool:
         match node:
-            case And(parts) | Or(parts):
+            case resolved.And(parts) | resolved.Or(parts):
                 return any(map(self._names_key, parts))
             case _:
                 return any(True for _ in self._key_clauses(node))
 
-    def _key_clauses(self, node: Node) -> Iterator[KeyClause]:
+    def _key_clauses(self, node: resolved.Node) -> Iterator[KeyClause]:
         """A condition as conditions on the key, several if it is a list of alternatives; none if it is not one."""
         for clause in _clauses(node, self._values):
             if clause.attribute == self._sort or (
@@ -129,24 +120,36 @@ class Decomposition:
                 yield clause
 
 
-def _clauses(node: Node, values: Values) -> Iterator[KeyClause]:
+def _clauses(node: resolved.Node, values: resolved.Values) -> Iterator[KeyClause]:
     match node:
-        case Compare(comparator, Path((str(name),)), Literal() | Parameter() as value) if comparator != "<>":
+        case resolved.Compare(
+            comparator, resolved.Path((str(name),)), resolved.Literal() | resolved.Parameter() as value
+        ) if comparator != "<>":
             yield KeyClause(name, _UPRIGHT[comparator], (known_value(value, values),))
-        case Compare(comparator, Literal() | Parameter() as value, Path((str(name),))) if comparator != "<>":
+        case resolved.Compare(
+            comparator, resolved.Literal() | resolved.Parameter() as value, resolved.Path((str(name),))
+        ) if comparator != "<>":
             yield KeyClause(name, _MIRRORED[comparator], (known_value(value, values),))
-        case Between(Path((str(name),)), Literal() | Parameter() as lower, Literal() | Parameter() as upper):
+        case resolved.Between(
+            resolved.Path((str(name),)),
+            resolved.Literal() | resolved.Parameter() as lower,
+            resolved.Literal() | resolved.Parameter() as upper,
+        ):
             yield KeyClause(name, "BETWEEN", (known_value(lower, values), known_value(upper, values)))
-        case BeginsWith(Path((str(name),)), Literal() | Parameter() as prefix):
+        case resolved.BeginsWith(
+            resolved.Path((str(name),)), resolved.Literal() | resolved.Parameter() as prefix
+        ):
             yield KeyClause(name, "begins_with", (known_value(prefix, values),))
-        case In(Path((str(name),)), candidates):
+        case resolved.In(resolved.Path((str(name),)), candidates):
             yield from _alternatives(name, candidates, values)
         case _:
             pass
 
 
-def _alternatives(name: str, candidates: tuple[Operand, ...], values: Values) -> list[KeyClause]:
-    known = [each for each in candidates if isinstance(each, Literal | Parameter)]
+def _alternatives(
+    name: str, candidates: tuple[resolved.Operand, ...], values: resolved.Values
+) -> list[KeyClause]:
+    known = [each for each in candidates if isinstance(each, resolved.Known)]
     if len(known) < len(candidates):
         return []
     return [KeyClause(name, "=", (known_value(each, values),)) for each in known]

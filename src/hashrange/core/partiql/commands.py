@@ -4,21 +4,10 @@ from functools import lru_cache
 
 from hashrange.core import indexes
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition, Update
+from hashrange.core.expressions import Condition, Update, resolved
 from hashrange.core.expressions.build import condition
 from hashrange.core.expressions.condition import ConditionPlan, plan_condition
-from hashrange.core.expressions.tree import (
-    And,
-    AttributeExists,
-    AttributeNotExists,
-    Literal,
-    Node,
-    Or,
-    Parameter,
-    Path,
-    Values,
-    known_value,
-)
+from hashrange.core.expressions.resolved import known_value
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import NESTING_LEVELS_MAX
 from hashrange.core.mutation import Change, Check, Delete, Put
@@ -39,8 +28,11 @@ def inserted_item(bound: Bound, statement: ast.Insert) -> Item:
     return item
 
 
-def _item(item: tuple[tuple[str, Literal | Parameter], ...] | Parameter, values: Values) -> Item:
-    if not isinstance(item, Parameter):
+def _item(
+    item: tuple[tuple[str, resolved.Known], ...] | resolved.Parameter,
+    values: resolved.Values,
+) -> Item:
+    if not isinstance(item, resolved.Parameter):
         return {name: known_value(value, values) for name, value in item}
     content = known_value(item, values).get("M")
     if content is None:
@@ -56,26 +48,26 @@ def put(table: Table, item: Item, size: int) -> Put:
     return Put(key, item, size, Condition(_missing(table.hash.name), {}), wants_old=True)
 
 
-def change(table: Table, key: Item, bound: Bound, update: Update, rest: tuple[Node, ...]) -> Change:
+def change(table: Table, key: Item, bound: Bound, update: Update, rest: tuple[resolved.Node, ...]) -> Change:
     """UPDATE: change the item, which must be there and meet the rest of the WHERE clause."""
     where = bound.where if rest else None
     key_paths.refuse_nested(table, table.indexes, update, where)
     plan = _present(table.hash.name)
     if where is not None:
-        root, held = And((plan.root, where.root)), where.plan.test
+        root, held = resolved.And((plan.root, where.root)), where.plan.test
         plan = ConditionPlan(
             root, where.plan.mentions, lambda item, values: bool(item) and held(item, values)
         )
     return Change(primary_key.of_key(table, key), key, update, Condition(plan, bound.values))
 
 
-def delete(table: Table, key: Item, bound: Bound, rest: tuple[Node, ...]) -> Delete:
+def delete(table: Table, key: Item, bound: Bound, rest: tuple[resolved.Node, ...]) -> Delete:
     """DELETE: remove the item, which must meet the rest of the WHERE clause if it is there."""
     where = bound.where if rest else None
     if where is None:
         return Delete(primary_key.of_key(table, key), wants_old=True)
     key_paths.refuse_nested(table, table.indexes, where)
-    root, held = Or((_missing(table.hash.name).root, where.root)), where.plan.test
+    root, held = resolved.Or((_missing(table.hash.name).root, where.root)), where.plan.test
     plan = ConditionPlan(root, where.plan.mentions, lambda item, values: not item or held(item, values))
     return Delete(primary_key.of_key(table, key), Condition(plan, bound.values), wants_old=True)
 
@@ -86,18 +78,18 @@ def check_exists(table: Table, pinned: Pinned) -> None:
         raise Invalid("EXISTS() must contain a single item read with additional condition")
 
 
-def check(table: Table, pinned: Pinned, values: Values) -> Check:
+def check(table: Table, pinned: Pinned, values: resolved.Values) -> Check:
     """EXISTS: only look whether an item meets the conditions beside its key."""
-    asked = condition(And(pinned.rest), values)
+    asked = condition(resolved.And(pinned.rest), values)
     key_paths.refuse_nested(table, table.indexes, asked)
     return Check(primary_key.of_key(table, pinned.key), asked)
 
 
 @lru_cache
 def _missing(name: str) -> ConditionPlan:
-    return plan_condition(AttributeNotExists(Path((name,))))
+    return plan_condition(resolved.AttributeNotExists(resolved.Path((name,))))
 
 
 @lru_cache
 def _present(name: str) -> ConditionPlan:
-    return plan_condition(AttributeExists(Path((name,))))
+    return plan_condition(resolved.AttributeExists(resolved.Path((name,))))

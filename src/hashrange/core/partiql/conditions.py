@@ -5,37 +5,17 @@ from typing import Literal as OneOf
 
 from hashrange.core import limits
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import checks
-from hashrange.core.expressions.tree import (
-    And,
-    AttributeExists,
-    AttributeNotExists,
-    AttributeType,
-    BeginsWith,
-    Between,
-    Comparator,
-    Compare,
-    Contains,
-    In,
-    Literal,
-    Node,
-    Not,
-    Operand,
-    Or,
-    Parameter,
-    Path,
-    Size,
-)
+from hashrange.core.expressions import resolved, value_checks
 from hashrange.core.partiql import literals
 from hashrange.core.partiql.cursor import Cursor
 from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind
 from hashrange.core.partiql.types import TYPE_CODES, TypeName
 
-Term = Operand | Node
+Term = resolved.Operand | resolved.Node
 Bracket = OneOf["[", "("]
 
-_COMPARATORS: dict[str, Comparator] = {
+_COMPARATORS: dict[str, resolved.Comparator] = {
     "=": "=",
     "<>": "<>",
     "!=": "<>",
@@ -44,22 +24,22 @@ _COMPARATORS: dict[str, Comparator] = {
     ">": ">",
     ">=": ">=",
 }
-_TRUE, _FALSE = Literal({"BOOL": True}), Literal({"BOOL": False})
+_TRUE, _FALSE = resolved.Literal({"BOOL": True}), resolved.Literal({"BOOL": False})
 
 
-def condition(cursor: Cursor) -> Node:
+def condition(cursor: Cursor) -> resolved.Node:
     """A whole condition."""
     return _holds(cursor, _any(cursor))
 
 
-def _holds(cursor: Cursor, term: Term) -> Node:
+def _holds(cursor: Cursor, term: Term) -> resolved.Node:
     if _is_operand(term):
         raise cursor.unexpected()
     return term  # type: ignore[return-value]  # what is no operand is a condition
 
 
 def _is_operand(term: Term) -> bool:
-    return isinstance(term, Path | Literal | Parameter | Size)
+    return isinstance(term, resolved.Path | resolved.Literal | resolved.Parameter | resolved.Size)
 
 
 def _any(cursor: Cursor) -> Term:
@@ -70,7 +50,7 @@ def _any(cursor: Cursor) -> Term:
     while cursor.skip_word("OR"):
         cursor.expect_right_side()
         found.append(_holds(cursor, _all(cursor)))
-    return Or(tuple(found))
+    return resolved.Or(tuple(found))
 
 
 def _all(cursor: Cursor) -> Term:
@@ -82,11 +62,11 @@ def _all(cursor: Cursor) -> Term:
     while cursor.skip_word("AND"):
         cursor.expect_right_side()
         found += _spliced(_holds(cursor, _negated(cursor)))
-    return And(tuple(found))
+    return resolved.And(tuple(found))
 
 
-def _spliced(node: Node) -> list[Node]:
-    return list(node.conditions) if isinstance(node, And) else [node]
+def _spliced(node: resolved.Node) -> list[resolved.Node]:
+    return list(node.conditions) if isinstance(node, resolved.And) else [node]
 
 
 def _negated(cursor: Cursor) -> Term:
@@ -96,7 +76,7 @@ def _negated(cursor: Cursor) -> Term:
         cursor.nest()
     term = _compared(cursor)
     for _ in range(negations):
-        term = Not(_holds(cursor, term))
+        term = resolved.Not(_holds(cursor, term))
     cursor.unnest(negations)
     return term
 
@@ -110,7 +90,7 @@ def _compared(cursor: Cursor) -> Term:
             term = _comparison(cursor, term)
         elif cursor.at_word("NOT") and cursor.following.word in ("BETWEEN", "IN", "LIKE"):
             cursor.advance()
-            term = Not(_negatable(cursor, term))
+            term = resolved.Not(_negatable(cursor, term))
         elif cursor.at_word("BETWEEN", "IN", "LIKE"):
             term = _negatable(cursor, term)
         elif cursor.at_word("IS"):
@@ -124,7 +104,7 @@ def _compared(cursor: Cursor) -> Term:
         levels += 1
 
 
-def _negatable(cursor: Cursor, term: Term) -> Node:
+def _negatable(cursor: Cursor, term: Term) -> resolved.Node:
     """What NOT can stand before."""
     match cursor.advance().word:
         case "BETWEEN":
@@ -135,7 +115,7 @@ def _negatable(cursor: Cursor, term: Term) -> Node:
             raise literals.unsupported_operator(word.lower())
 
 
-def _comparison(cursor: Cursor, left: Term) -> Node:
+def _comparison(cursor: Cursor, left: Term) -> resolved.Node:
     comparator = _COMPARATORS[cursor.advance().text]
     cursor.expect_right_side()
     if cursor.at_word("MISSING"):
@@ -144,69 +124,80 @@ def _comparison(cursor: Cursor, left: Term) -> Node:
     if _is_operand(left) and _is_operand(right):
         return _plain(cursor, comparator, left, right)  # type: ignore[arg-type]  # both are operands
     if comparator not in ("=", "<>"):
-        raise Invalid(checks.wrong_type(comparator, "BOOL").detail)
+        raise Invalid(value_checks.wrong_type(comparator, "BOOL").detail)
     same = _same_truth(left, right)
-    return same if comparator == "=" else Not(same)
+    return same if comparator == "=" else resolved.Not(same)
 
 
-def _plain(cursor: Cursor, comparator: Comparator, left: Operand, right: Operand) -> Compare:
+def _plain(
+    cursor: Cursor, comparator: resolved.Comparator, left: resolved.Operand, right: resolved.Operand
+) -> resolved.Compare:
     if comparator not in ("=", "<>"):
-        cursor.checks += checks.type_checks(comparator, (left, right), checks.ORDERED_TYPES)
-    return Compare(comparator, left, right)
+        cursor.checks += value_checks.type_checks(comparator, (left, right), value_checks.ORDERED_TYPES)
+    return resolved.Compare(comparator, left, right)
 
 
-def _same_truth(left: Term, right: Term) -> Node:
+def _same_truth(left: Term, right: Term) -> resolved.Node:
     """Both hold or both do not; a value holds if it is the boolean true, and does not if it is false."""
     if left in (_TRUE, _FALSE):
         left, right = right, left
     if right in (_TRUE, _FALSE):
         return _truth(left, right)
-    return Or(
-        (And((_truth(left, _TRUE), _truth(right, _TRUE))), And((_truth(left, _FALSE), _truth(right, _FALSE))))
+    return resolved.Or(
+        (
+            resolved.And((_truth(left, _TRUE), _truth(right, _TRUE))),
+            resolved.And((_truth(left, _FALSE), _truth(right, _FALSE))),
+        )
     )
 
 
-def _truth(term: Term, wanted: Literal) -> Node:
+def _truth(term: Term, wanted: resolved.Literal) -> resolved.Node:
     match term:
-        case Path() | Literal() | Parameter() | Size():
-            return Compare("=", term, wanted)
+        case resolved.Path() | resolved.Literal() | resolved.Parameter() | resolved.Size():
+            return resolved.Compare("=", term, wanted)
         case _:
-            return term if wanted == _TRUE else Not(term)
+            return term if wanted == _TRUE else resolved.Not(term)
 
 
-def _span(cursor: Cursor, term: Term) -> Between:
+def _span(cursor: Cursor, term: Term) -> resolved.Between:
     cursor.expect_right_side()
     lower = _term(cursor)
     cursor.expect_word("AND", "Expected AND keyword")
     upper = _term(cursor)
     operand, low, high = (_ordered(each) for each in (term, lower, upper))
-    cursor.checks += checks.type_checks("BETWEEN", (low, high), checks.ORDERED_TYPES)
-    if isinstance(low, Literal | Parameter) and isinstance(high, Literal | Parameter):
-        cursor.checks.append(checks.Bounds(low, high))
-    return Between(operand, low, high)
+    cursor.checks += value_checks.type_checks("BETWEEN", (low, high), value_checks.ORDERED_TYPES)
+    if isinstance(low, resolved.Known) and isinstance(high, resolved.Known):
+        cursor.checks.append(value_checks.Bounds(low, high))
+    return resolved.Between(operand, low, high)
 
 
-def _ordered(term: Term) -> Operand:
+def _ordered(term: Term) -> resolved.Operand:
     match term:
-        case Path() | Literal() | Parameter() | Size():
+        case resolved.Path() | resolved.Literal() | resolved.Parameter() | resolved.Size():
             return term
         case _:
-            raise Invalid(checks.wrong_type("BETWEEN", "BOOL").detail)
+            raise Invalid(value_checks.wrong_type("BETWEEN", "BOOL").detail)
 
 
-def _membership(cursor: Cursor, term: Term) -> Node:
+def _membership(cursor: Cursor, term: Term) -> resolved.Node:
     cursor.expect_right_side()
     candidates = _candidates(cursor)
     if len(candidates) > limits.IN_OPERANDS_MAX:
         cursor.checks.append(
-            checks.Fault(
+            value_checks.Fault(
                 f"The IN operator is provided with too many operands; number of operands: {len(candidates)}"
             )
         )
-    operands = tuple(each for each in candidates if isinstance(each, Path | Literal | Parameter | Size))
-    if len(operands) == len(candidates) and isinstance(term, Path | Literal | Parameter | Size):
-        return In(term, operands)
-    return Or(tuple(_same_truth(term, each) for each in candidates))
+    operands = tuple(
+        each
+        for each in candidates
+        if isinstance(each, resolved.Path | resolved.Literal | resolved.Parameter | resolved.Size)
+    )
+    if len(operands) == len(candidates) and isinstance(
+        term, resolved.Path | resolved.Literal | resolved.Parameter | resolved.Size
+    ):
+        return resolved.In(term, operands)
+    return resolved.Or(tuple(_same_truth(term, each) for each in candidates))
 
 
 def _candidates(cursor: Cursor) -> list[Term]:
@@ -220,7 +211,7 @@ def _candidates(cursor: Cursor) -> list[Term]:
     return found
 
 
-def _of_type(cursor: Cursor, term: Term) -> Node:
+def _of_type(cursor: Cursor, term: Term) -> resolved.Node:
     """IS [NOT] followed by MISSING, NULL or another type; nothing is of no type."""
     cursor.advance()
     negated = cursor.skip_word("NOT")
@@ -231,19 +222,21 @@ def _of_type(cursor: Cursor, term: Term) -> Node:
         raise NotWellFormed("Expected type name")
     cursor.advance()
     path = _only_path(term, "IS")
-    tests: list[Node] = [AttributeType(path, Literal({"S": code})) for code in codes]
-    node = tests[0] if len(tests) == 1 else Or(tuple(tests))
-    return Not(node) if negated else node
+    tests: list[resolved.Node] = [
+        resolved.AttributeType(path, resolved.Literal({"S": code})) for code in codes
+    ]
+    node = tests[0] if len(tests) == 1 else resolved.Or(tuple(tests))
+    return resolved.Not(node) if negated else node
 
 
-def _missing(cursor: Cursor, term: Term, *, negated: bool) -> Node:
+def _missing(cursor: Cursor, term: Term, *, negated: bool) -> resolved.Node:
     cursor.advance()
     path = _only_path(term, "MISSING")
-    return AttributeExists(path) if negated else AttributeNotExists(path)
+    return resolved.AttributeExists(path) if negated else resolved.AttributeNotExists(path)
 
 
-def _only_path(term: Term, function: str) -> Path:
-    if not isinstance(term, Path):
+def _only_path(term: Term, function: str) -> resolved.Path:
+    if not isinstance(term, resolved.Path):
         raise Invalid(f"Operator or function requires a document path; operator or function: {function}")
     return term
 
@@ -279,46 +272,50 @@ def _arguments(cursor: Cursor, function: str, count: int) -> list[Term]:
     return found
 
 
-def _operand(term: Term, function: str) -> Operand:
+def _operand(term: Term, function: str) -> resolved.Operand:
     match term:
-        case Path() | Literal() | Parameter() | Size():
+        case resolved.Path() | resolved.Literal() | resolved.Parameter() | resolved.Size():
             return term
         case _:
-            raise Invalid(checks.wrong_type(function, "BOOL").detail)
+            raise Invalid(value_checks.wrong_type(function, "BOOL").detail)
 
 
-def _begins_with(cursor: Cursor) -> Node:
+def _begins_with(cursor: Cursor) -> resolved.Node:
     operand, prefix = (_operand(each, "begins_with") for each in _arguments(cursor, "begins_with", 2))
-    cursor.checks += checks.type_checks("begins_with", (operand, prefix), checks.PREFIX_TYPES)
-    return BeginsWith(operand, prefix)
+    cursor.checks += value_checks.type_checks("begins_with", (operand, prefix), value_checks.PREFIX_TYPES)
+    return resolved.BeginsWith(operand, prefix)
 
 
-def _contains(cursor: Cursor) -> Node:
+def _contains(cursor: Cursor) -> resolved.Node:
     operand, member = (_operand(each, "contains") for each in _arguments(cursor, "contains", 2))
-    return Contains(operand, member)
+    return resolved.Contains(operand, member)
 
 
-def _attribute_type(cursor: Cursor) -> Node:
+def _attribute_type(cursor: Cursor) -> resolved.Node:
     operand, name = (_operand(each, "attribute_type") for each in _arguments(cursor, "attribute_type", 2))
-    if not isinstance(name, Literal | Parameter):
-        raise Invalid(checks.wrong_type("attribute_type", "N" if isinstance(name, Size) else "PATH").detail)
-    cursor.checks += [checks.Typed("attribute_type", name, checks.STRING_TYPES), TypeName(name)]
-    return AttributeType(operand, name)
+    if not isinstance(name, resolved.Known):
+        raise Invalid(
+            value_checks.wrong_type(
+                "attribute_type", "N" if isinstance(name, resolved.Size) else "PATH"
+            ).detail
+        )
+    cursor.checks += [value_checks.Typed("attribute_type", name, value_checks.STRING_TYPES), TypeName(name)]
+    return resolved.AttributeType(operand, name)
 
 
-def _exists(cursor: Cursor) -> Node:
+def _exists(cursor: Cursor) -> resolved.Node:
     (term,) = _arguments(cursor, "attribute_exists", 1)
-    return AttributeExists(_only_path(term, "attribute_exists"))
+    return resolved.AttributeExists(_only_path(term, "attribute_exists"))
 
 
-def _not_exists(cursor: Cursor) -> Node:
+def _not_exists(cursor: Cursor) -> resolved.Node:
     (term,) = _arguments(cursor, "attribute_not_exists", 1)
-    return AttributeNotExists(_only_path(term, "attribute_not_exists"))
+    return resolved.AttributeNotExists(_only_path(term, "attribute_not_exists"))
 
 
-def _size(cursor: Cursor) -> Operand:
+def _size(cursor: Cursor) -> resolved.Operand:
     (term,) = _arguments(cursor, "size", 1)
-    return Size(_only_path(term, "size"))
+    return resolved.Size(_only_path(term, "size"))
 
 
 _FUNCTIONS: dict[str, Callable[[Cursor], Term]] = {

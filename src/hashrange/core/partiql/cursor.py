@@ -1,7 +1,7 @@
 """Walks over the tokens of one statement, and notes what has to be checked once its parameters are known."""
 
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions.tree import Parameter, Path
+from hashrange.core.expressions.resolved import Parameter, Path
 from hashrange.core.partiql.ast import Check
 from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind, Token, tokenize

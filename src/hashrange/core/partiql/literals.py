@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hashrange.core import limits, numbers, values
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions.tree import Literal, Parameter
+from hashrange.core.expressions.resolved import Known, Literal
 from hashrange.core.partiql import decimals
 from hashrange.core.partiql.cursor import Cursor
 from hashrange.core.partiql.errors import NotWellFormed
@@ -24,7 +24,7 @@ def at_value(cursor: Cursor) -> bool:
     )
 
 
-def value(cursor: Cursor) -> Literal | Parameter:
+def value(cursor: Cursor) -> Known:
     """A literal or a parameter."""
     if cursor.at_symbol("?"):
         return cursor.parameter()

@@ -1,7 +1,7 @@
 """The grammar of statements."""
 
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions.tree import Literal, Node, Parameter, Path
+from hashrange.core.expressions.resolved import Known, Node, Path
 from hashrange.core.partiql import literals
 from hashrange.core.partiql.actions import actions
 from hashrange.core.partiql.ast import (
@@ -176,7 +176,7 @@ def _insert(cursor: Cursor) -> Insert:
         )
     if cursor.at_symbol("?"):
         return Insert(target, cursor.parameter())
-    item: dict[str, Literal | Parameter] = {}
+    item: dict[str, Known] = {}
     for name in literals.fields(cursor):
         if not cursor.skip_word("MISSING"):
             item[name] = literals.value(cursor)

@@ -7,11 +7,11 @@ import msgspec
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Projection, Update, projection
-from hashrange.core.expressions.checks import Fault
 from hashrange.core.expressions.condition import ConditionPlan, plan_condition
 from hashrange.core.expressions.errors import Flaw
-from hashrange.core.expressions.tree import Node, Values
+from hashrange.core.expressions.resolved import Node, Values
 from hashrange.core.expressions.update import UpdatePlan, plan_update
+from hashrange.core.expressions.value_checks import Fault
 from hashrange.core.partiql import ast
 from hashrange.core.partiql.cursor import Cursor
 from hashrange.core.partiql.parser import statement

@@ -6,12 +6,11 @@ import msgspec
 
 from hashrange.core import indexes
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition
+from hashrange.core.expressions import Condition, resolved
 from hashrange.core.expressions.condition import ConditionPlan
-from hashrange.core.expressions.evaluate import Test
-from hashrange.core.expressions.keys import KeyClause
+from hashrange.core.expressions.evaluate_condition import Test
+from hashrange.core.expressions.key_clauses import KeyClause
 from hashrange.core.expressions.mentions import condition_paths
-from hashrange.core.expressions.tree import Compare, In, Node, Or, Path, Values
 from hashrange.core.keys import encoding, key_paths, ranges
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import STATEMENT_READS_MAX
@@ -144,7 +143,7 @@ def _check_filters(keyed: list[tuple[Value, Branch]], index: Index, carried: fro
 def _order(
     statement: ast.Select,
     where: Decomposition,
-    values: Values,
+    values: resolved.Values,
     partition: KeyAttribute,
     sort: KeyAttribute | None,
 ) -> tuple[bool, bool]:
@@ -172,15 +171,17 @@ def _order(
     return named.get(partition.name, False), reverse
 
 
-def _partitions(node: Node, name: str) -> int:
+def _partitions(node: resolved.Node, name: str) -> int:
     """How many values of the partition key a condition gives."""
     match node:
-        case Compare("=", Path((str(attribute),))) | Compare("=", _, Path((str(attribute),))):
+        case resolved.Compare("=", resolved.Path((str(attribute),))) | resolved.Compare(
+            "=", _, resolved.Path((str(attribute),))
+        ):
             return int(attribute == name)
-        case In(Path((str(attribute),)), candidates):
+        case resolved.In(resolved.Path((str(attribute),)), candidates):
             return len(candidates) if attribute == name else 0
-        case Or(parts):
-            counts = [_partitions(part, name) if isinstance(part, Compare) else 0 for part in parts]
+        case resolved.Or(parts):
+            counts = [_partitions(part, name) if isinstance(part, resolved.Compare) else 0 for part in parts]
             return sum(counts) if all(counts) else 0
         case _:
             return 0
@@ -193,7 +194,7 @@ def _on_view(keep: Condition, carried: frozenset[str]) -> Condition:
 
 
 def _viewing(test: Test, carried: frozenset[str]) -> Test:
-    def viewed(item: Item, values: Values) -> bool:
+    def viewed(item: Item, values: resolved.Values) -> bool:
         return test({name: value for name, value in item.items() if name in carried}, values)
 
     return viewed

@@ -3,7 +3,7 @@
 import msgspec
 
 from hashrange.core.expressions.errors import Flaw
-from hashrange.core.expressions.tree import Literal, Parameter, Values, known_value
+from hashrange.core.expressions.resolved import Known, Values, known_value
 from hashrange.core.values import TYPE_NAMES
 
 # The attribute types that each type of PartiQL covers; its types of time and its symbols have none.
@@ -25,7 +25,7 @@ _SHOWN = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}"
 class TypeName(msgspec.Struct, frozen=True):
     """The second argument of attribute_type must name a type."""
 
-    operand: Literal | Parameter
+    operand: Known
 
     def run(self, values: Values) -> None:
         """The value must be the name of a type."""

@@ -1,67 +1,63 @@
 """The grammar of conditions: NOT binds tighter than AND, and AND tighter than OR."""
 
 from hashrange.core import limits
-from hashrange.core.expressions.ast import (
-    Call,
-    Comparator,
-    Comparison,
-    ConditionSyntax,
-    Connective,
-    Junction,
-    Membership,
-    Negation,
-    Operand,
-    Range,
-)
+from hashrange.core.expressions import syntax
 from hashrange.core.expressions.cursor import Cursor, redundant_parentheses
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.lexer import Kind
 
-_COMPARATORS: dict[str, Comparator] = {"=": "=", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_COMPARATORS: dict[str, syntax.Comparator] = {
+    "=": "=",
+    "<>": "<>",
+    "<": "<",
+    "<=": "<=",
+    ">": ">",
+    ">=": ">=",
+}
 
 
 class _Group:
-    """What stands between one pair of parentheses (or in the whole expression), as far as it was read."""
+    """The conditions read so far between one pair of parentheses, or in the whole expression."""
 
     __slots__ = ("alternatives", "bare_group", "negations", "terms")
 
     def __init__(self) -> None:
-        self.alternatives: list[ConditionSyntax] = []
-        self.terms: list[ConditionSyntax] = []
+        self.alternatives: list[syntax.ConditionSyntax] = []
+        self.terms: list[syntax.ConditionSyntax] = []
         self.negations = 0
         self.bare_group = False
 
     @property
     def fresh(self) -> bool:
-        """Nothing was read in it yet."""
+        """Whether nothing has been read in it yet."""
         return not (self.negations or self.terms or self.alternatives)
 
-    def add(self, condition: ConditionSyntax, *, parenthesized: bool) -> None:
-        """Take the next condition, with the NOTs that were waiting for it."""
+    def add(self, condition: syntax.ConditionSyntax, *, parenthesized: bool) -> None:
+        """Add the next condition, behind the NOTs before it."""
         self.bare_group = parenthesized and self.fresh
         for _ in range(self.negations):
-            condition = Negation(condition)
+            condition = syntax.Negation(condition)
         self.negations = 0
         self.terms.append(condition)
 
-    def connect(self, connective: Connective) -> None:
-        """Go on to the next condition."""
+    def connect(self, connective: syntax.Connective) -> None:
+        """Note the connective before the next condition."""
         self.bare_group = False
         if connective == "OR":
             self.alternatives.append(_join("AND", self.terms))
             self.terms = []
 
-    def finish(self) -> ConditionSyntax:
+    def finish(self) -> syntax.ConditionSyntax:
         """Everything in the group as one condition."""
         return _join("OR", [*self.alternatives, _join("AND", self.terms)])
 
 
-def _join(connective: Connective, conditions: list[ConditionSyntax]) -> ConditionSyntax:
-    return conditions[0] if len(conditions) == 1 else Junction(connective, tuple(conditions))
+def _join(connective: syntax.Connective, conditions: list[syntax.ConditionSyntax]) -> syntax.ConditionSyntax:
+    return conditions[0] if len(conditions) == 1 else syntax.Junction(connective, tuple(conditions))
 
 
-def condition(cursor: Cursor) -> ConditionSyntax:
-    """Read a condition as far as it goes, on a stack of our own: text may open thousands of parentheses."""
+def condition(cursor: Cursor) -> syntax.ConditionSyntax:
+    """Read a condition to its end, on a stack of our own: a text may open thousands of parentheses."""
     groups = [_Group()]
     connectives = 0
     while True:
@@ -75,7 +71,7 @@ def condition(cursor: Cursor) -> ConditionSyntax:
     if len(groups) > 1:
         raise cursor.error()
     if connectives > limits.EXPRESSION_OPERATORS_MAX:
-        # Anything deeper would also be too deep to walk; the service may name another flaw of the text first.
+        # A deeper tree would exhaust Python's stack below; the service may report another flaw of the text first.
         raise too_many_operators()
     return groups[0].finish()
 
@@ -88,7 +84,7 @@ def too_many_operators() -> Flaw:
 
 
 def _open(cursor: Cursor, groups: list[_Group]) -> int:
-    """Step over NOTs and opening parentheses; how many NOTs there were."""
+    """Step over NOTs and opening parentheses, and count the NOTs."""
     negations = 0
     while True:
         if cursor.at_keyword("NOT"):
@@ -110,13 +106,13 @@ def _term(cursor: Cursor, groups: list[_Group]) -> None:
         groups.pop()
         parentheses += 1
     compared = _at_predicate(cursor)
-    if not compared and not isinstance(left, Call):
+    if not compared and not isinstance(left, syntax.Call):
         raise cursor.error()
     if parentheses > 1:
         raise redundant_parentheses()
     if compared:
         groups[-1].add(_predicate(cursor, left), parenthesized=False)
-    elif isinstance(left, Call):
+    elif isinstance(left, syntax.Call):
         groups[-1].add(left, parenthesized=parentheses == 1)
 
 
@@ -127,18 +123,18 @@ def _at_predicate(cursor: Cursor) -> bool:
     return token.kind is Kind.KEYWORD and token.text in ("BETWEEN", "IN")
 
 
-def _predicate(cursor: Cursor, left: Operand) -> ConditionSyntax:
+def _predicate(cursor: Cursor, left: syntax.Operand) -> syntax.ConditionSyntax:
     token = cursor.token
     if token.kind is Kind.SYMBOL:
         cursor.advance()
-        return Comparison(_COMPARATORS[token.text], left, cursor.operand())
+        return syntax.Comparison(_COMPARATORS[token.text], left, cursor.operand())
     if cursor.at_keyword("BETWEEN"):
         cursor.advance()
         lower = cursor.operand()
         cursor.expect_keyword("AND")
-        return Range(left, lower, cursor.operand())
+        return syntax.Range(left, lower, cursor.operand())
     cursor.expect_keyword("IN")
-    return Membership(left, cursor.operands())
+    return syntax.Membership(left, cursor.operands())
 
 
 def _close(cursor: Cursor, groups: list[_Group]) -> None:

@@ -1,30 +1,12 @@
-"""Reads the tree of a key condition as the clauses that a range of keys is made of."""
+"""Reads a resolved key condition as clauses, one per key attribute, from which a key range is made."""
 
 from typing import Literal as OneOf
 from typing import assert_never
 
 import msgspec
 
+from hashrange.core.expressions import resolved
 from hashrange.core.expressions.errors import ExpressionInvalid
-from hashrange.core.expressions.tree import (
-    And,
-    AttributeExists,
-    AttributeNotExists,
-    AttributeType,
-    BeginsWith,
-    Between,
-    Compare,
-    Contains,
-    In,
-    Literal,
-    Node,
-    Not,
-    Operand,
-    Or,
-    Parameter,
-    Path,
-    Size,
-)
 from hashrange.core.values import Value
 
 KeyOperator = OneOf["=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"]
@@ -34,26 +16,26 @@ _UPRIGHT: dict[str, KeyOperator] = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">
 
 
 class KeyClause(msgspec.Struct, frozen=True):
-    """What a key condition asks of one attribute."""
+    """The condition on one key attribute."""
 
     attribute: str
     operator: KeyOperator
     operands: tuple[Value, ...]
 
 
-# The same before the values are known.
-OpenClause = tuple[str, KeyOperator, tuple[Literal | Parameter, ...]]
+# A clause without its values: attribute, operator, operands.
+OpenClause = tuple[str, KeyOperator, tuple[resolved.Known, ...]]
 
 
-def key_clauses(root: Node) -> tuple[OpenClause, ...]:
-    """The clauses of a key condition, left to right; the first that no key condition may have is refused."""
+def key_clauses(root: resolved.Node) -> tuple[OpenClause, ...]:
+    """The clauses of a key condition, left to right; the first illegal one is refused."""
     clauses: list[OpenClause] = []
     _gather(root, clauses)
     return tuple(clauses)
 
 
-def _gather(node: Node, clauses: list[OpenClause]) -> None:
-    if isinstance(node, And):
+def _gather(node: resolved.Node, clauses: list[OpenClause]) -> None:
+    if isinstance(node, resolved.And):
         for inner in node.conditions:
             _gather(inner, clauses)
         return
@@ -65,56 +47,58 @@ def _gather(node: Node, clauses: list[OpenClause]) -> None:
     clauses.append(clause)
 
 
-def _clause(node: Node) -> OpenClause:
+def _clause(node: resolved.Node) -> OpenClause:
     match node:
-        case Compare("<>"):
+        case resolved.Compare("<>"):
             raise _operator_refused("<>")
-        case Compare(comparator, left, right):
+        case resolved.Compare(comparator, left, right):
             return _comparison(comparator, left, right)
-        case Between(operand, lower, upper):
+        case resolved.Between(operand, lower, upper):
             return _named_first("BETWEEN", operand, (lower, upper))
-        case BeginsWith(operand, prefix):
+        case resolved.BeginsWith(operand, prefix):
             return _named_first("begins_with", operand, (prefix,))
-        case Or():
+        case resolved.Or():
             raise _operator_refused("OR")
-        case Not():
+        case resolved.Not():
             raise _operator_refused("NOT")
-        case In():
+        case resolved.In():
             raise _operator_refused("IN")
-        case AttributeExists():
+        case resolved.AttributeExists():
             raise _operator_refused("attribute_exists")
-        case AttributeNotExists():
+        case resolved.AttributeNotExists():
             raise _operator_refused("attribute_not_exists")
-        case AttributeType():
+        case resolved.AttributeType():
             raise _operator_refused("attribute_type")
-        case Contains():
+        case resolved.Contains():
             raise _operator_refused("contains")
-        case And():
+        case resolved.And():
             raise AssertionError(node)
         case _:
             assert_never(node)
 
 
-def _comparison(comparator: str, left: Operand, right: Operand) -> OpenClause:
-    if isinstance(left, Path):
+def _comparison(comparator: str, left: resolved.Operand, right: resolved.Operand) -> OpenClause:
+    if isinstance(left, resolved.Path):
         return _key_name(left), _UPRIGHT[comparator], (_key_value(right),)
     value = _key_value(left)
-    if isinstance(right, Path):
+    if isinstance(right, resolved.Path):
         return _key_name(right), _MIRRORED[comparator], (value,)
     _key_value(right)
     raise ExpressionInvalid("Invalid condition in KeyConditionExpression: No key attribute specified")
 
 
-def _named_first(operator: KeyOperator, operand: Operand, rest: tuple[Operand, ...]) -> OpenClause:
-    if not isinstance(operand, Path):
+def _named_first(
+    operator: KeyOperator, operand: resolved.Operand, rest: tuple[resolved.Operand, ...]
+) -> OpenClause:
+    if not isinstance(operand, resolved.Path):
         raise ExpressionInvalid(
             f"Invalid condition in KeyConditionExpression: {operator} operator must have the key attribute as its "
             "first operand"
         )
-    return _key_name(operand), operator, tuple(_key_value(each) for each in rest)
+    return _key_name(operand), operator, tuple(_key_value(value) for value in rest)
 
 
-def _key_name(path: Path) -> str:
+def _key_name(path: resolved.Path) -> str:
     if len(path.parts) > 1:
         raise ExpressionInvalid(
             "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes"
@@ -122,15 +106,15 @@ def _key_name(path: Path) -> str:
     return str(path.parts[0])
 
 
-def _key_value(operand: Operand) -> Literal | Parameter:
+def _key_value(operand: resolved.Operand) -> resolved.Known:
     match operand:
-        case Parameter() | Literal():
+        case resolved.Parameter() | resolved.Literal():
             return operand
-        case Path():
+        case resolved.Path():
             raise ExpressionInvalid(
                 "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
             )
-        case Size():
+        case resolved.Size():
             raise ExpressionInvalid("KeyConditionExpressions cannot contain nested operations")
         case _:
             assert_never(operand)

@@ -1,21 +1,8 @@
-"""What the words of an expression may be: known functions in their places, names that are not reserved."""
+"""The checks that need the text alone: known functions in their places, no reserved words, how many operators."""
 
 from typing import assert_never
 
-from hashrange.core.expressions.ast import (
-    ActionSyntax,
-    Call,
-    Comparison,
-    ConditionSyntax,
-    Junction,
-    Membership,
-    Negation,
-    Operand,
-    PathRef,
-    Range,
-    Sum,
-    ValueRef,
-)
+from hashrange.core.expressions import syntax
 from hashrange.core.expressions.cursor import INDEX_MAX
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.reserved import is_reserved
@@ -27,7 +14,7 @@ CONDITION_OPERANDS = frozenset({"size"})
 UPDATE_FUNCTIONS = frozenset({"if_not_exists", "list_append"})
 
 
-def check_path(path: PathRef) -> None:
+def check_path(path: syntax.PathRef) -> None:
     """No reserved word as a bare name, no index beyond 32 bits."""
     for part in path.parts:
         if isinstance(part, int):
@@ -37,35 +24,35 @@ def check_path(path: PathRef) -> None:
             raise Flaw(f"Attribute name is a reserved keyword; reserved keyword: {part}")
 
 
-def check_condition(condition: ConditionSyntax) -> None:
+def check_condition(condition: syntax.ConditionSyntax) -> None:
     """Every word of a condition, in the order of the text: the first flaw is the one reported."""
     match condition:
-        case Junction(_, conditions):
+        case syntax.Junction(_, conditions):
             for inner in conditions:
                 check_condition(inner)
-        case Negation(inner):
+        case syntax.Negation(inner):
             check_condition(inner)
-        case Comparison(_, left, right):
+        case syntax.Comparison(_, left, right):
             _check_operands((left, right))
-        case Range(operand, lower, upper):
+        case syntax.Range(operand, lower, upper):
             _check_operands((operand, lower, upper))
-        case Membership(operand, candidates):
+        case syntax.Membership(operand, candidates):
             _check_operands((operand, *candidates))
-        case Call(function, arguments):
+        case syntax.Call(function, arguments):
             _check_function(function, CONDITION_FUNCTIONS)
             _check_operands(arguments)
         case _:
             assert_never(condition)
 
 
-def _check_operands(operands: tuple[Operand, ...]) -> None:
+def _check_operands(operands: tuple[syntax.Operand, ...]) -> None:
     for operand in operands:
         match operand:
-            case PathRef():
+            case syntax.PathRef():
                 check_path(operand)
-            case ValueRef():
+            case syntax.ValueRef():
                 pass
-            case Call(function, arguments):
+            case syntax.Call(function, arguments):
                 _check_function(function, CONDITION_OPERANDS)
                 _check_operands(arguments)
             case _:
@@ -87,26 +74,26 @@ def misplaced(function: str) -> Flaw:
     return Flaw(f"The function is not allowed to be used this way in an expression; function: {function}")
 
 
-def check_action(action: ActionSyntax) -> None:
+def check_action(action: syntax.ActionSyntax) -> None:
     """Every word of one action of an update expression."""
     check_path(action.target)
     match action.operand:
         case None:
             pass
-        case Sum(_, left, right):
+        case syntax.Sum(_, left, right):
             _check_assigned(left, nested=True)
             _check_assigned(right, nested=True)
         case operand:
             _check_assigned(operand, nested=False)
 
 
-def _check_assigned(operand: Operand, *, nested: bool) -> None:
+def _check_assigned(operand: syntax.Operand, *, nested: bool) -> None:
     match operand:
-        case PathRef():
+        case syntax.PathRef():
             check_path(operand)
-        case ValueRef():
+        case syntax.ValueRef():
             pass
-        case Call(function, arguments):
+        case syntax.Call(function, arguments):
             _check_update_function(function, nested=nested)
             for argument in arguments:
                 _check_assigned(argument, nested=True)
@@ -125,38 +112,40 @@ def _check_update_function(function: str, *, nested: bool) -> None:
     raise Flaw(f"Invalid function name; function: {function}")
 
 
-def count_operators(condition: ConditionSyntax) -> int:
+def count_operators(condition: syntax.ConditionSyntax) -> int:
     """How many operators and functions a condition spends."""
     match condition:
-        case Junction(_, conditions):
+        case syntax.Junction(_, conditions):
             total = len(conditions) - 1
             for inner in conditions:
                 total += count_operators(inner)
             return total
-        case Negation(inner):
+        case syntax.Negation(inner):
             return 1 + count_operators(inner)
-        case Comparison(_, left, right):
+        case syntax.Comparison(_, left, right):
             return 1 + _count_calls((left, right))
-        case Range(operand, lower, upper):
+        case syntax.Range(operand, lower, upper):
             return 1 + _count_calls((operand, lower, upper))
-        case Membership(operand, candidates):
+        case syntax.Membership(operand, candidates):
             return 1 + _count_calls((operand, *candidates))
-        case Call(_, arguments):
+        case syntax.Call(_, arguments):
             return 1 + _count_calls(arguments)
         case _:
             assert_never(condition)
 
 
-def count_action_operators(action: ActionSyntax) -> int:
+def count_action_operators(action: syntax.ActionSyntax) -> int:
     """How many operators and functions one action of an update expression spends."""
     match action.operand:
         case None:
             return 0
-        case Sum(_, left, right):
+        case syntax.Sum(_, left, right):
             return 1 + _count_calls((left, right))
         case operand:
             return _count_calls((operand,))
 
 
-def _count_calls(operands: tuple[Operand, ...]) -> int:
-    return sum(1 + _count_calls(operand.arguments) for operand in operands if isinstance(operand, Call))
+def _count_calls(operands: tuple[syntax.Operand, ...]) -> int:
+    return sum(
+        1 + _count_calls(operand.arguments) for operand in operands if isinstance(operand, syntax.Call)
+    )

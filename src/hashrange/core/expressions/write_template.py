@@ -1,10 +1,10 @@
-"""An update and its condition that were accepted once, ready for other values of the same names."""
+"""An update and its condition that the service accepted once, ready for other values of the same names."""
 
-from hashrange.core.expressions.checks import Check
 from hashrange.core.expressions.condition import Condition
 from hashrange.core.expressions.errors import Flaw
-from hashrange.core.expressions.tree import Values
+from hashrange.core.expressions.resolved import Values
 from hashrange.core.expressions.update import Update
+from hashrange.core.expressions.value_checks import Check
 
 
 class WriteTemplate:
@@ -13,7 +13,7 @@ class WriteTemplate:
     __slots__ = ("_checks", "_condition", "_update")
 
     def __init__(self, update: Update, condition: Condition | None, checks: tuple[Check, ...]) -> None:
-        """Keep what `Resolver` made; `checks` are those that it would run with new values."""
+        """Take what a `Binder` made; `checks` are those that it would run with new values."""
         self._update = update.plan
         self._condition = None if condition is None else condition.plan
         self._checks = checks

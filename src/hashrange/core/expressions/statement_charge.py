@@ -1,4 +1,4 @@
-"""What an update statement itself counts for against the item size limit (measured on the service)."""
+"""The bytes that an update expression itself counts against the item size limit (measured on the service)."""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -6,22 +6,8 @@ from typing import assert_never
 import msgspec
 
 from hashrange.core import values as attribute_values
-from hashrange.core.expressions.tree import (
-    Action,
-    Add,
-    Arithmetic,
-    Assigned,
-    Delete,
-    IfNotExists,
-    ListAppend,
-    Literal,
-    Parameter,
-    Path,
-    Remove,
-    Set,
-    Values,
-    known_value,
-)
+from hashrange.core.expressions import resolved
+from hashrange.core.expressions.resolved import known_value
 
 _STATEMENT = 3
 _WRITE = 19
@@ -35,12 +21,12 @@ _LIST_APPEND = 37
 
 
 class Charge(msgspec.Struct, frozen=True):
-    """What a statement charges whatever its values are, and the values whose size comes on top."""
+    """The bytes of an expression without its values, and the values whose sizes are added."""
 
     fixed: int
-    written: tuple[Literal | Parameter, ...]
+    written: tuple[resolved.Known, ...]
 
-    def total(self, values: Values) -> int:
+    def total(self, values: resolved.Values) -> int:
         """The charge with these values."""
         total = self.fixed
         for operand in self.written:
@@ -48,46 +34,46 @@ class Charge(msgspec.Struct, frozen=True):
         return total
 
 
-def charge(actions: Iterable[Action]) -> Charge:
-    """The charge of these actions: what they write and how they say so; what they only read is free."""
-    fixed, written = _STATEMENT, list[Literal | Parameter]()
+def charge(actions: Iterable[resolved.Action]) -> Charge:
+    """The charge of these actions: for the text and for what they write; values that they only read are free."""
+    fixed, written = _STATEMENT, list[resolved.Known]()
     for action in actions:
         fixed += _action(action)
-        if isinstance(action, Set | Add):
+        if isinstance(action, resolved.Set | resolved.Add):
             fixed += _assigned(action.value, written)
     return Charge(fixed, tuple(written))
 
 
-def _action(action: Action) -> int:
+def _action(action: resolved.Action) -> int:
     match action:
-        case Set(path):
+        case resolved.Set(path):
             # A SET of a list element costs one byte more.
             return _WRITE + _target(path) + isinstance(path.parts[-1], int)
-        case Add(path):
+        case resolved.Add(path):
             return _WRITE + _target(path)
-        case Remove(path) | Delete(path):
+        case resolved.Remove(path) | resolved.Delete(path):
             return _CLEAR + _target(path)
         case _:
             assert_never(action)
 
 
-def _target(path: Path) -> int:
+def _target(path: resolved.Path) -> int:
     name, *rest = path.parts
     return _length(name) + sum(_TARGET_PART + _length(part) for part in rest)
 
 
-def _assigned(assigned: Assigned, written: list[Literal | Parameter]) -> int:
+def _assigned(assigned: resolved.Assigned, written: list[resolved.Known]) -> int:
     match assigned:
-        case Literal() | Parameter():
+        case resolved.Literal() | resolved.Parameter():
             written.append(assigned)
             return 0
-        case Path(parts):
+        case resolved.Path(parts):
             return _READ + sum(_READ_PART + _length(part) for part in parts)
-        case Arithmetic(operator, left, right):
+        case resolved.Arithmetic(operator, left, right):
             return _SUM[operator] + _assigned(left, written) + _assigned(right, written)
-        case IfNotExists(path, default):
+        case resolved.IfNotExists(path, default):
             return _IF_NOT_EXISTS + _assigned(path, written) + _assigned(default, written)
-        case ListAppend(left, right):
+        case resolved.ListAppend(left, right):
             return _LIST_APPEND + _assigned(left, written) + _assigned(right, written)
         case _:
             assert_never(assigned)

@@ -1,14 +1,14 @@
-"""Document paths: finding what they lead to, and telling which of them cannot be used together."""
+"""Document paths: the value that one leads to, and which two of them cannot be used together."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hashrange.core.expressions.tree import Path
+from hashrange.core.expressions.resolved import Path
 from hashrange.core.values import Item, Value
 
 
 def find(item: Item, parts: Sequence[str | int]) -> Value | None:
-    """The value that a path leads to, None where it leads nowhere."""
+    """The value at a path, or None."""
     value: Any = item.get(parts[0])  # type: ignore[arg-type]  # a path starts with a name
     for part in parts[1:]:
         if value is None:

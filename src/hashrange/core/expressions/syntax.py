@@ -1,4 +1,4 @@
-"""What an expression says as written; placeholders stay, so a parse serves all requests with its text."""
+"""The nodes of parsed expressions, as written: with placeholders, so that one parse serves all requests."""
 
 from typing import Literal
 

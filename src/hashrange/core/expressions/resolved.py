@@ -1,4 +1,4 @@
-"""Resolved expressions: real attribute names, real values. Anyone may build these, not only the parser."""
+"""The nodes of resolved expressions: they have real attribute names. Legacy parameters and PartiQL make them too."""
 
 from collections.abc import Mapping
 from typing import Literal as OneOf
@@ -22,13 +22,13 @@ class Path(msgspec.Struct, frozen=True):
 
 
 class Literal(msgspec.Struct, frozen=True):
-    """A value that is known now."""
+    """A value that the expression itself holds."""
 
     value: Value
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A `:placeholder` whose value each request brings along, so that the tree around it can be kept."""
+    """A `:placeholder`: every request brings its own value, so that the tree around it can be cached."""
 
     name: str
 
@@ -39,6 +39,8 @@ class Size(msgspec.Struct, frozen=True):
     operand: "Operand"
 
 
+# An operand whose value the request fixes, whatever the item is.
+Known = Literal | Parameter
 Operand = Path | Literal | Parameter | Size
 
 
@@ -173,7 +175,7 @@ class Add(msgspec.Struct, frozen=True):
     """ADD path value; the legacy form also appends to lists."""
 
     path: Path
-    value: Literal | Parameter
+    value: Known
     legacy: bool = False
 
 
@@ -181,13 +183,13 @@ class Delete(msgspec.Struct, frozen=True):
     """DELETE path value."""
 
     path: Path
-    value: Literal | Parameter
+    value: Known
     legacy: bool = False
 
 
 Action = Set | Remove | Add | Delete
 
 
-def known_value(operand: Parameter | Literal, values: Values) -> Value:
-    """The value of an operand that does not depend on the item."""
+def known_value(operand: Known, values: Values) -> Value:
+    """The value of an operand that the request fixes."""
     return operand.value if isinstance(operand, Literal) else values[operand.name]

@@ -1,28 +1,17 @@
-"""Turns what an update writes into functions of the item as it was before any of it."""
+"""Compiles the values that an update writes into functions of the item as it was before the update."""
 
 from collections.abc import Callable
 from typing import Any, assert_never
 
 from hashrange.core import numbers, values
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions.paths import find
-from hashrange.core.expressions.tree import (
-    Add,
-    Arithmetic,
-    Assigned,
-    Delete,
-    IfNotExists,
-    ListAppend,
-    Literal,
-    Parameter,
-    Path,
-    Values,
-)
+from hashrange.core.expressions import resolved
+from hashrange.core.expressions.document_paths import find
 from hashrange.core.values import Item, Value
 
-Source = Callable[[Item, Values], Value]
-# The value at the action's path after the action, None where nothing is to be left there.
-Result = Callable[[Item, Values], Value | None]
+Source = Callable[[Item, resolved.Values], Value]
+# The value at the action's path after the action, None where the action removes it.
+Result = Callable[[Item, resolved.Values], Value | None]
 
 _SORTS: dict[str, Callable[[list[str]], list[str]]] = {
     "SS": values.sort_strings,
@@ -32,7 +21,7 @@ _SORTS: dict[str, Callable[[list[str]], list[str]]] = {
 
 
 def missing_attribute() -> Invalid:
-    """A right-hand side needs a value that the item has not."""
+    """A right-hand side needs a value that the item does not have."""
     return Invalid("The provided expression refers to an attribute that does not exist in the item")
 
 
@@ -41,30 +30,30 @@ def wrong_operand() -> Invalid:
     return Invalid("An operand in the update expression has an incorrect data type")
 
 
-def source(assigned: Assigned) -> Source:
+def source(assigned: resolved.Assigned) -> Source:
     """A right-hand side as a function of the old item and the request's values."""
     match assigned:
-        case Literal(value):
+        case resolved.Literal(value):
             return lambda _item, _values: value
-        case Parameter(name):
+        case resolved.Parameter(name):
             return lambda _item, values: values[name]
-        case Path():
+        case resolved.Path():
             return _stored(assigned)
-        case Arithmetic(operator, left, right):
+        case resolved.Arithmetic(operator, left, right):
             rule = numbers.add if operator == "+" else numbers.subtract
             return _arithmetic(rule, source(left), source(right))
-        case IfNotExists(path, default):
+        case resolved.IfNotExists(path, default):
             return _if_not_exists(path, source(default))
-        case ListAppend(left, right):
+        case resolved.ListAppend(left, right):
             return _list_append(source(left), source(right))
         case _:
             assert_never(assigned)
 
 
-def _stored(path: Path) -> Source:
+def _stored(path: resolved.Path) -> Source:
     parts = path.parts
 
-    def get(item: Item, values: Values) -> Value:
+    def get(item: Item, values: resolved.Values) -> Value:
         value = find(item, parts)
         if value is None:
             raise missing_attribute()
@@ -74,7 +63,7 @@ def _stored(path: Path) -> Source:
 
 
 def _arithmetic(rule: Callable[[str, str], str], left: Source, right: Source) -> Source:
-    def get(item: Item, values: Values) -> Value:
+    def get(item: Item, values: resolved.Values) -> Value:
         first = _content("N", left(item, values))
         return {"N": rule(first, _content("N", right(item, values)))}
 
@@ -88,11 +77,11 @@ def _content(kind: str, value: Value) -> Any:
     return content
 
 
-def _if_not_exists(path: Path, default: Source) -> Source:
+def _if_not_exists(path: resolved.Path, default: Source) -> Source:
     parts = path.parts
 
-    def get(item: Item, values: Values) -> Value:
-        # The default is looked up even where it is not needed: it must exist.
+    def get(item: Item, values: resolved.Values) -> Value:
+        # The service looks the default up even where it does not need it: a missing one is an error.
         fallback = default(item, values)
         value = find(item, parts)
         return fallback if value is None else value
@@ -101,18 +90,18 @@ def _if_not_exists(path: Path, default: Source) -> Source:
 
 
 def _list_append(left: Source, right: Source) -> Source:
-    def get(item: Item, values: Values) -> Value:
+    def get(item: Item, values: resolved.Values) -> Value:
         first = _content("L", left(item, values))
         return {"L": first + _content("L", right(item, values))}
 
     return get
 
 
-def addition(action: Add) -> Result:
+def addition(action: resolved.Add) -> Result:
     """ADD: a number to a number, elements to a set of the same type, or either to nothing."""
     parts, operand, legacy = action.path.parts, source(action.value), action.legacy
 
-    def get(item: Item, values: Values) -> Value | None:
+    def get(item: Item, values: resolved.Values) -> Value | None:
         added, old = operand(item, values), find(item, parts)
         if old is None:
             return added
@@ -129,11 +118,11 @@ def addition(action: Add) -> Result:
     return get
 
 
-def deletion(action: Delete) -> Result:
+def deletion(action: resolved.Delete) -> Result:
     """DELETE: take elements out of a set; an emptied set goes away."""
     parts, operand, legacy = action.path.parts, source(action.value), action.legacy
 
-    def get(item: Item, values: Values) -> Value | None:
+    def get(item: Item, values: resolved.Values) -> Value | None:
         taken, old = operand(item, values), find(item, parts)
         if old is None:
             return None

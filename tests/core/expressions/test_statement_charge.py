@@ -2,7 +2,7 @@
 
 import pytest
 
-from hashrange.core.expressions import Resolver, build, legacy, update_charge
+from hashrange.core.expressions import Binder, build, legacy, update_charge
 
 VALUES = {":v": {"S": "12345"}, ":n": {"N": "1"}, ":l": {"L": [{"S": "a"}]}, ":ss": {"SS": ["abc"]}}
 
@@ -28,7 +28,7 @@ VALUES = {":v": {"S": "12345"}, ":n": {"N": "1"}, ":l": {"L": [{"S": "a"}]}, ":s
     ],
 )
 def test_charge(text: str, charge: int) -> None:
-    assert update_charge(Resolver(None, VALUES).update(text)) == charge
+    assert update_charge(Binder(None, VALUES).update(text)) == charge
 
 
 def test_an_update_without_actions_charges_the_statement() -> None:

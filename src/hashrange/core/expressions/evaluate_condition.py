@@ -1,4 +1,4 @@
-"""Turns resolved conditions into functions of an item: compiled once per expression, called once per item."""
+"""Compiles resolved conditions into functions of an item: once per expression, to be called once per item."""
 
 from base64 import b64decode
 from collections.abc import Callable
@@ -6,78 +6,59 @@ from operator import ge, gt, le, lt
 from typing import assert_never
 
 from hashrange.core import values as attribute_values
+from hashrange.core.expressions import resolved
+from hashrange.core.expressions.document_paths import find
 from hashrange.core.expressions.order import compare
-from hashrange.core.expressions.paths import find
-from hashrange.core.expressions.tree import (
-    And,
-    AttributeExists,
-    AttributeNotExists,
-    AttributeType,
-    BeginsWith,
-    Between,
-    Compare,
-    Contains,
-    In,
-    Literal,
-    Node,
-    Not,
-    Operand,
-    Or,
-    Parameter,
-    Path,
-    Size,
-    Values,
-)
 from hashrange.core.values import Item, Value
 
-Test = Callable[[Item, Values], bool]
-Getter = Callable[[Item, Values], Value | None]
+Test = Callable[[Item, resolved.Values], bool]
+Getter = Callable[[Item, resolved.Values], Value | None]
 
 _ORDERS: dict[str, Callable[[int, int], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _SET_MEMBERS = {"S": "SS", "N": "NS", "B": "BS"}
 
 
-def compile_condition(node: Node) -> Test:
+def compile_condition(node: resolved.Node) -> Test:
     """The condition as a function of an item and the request's values."""
     match node:
-        case And(conditions):
+        case resolved.And(conditions):
             return _all(list(map(compile_condition, conditions)))
-        case Or(conditions):
+        case resolved.Or(conditions):
             return _any(list(map(compile_condition, conditions)))
-        case Not(inner):
+        case resolved.Not(inner):
             return _not(compile_condition(inner))
-        case Compare(comparator, left, right):
+        case resolved.Compare(comparator, left, right):
             return _compare(comparator, left, right)
-        case Between(operand, lower, upper):
+        case resolved.Between(operand, lower, upper):
             return _between(getter(operand), getter(lower), getter(upper))
-        case In(operand, candidates):
+        case resolved.In(operand, candidates):
             return _in(getter(operand), [getter(candidate) for candidate in candidates])
-        case AttributeExists(path):
+        case resolved.AttributeExists(path):
             return _exists(getter(path))
-        case AttributeNotExists(path):
+        case resolved.AttributeNotExists(path):
             return _not(_exists(getter(path)))
-        case AttributeType(operand, type_name):
+        case resolved.AttributeType(operand, type_name):
             return _has_type(getter(operand), getter(type_name))
-        case BeginsWith(operand, prefix):
+        case resolved.BeginsWith(operand, prefix):
             return _pairwise(getter(operand), getter(prefix), begins_with)
-        case Contains(operand, member):
+        case resolved.Contains(operand, member):
             return _pairwise(getter(operand), getter(member), contains)
         case _:
             assert_never(node)
 
 
-def getter(operand: Operand) -> Getter:
+def getter(operand: resolved.Operand) -> Getter:
     """The operand as a function of an item and the request's values; None where there is nothing."""
     match operand:
-        case Path((str(name),)):
+        case resolved.Path((str(name),)):
             return lambda item, _values: item.get(name)
-        case Path(parts):
+        case resolved.Path(parts):
             return lambda item, _values: find(item, parts)
-        case Literal(value):
+        case resolved.Literal(value):
             return lambda _item, _values: value
-        case Parameter(name):
+        case resolved.Parameter(name):
             return lambda _item, values: values[name]
-        case Size(inner):
+        case resolved.Size(inner):
             return _size(getter(inner))
         case _:
             assert_never(operand)
@@ -88,9 +69,9 @@ def _all(tests: list[Test]) -> Test:
         first, second = tests
         return lambda item, values: first(item, values) and second(item, values)
 
-    def test(item: Item, values: Values) -> bool:
-        for each in tests:  # noqa: SIM110 - a generator costs more than the tests it runs
-            if not each(item, values):
+    def test(item: Item, values: resolved.Values) -> bool:
+        for inner in tests:  # noqa: SIM110 - a generator costs more than the tests it runs
+            if not inner(item, values):
                 return False
         return True
 
@@ -98,9 +79,9 @@ def _all(tests: list[Test]) -> Test:
 
 
 def _any(tests: list[Test]) -> Test:
-    def test(item: Item, values: Values) -> bool:
-        for each in tests:  # noqa: SIM110 - a generator costs more than the tests it runs
-            if each(item, values):
+    def test(item: Item, values: resolved.Values) -> bool:
+        for inner in tests:  # noqa: SIM110 - a generator costs more than the tests it runs
+            if inner(item, values):
                 return True
         return False
 
@@ -111,7 +92,7 @@ def _not(inner: Test) -> Test:
     return lambda item, values: not inner(item, values)
 
 
-def _compare(comparator: str, left: Operand, right: Operand) -> Test:
+def _compare(comparator: str, left: resolved.Operand, right: resolved.Operand) -> Test:
     first, second = getter(left), getter(right)
     match comparator:
         case "=":
@@ -121,7 +102,7 @@ def _compare(comparator: str, left: Operand, right: Operand) -> Test:
         case _:
             order = _ORDERS[comparator]
 
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: resolved.Values) -> bool:
         low, high = first(item, values), second(item, values)
         if low is None or high is None:
             return False
@@ -131,15 +112,18 @@ def _compare(comparator: str, left: Operand, right: Operand) -> Test:
     return test
 
 
-def _equal(left: Operand, right: Operand) -> Test:
-    """Canonical values are equal when their dicts are. Nothing equals nothing to the service only under <>."""
+def _equal(left: resolved.Operand, right: resolved.Operand) -> Test:
+    """Canonical values are equal when their dicts are; a missing attribute equals nothing, not even another one."""
     match left, right:
-        case (Path((str(name),)), Parameter(parameter)) | (Parameter(parameter), Path((str(name),))):
+        case (resolved.Path((str(name),)), resolved.Parameter(parameter)) | (
+            resolved.Parameter(parameter),
+            resolved.Path((str(name),)),
+        ):
             return lambda item, values: item.get(name) == values[parameter]
         case _:
             first, second = getter(left), getter(right)
 
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: resolved.Values) -> bool:
         value = first(item, values)
         return value is not None and value == second(item, values)
 
@@ -147,7 +131,7 @@ def _equal(left: Operand, right: Operand) -> Test:
 
 
 def _between(operand: Getter, lower: Getter, upper: Getter) -> Test:
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: resolved.Values) -> bool:
         value, low, high = operand(item, values), lower(item, values), upper(item, values)
         if value is None or low is None or high is None:
             return False
@@ -158,7 +142,7 @@ def _between(operand: Getter, lower: Getter, upper: Getter) -> Test:
 
 
 def _in(operand: Getter, candidates: list[Getter]) -> Test:
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: resolved.Values) -> bool:
         value = operand(item, values)
         return value is not None and any(value == candidate(item, values) for candidate in candidates)
 
@@ -170,7 +154,7 @@ def _exists(operand: Getter) -> Test:
 
 
 def _has_type(operand: Getter, type_name: Getter) -> Test:
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: resolved.Values) -> bool:
         value, name = operand(item, values), type_name(item, values)
         return value is not None and name is not None and name.get("S") in value
 
@@ -178,7 +162,7 @@ def _has_type(operand: Getter, type_name: Getter) -> Test:
 
 
 def _pairwise(first: Getter, second: Getter, rule: Callable[[Value, Value], bool]) -> Test:
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: resolved.Values) -> bool:
         left, right = first(item, values), second(item, values)
         return left is not None and right is not None and rule(left, right)
 
@@ -208,7 +192,7 @@ def contains(container: Value, member: Value) -> bool:
 
 
 def _size(operand: Getter) -> Getter:
-    def get(item: Item, values: Values) -> Value | None:
+    def get(item: Item, values: resolved.Values) -> Value | None:
         value = operand(item, values)
         length = None if value is None else size(value)
         return None if length is None else {"N": str(length)}

@@ -1,12 +1,13 @@
-"""The checks that need the values of a request, noted down once per expression and run for every request."""
+"""The checks that need the values of a request: resolving notes them once, binding runs them for every request."""
 
 from typing import Any, assert_never
 
 import msgspec
 
+from hashrange.core.expressions import resolved
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.order import compare
-from hashrange.core.expressions.tree import Literal, Operand, Parameter, Path, Size, Values, known_value
+from hashrange.core.expressions.resolved import known_value
 from hashrange.core.values import TYPE_NAMES, Value
 
 ORDERED_TYPES = frozenset({"S", "N", "B"})
@@ -30,12 +31,12 @@ _LONG_TYPE_NAMES = {
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """A flaw that the names alone bring about: reported when its turn among the checks comes."""
+    """A flaw of the text or the names, which stands among the checks because the service reports in this order."""
 
     detail: str
 
-    def run(self, values: Values) -> None:
-        """Report it."""
+    def run(self, values: resolved.Values) -> None:
+        """Always fail."""
         raise Flaw(self.detail)
 
 
@@ -44,7 +45,7 @@ class Defined(msgspec.Struct, frozen=True):
 
     name: str
 
-    def run(self, values: Values) -> None:
+    def run(self, values: resolved.Values) -> None:
         """The request must bring the value."""
         if self.name not in values:
             raise Flaw(
@@ -53,13 +54,13 @@ class Defined(msgspec.Struct, frozen=True):
 
 
 class Typed(msgspec.Struct, frozen=True):
-    """An operand whose type is known must have one of these types."""
+    """An operand that the request fixes must have one of these types."""
 
     operator: str
-    operand: Parameter | Literal
+    operand: resolved.Known
     allowed: frozenset[str]
 
-    def run(self, values: Values) -> None:
+    def run(self, values: resolved.Values) -> None:
         """The value must be of an allowed type."""
         kind = next(iter(known_value(self.operand, values)))
         if kind not in self.allowed:
@@ -70,9 +71,9 @@ class Joinable(msgspec.Struct, frozen=True):
     """ADD takes numbers and sets, DELETE sets; their messages have words of their own."""
 
     operator: str
-    operand: Parameter | Literal
+    operand: resolved.Known
 
-    def run(self, values: Values) -> None:
+    def run(self, values: resolved.Values) -> None:
         """The value must be something that the action can work with."""
         kind = next(iter(known_value(self.operand, values)))
         if kind in _LONG_TYPE_NAMES and not (kind == "N" and self.operator == "ADD"):
@@ -85,9 +86,9 @@ class Joinable(msgspec.Struct, frozen=True):
 class TypeName(msgspec.Struct, frozen=True):
     """The second argument of attribute_type must name a type."""
 
-    operand: Parameter | Literal
+    operand: resolved.Known
 
-    def run(self, values: Values) -> None:
+    def run(self, values: resolved.Values) -> None:
         """The value must be the name of a type."""
         name = known_value(self.operand, values)["S"]
         if name not in TYPE_NAMES:
@@ -95,12 +96,12 @@ class TypeName(msgspec.Struct, frozen=True):
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """Both bounds of BETWEEN are given as values: same type, in order."""
+    """Two bounds of BETWEEN that the request fixes must have one type and be in order."""
 
-    lower: Parameter | Literal
-    upper: Parameter | Literal
+    lower: resolved.Known
+    upper: resolved.Known
 
-    def run(self, values: Values) -> None:
+    def run(self, values: resolved.Values) -> None:
         """The lower bound must not be above the upper one."""
         lower, upper = known_value(self.lower, values), known_value(self.upper, values)
         difference = compare(lower, upper)
@@ -126,31 +127,33 @@ def wrong_type(operator: str, kind: str) -> Flaw:
     )
 
 
-def type_checks(operator: str, operands: tuple[Operand, ...], allowed: frozenset[str]) -> list[Check]:
-    """Checks that every operand whose type the request fixes has an allowed one; paths wait for the item."""
+def type_checks(
+    operator: str, operands: tuple[resolved.Operand, ...], allowed: frozenset[str]
+) -> list[Check]:
+    """Checks for the types of all operands that the request fixes; the type of a path depends on the item."""
     checks: list[Check] = []
     for operand in operands:
         match operand:
-            case Parameter() | Literal():
+            case resolved.Parameter() | resolved.Literal():
                 checks.append(Typed(operator, operand, allowed))
-            case Size():
+            case resolved.Size():
                 if "N" not in allowed:
                     checks.append(Fault(wrong_type(operator, "N").detail))
-            case Path():
+            case resolved.Path():
                 pass
             case _:
                 assert_never(operand)
     return checks
 
 
-def type_name_checks(operand: Operand) -> list[Check]:
+def type_name_checks(operand: resolved.Operand) -> list[Check]:
     """Checks on the second argument of attribute_type: a string value that names a type."""
     match operand:
-        case Parameter() | Literal():
+        case resolved.Parameter() | resolved.Literal():
             return [Typed("attribute_type", operand, STRING_TYPES), TypeName(operand)]
-        case Path():
+        case resolved.Path():
             return [Fault(wrong_type("attribute_type", _ALL_TYPES).detail)]
-        case Size():
+        case resolved.Size():
             return [Fault(wrong_type("attribute_type", "N").detail)]
         case _:
             assert_never(operand)
