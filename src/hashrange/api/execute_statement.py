@@ -15,7 +15,7 @@ from hashrange.api.shapes import Shape
 from hashrange.api.table_names import data_table
 from hashrange.core.limits import NEXT_TOKEN_CHARS_MAX
 from hashrange.core.partiql import Bound
-from hashrange.core.partiql.ast import Select
+from hashrange.core.partiql.syntax import Select
 from hashrange.storage import store
 from hashrange.storage.engine import Reader, Transaction
 

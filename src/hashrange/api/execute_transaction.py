@@ -11,7 +11,7 @@ from hashrange.api.registry import operation
 from hashrange.api.shapes import Shape
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, STATEMENT_TRANSACTION_MAX
-from hashrange.core.partiql.ast import Select
+from hashrange.core.partiql.syntax import Select
 from hashrange.storage import store
 from hashrange.storage.engine import Reader
 

@@ -17,9 +17,9 @@ from hashrange.core.errors import Invalid, Refused
 from hashrange.core.keys import primary_key
 from hashrange.core.mutation import Command, Put, units_of
 from hashrange.core.partiql import Bound
-from hashrange.core.partiql.ast import Select
 from hashrange.core.partiql.pinned import names_only_key, pin
 from hashrange.core.partiql.selection import decompose
+from hashrange.core.partiql.syntax import Select
 from hashrange.core.schema import Table
 from hashrange.storage import store
 from hashrange.storage.engine import Reader, Transaction

@@ -14,8 +14,8 @@ from hashrange.core.expressions.document_paths import find
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX, STATEMENT_READS_PER_PAGE
 from hashrange.core.partiql import Bound
-from hashrange.core.partiql.ast import Column, Select
 from hashrange.core.partiql.selection import Selection, select
+from hashrange.core.partiql.syntax import Column, Select
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage.engine import Reader

@@ -8,7 +8,7 @@ from hashrange.core import values
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import STATEMENT_CHARS_MAX
 from hashrange.core.partiql import Bound, bind, decimals
-from hashrange.core.partiql.ast import Exists
+from hashrange.core.partiql.syntax import Exists
 from hashrange.core.values import Value
 
 Asked = dict[str, Any]

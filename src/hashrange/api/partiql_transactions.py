@@ -21,9 +21,9 @@ from hashrange.core.keys.primary_key import KEY_MISMATCH
 from hashrange.core.limits import TRANSACT_BYTES_MAX
 from hashrange.core.mutation import Put
 from hashrange.core.partiql import Bound, bind, commands
-from hashrange.core.partiql.ast import Delete, Exists, Insert, Select, Update
 from hashrange.core.partiql.pinned import Pinned, names_only_key, pin
 from hashrange.core.partiql.selection import decompose
+from hashrange.core.partiql.syntax import Delete, Exists, Insert, Select, Update
 from hashrange.core.schema import Table
 from hashrange.storage.engine import Reader
 

@@ -11,8 +11,8 @@ from hashrange.api.update_item import refuse_key_update
 from hashrange.core import mutation
 from hashrange.core.mutation import Command, Outcome
 from hashrange.core.partiql import Bound, commands
-from hashrange.core.partiql.ast import Delete, Exists, Insert, Returning, Select, Update
 from hashrange.core.partiql.pinned import pin, written_key
+from hashrange.core.partiql.syntax import Delete, Exists, Insert, Returning, Select, Update
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage import catalogue, store

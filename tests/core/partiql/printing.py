@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from hashrange.core.expressions import resolved
 from hashrange.core.expressions.resolved import Literal, Parameter, Path, Size
-from hashrange.core.partiql import ast
+from hashrange.core.partiql import syntax
 
 _RESERVED = {"select", "from", "where", "set", "and", "or", "not", "in", "is", "null", "true", "order", "by"}
 
 
-def statement_text(statement: ast.Statement) -> str:
+def statement_text(statement: syntax.Statement) -> str:
     match statement:
-        case ast.Select(target, columns, where, order):
+        case syntax.Select(target, columns, where, order):
             shown = ", ".join(path_text(column.path) for column in columns) or "*"
             terms = ", ".join(
                 f"{name_text(term.attribute)} {'DESC' if term.descending else 'ASC'}" for term in order
@@ -21,23 +21,23 @@ def statement_text(statement: ast.Statement) -> str:
             return (
                 f"SELECT {shown} FROM {_target(target)}{_where(where)}{' ORDER BY ' + terms if terms else ''}"
             )
-        case ast.Insert(target, Parameter()):
+        case syntax.Insert(target, Parameter()):
             return f"INSERT INTO {_target(target)} VALUE ?"
-        case ast.Insert(target, tuple(fields)):
+        case syntax.Insert(target, tuple(fields)):
             shown = ", ".join(f"{_text(name)}: {operand_text(value)}" for name, value in fields)
             return f"INSERT INTO {_target(target)} VALUE {{{shown}}}"
-        case ast.Update(target, actions, where, returning):
+        case syntax.Update(target, actions, where, returning):
             shown = " ".join(map(_action_text, actions))
             return f"UPDATE {_target(target)} {shown}{_where(where)}{_returning(returning)}"
-        case ast.Delete(target, where, returning):
+        case syntax.Delete(target, where, returning):
             return f"DELETE FROM {_target(target)}{_where(where)}{_returning(returning)}"
-        case ast.Exists(select):
+        case syntax.Exists(select):
             return f"EXISTS({statement_text(select)})"
         case _:
             raise AssertionError(statement)
 
 
-def _target(target: ast.Target) -> str:
+def _target(target: syntax.Target) -> str:
     return name_text(target.table) + ("" if target.index is None else f".{name_text(target.index)}")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from core.partiql.printing import condition_text, conditions, statement_text
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import resolved
-from hashrange.core.partiql import ast, bind
+from hashrange.core.partiql import bind, syntax
 from hashrange.core.partiql.prepared import prepare
 
 ENVELOPE = "Statement wasn't well formed, can't be processed: "
@@ -24,7 +24,7 @@ def cases(name: str) -> list[Any]:
 
 def where_of(text: str) -> resolved.Node | None:
     parsed = prepare(f"SELECT * FROM t WHERE {text}").statement
-    assert isinstance(parsed, ast.Select)
+    assert isinstance(parsed, syntax.Select)
     return parsed.where
 
 

@@ -11,8 +11,8 @@ from hashrange.core.errors import Invalid, Refused
 from hashrange.core.expressions import matches
 from hashrange.core.keys import primary_key
 from hashrange.core.keys.ranges import within
-from hashrange.core.partiql import ast, bind
-from hashrange.core.partiql.java import hash_set_order
+from hashrange.core.partiql import bind, syntax
+from hashrange.core.partiql.java_order import hash_set_order
 from hashrange.core.partiql.selection import Selection, select
 from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item
@@ -44,7 +44,7 @@ ITEMS: list[Item] = [
 
 def plan(text: str, index: Index | None = None) -> Selection:
     bound = bind(text, [])
-    assert isinstance(bound.statement, ast.Select)
+    assert isinstance(bound.statement, syntax.Select)
     return select(bound, bound.statement, TABLE, index)
 
 

@@ -1,4 +1,4 @@
-"""Statements that write, lowered onto the same commands as the item operations."""
+"""Statements that write, turned into the commands of the item operations."""
 
 from functools import lru_cache
 
@@ -11,15 +11,15 @@ from hashrange.core.expressions.resolved import known_value
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import NESTING_LEVELS_MAX
 from hashrange.core.mutation import Change, Check, Delete, Put
-from hashrange.core.partiql import ast
+from hashrange.core.partiql import syntax
 from hashrange.core.partiql.pinned import Pinned
 from hashrange.core.partiql.prepared import Bound
 from hashrange.core.schema import Table
 from hashrange.core.values import Item, check_name, depth
 
 
-def inserted_item(bound: Bound, statement: ast.Insert) -> Item:
-    """The item that an INSERT makes, checked as far as that goes without a table."""
+def inserted_item(bound: Bound, statement: syntax.Insert) -> Item:
+    """The item that an INSERT makes, after the checks that need no table."""
     item = _item(statement.item, bound.values)
     for name, value in item.items():
         check_name(name)
@@ -73,16 +73,16 @@ def delete(table: Table, key: Item, bound: Bound, rest: tuple[resolved.Node, ...
 
 
 def check_exists(table: Table, pinned: Pinned) -> None:
-    """EXISTS names one item, and asks for something beside its key."""
+    """EXISTS must name one item and have a condition beside its key."""
     if not pinned.whole(table) or not pinned.rest:
         raise Invalid("EXISTS() must contain a single item read with additional condition")
 
 
 def check(table: Table, pinned: Pinned, values: resolved.Values) -> Check:
-    """EXISTS: only look whether an item meets the conditions beside its key."""
-    asked = condition(resolved.And(pinned.rest), values)
-    key_paths.refuse_nested(table, table.indexes, asked)
-    return Check(primary_key.of_key(table, pinned.key), asked)
+    """EXISTS: check that an item meets the conditions beside its key."""
+    rest = condition(resolved.And(pinned.rest), values)
+    key_paths.refuse_nested(table, table.indexes, rest)
+    return Check(primary_key.of_key(table, pinned.key), rest)
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""Numbers as PartiQL takes them: what java.math.BigDecimal can hold, whose exponent has 32 bits (measured)."""
+"""The numbers that PartiQL accepts: those of java.math.BigDecimal, whose exponent has 32 bits (measured)."""
 
 import re
 from typing import Any
@@ -12,11 +12,11 @@ _SCALE_MAX = 2**31 - 1
 
 
 def check(text: str) -> None:
-    """Refuse an exponent that has no room in 32 bits; others may still be out of the service's range."""
-    found = _SCIENTIFIC.fullmatch(text)
-    if found is None:
+    """Refuse an exponent that does not fit in 32 bits, before one that is out of the service's range."""
+    match = _SCIENTIFIC.fullmatch(text)
+    if match is None:
         return
-    fraction, exponent = found.groups()
+    fraction, exponent = match.groups()
     shown = exponent.lstrip("+-0")
     scale = len(fraction or "") - int(exponent) if len(shown) <= 10 else _SCALE_MAX + 1
     if not -_SCALE_MAX - 1 <= scale <= _SCALE_MAX:
@@ -25,7 +25,7 @@ def check(text: str) -> None:
 
 
 def check_all(raw: Any, depth: int = 0) -> None:
-    """Check every number in a parameter as sent; whatever else is wrong with it is found later."""
+    """Check every number in a parameter as sent, and ignore whatever else is wrong with it: others report that."""
     if not isinstance(raw, dict) or depth > NESTING_LEVELS_MAX:
         return
     for kind, content in raw.items():

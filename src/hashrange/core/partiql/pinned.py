@@ -1,4 +1,4 @@
-"""Which item a WHERE clause names: equalities on the key, and what it asks for beside them."""
+"""Which item a WHERE clause names: its equalities on the key, and all other conditions."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ Equality = tuple[str, Value]
 
 
 class Pinned(msgspec.Struct, frozen=True):
-    """The first value that each key attribute must equal, and all other conditions."""
+    """The first value that every key attribute must equal, and all other conditions."""
 
     key: Item
     rest: tuple[resolved.Node, ...]
@@ -80,5 +80,5 @@ def written_key(table: Table, pinned: Pinned) -> Item:
 
 
 def names_only_key(table: Table, pinned: Pinned) -> bool:
-    """Whether a WHERE clause names one item and asks for nothing else."""
+    """Whether a WHERE clause names one item and has no other condition."""
     return pinned.whole(table) and not pinned.rest

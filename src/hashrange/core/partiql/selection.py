@@ -1,4 +1,4 @@
-"""How a SELECT reads: which key ranges of keys in which order, what it keeps of them, or why it cannot."""
+"""How a SELECT reads: which key ranges in which order, and what it keeps of them; or why it cannot."""
 
 from collections.abc import Iterable
 
@@ -14,9 +14,9 @@ from hashrange.core.expressions.mentions import condition_paths
 from hashrange.core.keys import encoding, key_paths, ranges
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import STATEMENT_READS_MAX
-from hashrange.core.partiql import ast
+from hashrange.core.partiql import syntax
 from hashrange.core.partiql.branches import Branch, Decomposition
-from hashrange.core.partiql.java import hash_set_order
+from hashrange.core.partiql.java_order import hash_set_order
 from hashrange.core.partiql.pinned import conditions
 from hashrange.core.partiql.prepared import Bound
 from hashrange.core.schema import Index, KeyAttribute, Table
@@ -27,7 +27,7 @@ _OVERLAP = "Overlapping conditions with range keys are not supported in where cl
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """What a SELECT reads, one key range after the other; `key ranges` None means everything."""
+    """What a SELECT reads: key ranges in this order, or everything if there are none."""
 
     table: Table
     index: Index | None
@@ -38,7 +38,7 @@ class Selection(msgspec.Struct, frozen=True):
     single: bool = False  # one item by its primary key
 
 
-def select(bound: Bound, statement: ast.Select, table: Table, index: Index | None) -> Selection:
+def select(bound: Bound, statement: syntax.Select, table: Table, index: Index | None) -> Selection:
     """Plan a SELECT on a table or on one of its indexes; the checks come in the service's order."""
     partition, sort = _key(table, index)
     key_paths.refuse_nested(table, () if index is None else (index,), bound.where, bound.prepared.projection)
@@ -49,13 +49,12 @@ def select(bound: Bound, statement: ast.Select, table: Table, index: Index | Non
     keyed = where.keyed
     if keyed is not None and carried is not None and index is not None:
         _check_filters(keyed, index, carried)
-    order = _order(statement, where, bound.values, partition, sort)
+    descending, reverse = _order(statement, partition, sort)
     keep = bound.where
     if keyed is not None and not any(branch.filters for _, branch in keyed):
         keep = None
     elif keep is not None and carried is not None:
         keep = _on_view(keep, carried)
-    descending, reverse = order
     return Selection(
         table=table,
         index=index,
@@ -67,8 +66,8 @@ def select(bound: Bound, statement: ast.Select, table: Table, index: Index | Non
     )
 
 
-def decompose(bound: Bound, statement: ast.Select, table: Table, index: Index | None) -> Decomposition:
-    """Take the WHERE clause apart, and refuse what it cannot ask of keys."""
+def decompose(bound: Bound, statement: syntax.Select, table: Table, index: Index | None) -> Decomposition:
+    """Take the WHERE clause apart, and refuse conditions that keys cannot have."""
     partition, sort = _key(table, index)
     where = Decomposition(statement.where, bound.values, partition, sort)
     _check_types(where.clauses, partition, sort)
@@ -80,8 +79,8 @@ def decompose(bound: Bound, statement: ast.Select, table: Table, index: Index | 
     return where
 
 
-def bound_columns(statement: ast.Select) -> frozenset[str]:
-    """The attributes that the columns are found in."""
+def bound_columns(statement: syntax.Select) -> frozenset[str]:
+    """The attributes that hold the columns."""
     return frozenset(str(column.path.parts[0]) for column in statement.columns)
 
 
@@ -93,7 +92,7 @@ def _key(table: Table, index: Index | None) -> tuple[KeyAttribute, KeyAttribute 
     return index.hash[0], index.range[0] if index.range else None
 
 
-def _check_columns(statement: ast.Select, index: Index, carried: frozenset[str]) -> None:
+def _check_columns(statement: syntax.Select, index: Index, carried: frozenset[str]) -> None:
     names = [str(column.path.parts[0]) for column in statement.columns]
     missing = [name for name in names if name not in carried]
     if missing:
@@ -117,19 +116,19 @@ def _check_types(clauses: Iterable[KeyClause], partition: KeyAttribute, sort: Ke
 
 def _check_overlap(table: Table, index: Index | None, keyed: list[tuple[Value, Branch]]) -> None:
     """No two alternatives may read the same key range of a partition."""
-    found = sorted((_key_range(table, index, branch) for _, branch in keyed), key=lambda each: each.start)
-    filled = [key_range for key_range in found if not key_range.end or key_range.start < key_range.end]
+    key_ranges = [_key_range(table, index, branch) for _, branch in keyed]
+    filled = [key_range for key_range in key_ranges if not key_range.end or key_range.start < key_range.end]
     reach = None
-    for key_range in filled:
+    for key_range in sorted(filled, key=lambda key_range: key_range.start):
         if reach is not None and key_range.start < reach:
             raise Invalid(_OVERLAP)
         reach = key_range.end if reach is None else max(reach, key_range.end)
 
 
 def _check_filters(keyed: list[tuple[Value, Branch]], index: Index, carried: frozenset[str]) -> None:
-    """An index read by its key cannot filter on what it does not carry, unless one alternative does not."""
+    """An index read by its key cannot filter on what it does not carry, unless one alternative does without."""
     missing: list[str] = []
-    for _, branch in sorted(keyed, key=lambda each: encoding.scalar(each[0])):
+    for _, branch in sorted(keyed, key=lambda pair: encoding.scalar(pair[0])):
         names = [str(path.parts[0]) for node in branch.filters for path in condition_paths(node)]
         missing = [name for name in names if name not in carried]
         if not missing:
@@ -140,14 +139,8 @@ def _check_filters(keyed: list[tuple[Value, Branch]], index: Index, carried: fro
     )
 
 
-def _order(
-    statement: ast.Select,
-    where: Decomposition,
-    values: resolved.Values,
-    partition: KeyAttribute,
-    sort: KeyAttribute | None,
-) -> tuple[bool, bool]:
-    """Whether partitions, and the items in each, come in descending order."""
+def _order(statement: syntax.Select, partition: KeyAttribute, sort: KeyAttribute | None) -> tuple[bool, bool]:
+    """Whether the partitions, and the items of a partition, come in descending order."""
     if not statement.order:
         return False, False
     if statement.where is None:
@@ -208,24 +201,24 @@ def _key_ranges(
     descending: bool,
     reverse: bool,
 ) -> tuple[KeyRange, ...] | None:
-    """The reads, partition by partition; nothing stands for all there is."""
+    """The key ranges to read, partition by partition; None if the statement reads everything."""
     if keyed is None:
         return None
-    found = [(encoding.scalar(partition), _key_range(table, index, branch)) for partition, branch in keyed]
-    found.sort(key=lambda each: each[1].start, reverse=reverse)
-    found.sort(key=lambda each: each[0], reverse=descending)
-    return tuple(key_range for _, key_range in found)
+    pairs = [(encoding.scalar(partition), _key_range(table, index, branch)) for partition, branch in keyed]
+    pairs.sort(key=lambda pair: pair[1].start, reverse=reverse)
+    pairs.sort(key=lambda pair: pair[0], reverse=descending)
+    return tuple(key_range for _, key_range in pairs)
 
 
 def _key_range(table: Table, index: Index | None, branch: Branch) -> KeyRange:
-    """The keys that all conditions of an alternative leave."""
+    """The keys that meet all conditions of an alternative."""
     partition, _ = _key(table, index)
     (hashed, *_) = (clause for clause in branch.clauses if clause.attribute == partition.name)
-    found = ranges.query_range(table, index, [hashed])
+    key_range = ranges.query_range(table, index, [hashed])
     for clause in branch.clauses:
         if clause.attribute != partition.name:
-            found = _common(found, ranges.query_range(table, index, [hashed, clause]))
-    return found
+            key_range = _common(key_range, ranges.query_range(table, index, [hashed, clause]))
+    return key_range
 
 
 def _common(left: KeyRange, right: KeyRange) -> KeyRange:

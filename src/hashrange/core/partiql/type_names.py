@@ -6,7 +6,7 @@ from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.resolved import Known, Values, known_value
 from hashrange.core.values import TYPE_NAMES
 
-# The attribute types that each type of PartiQL covers; its types of time and its symbols have none.
+# The attribute types that a type of PartiQL covers; its types of time and its symbols cover none.
 TYPE_CODES: dict[str, tuple[str, ...]] = {
     "NULL": ("NULL",),
     **dict.fromkeys(("BOOL", "BOOLEAN"), ("BOOL",)),

@@ -7,7 +7,7 @@ _LOAD = 0.75
 
 
 def hash_set_order(names: Iterable[str]) -> list[str]:
-    """The names, each once, in the order in which java.util.HashSet gives them back."""
+    """The distinct names, in the order in which java.util.HashSet iterates over them."""
     distinct = list(dict.fromkeys(names))
     slots = _SLOTS_LEAST
     while len(distinct) > slots * _LOAD:

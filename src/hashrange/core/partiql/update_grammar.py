@@ -28,26 +28,26 @@ class SetOperand(msgspec.Struct, frozen=True):
 
 
 def not_a_set(function: str, position: str) -> str:
-    """How the service says that something is not a set; the position is that of the first argument."""
+    """The service's words for a second argument that is no set; the position is that of the first argument."""
     return f"The second argument to {function} must be a value with type SET at {position}"
 
 
 def actions(cursor: Cursor) -> tuple[resolved.Action, ...]:
     """All SET and REMOVE clauses, of which there must be at least one."""
-    found: list[resolved.Action] = []
+    parsed: list[resolved.Action] = []
     while cursor.at_word("SET", "REMOVE"):
         read = _assignment if cursor.advance().word == "SET" else _removal
-        found.append(read(cursor))
+        parsed.append(read(cursor))
         while cursor.skip_symbol(","):
-            found.append(read(cursor))
-    if not found:
+            parsed.append(read(cursor))
+    if not parsed:
         raise NotWellFormed("Expected data manipulation")
-    _check_paths(cursor, [action.path for action in found])
-    return tuple(found)
+    _check_paths(cursor, [action.path for action in parsed])
+    return tuple(parsed)
 
 
 def _check_paths(cursor: Cursor, paths: list[resolved.Path]) -> None:
-    """No two actions may meet; like the expressions, from the last to the first."""
+    """No two paths may overlap or conflict; like in update expressions, the last one is checked first."""
     seen: list[resolved.Path] = []
     for path in reversed(paths):
         problem = clash(seen, path)
@@ -99,7 +99,7 @@ def _sum(cursor: Cursor) -> resolved.Assigned:
 def _check_types(
     cursor: Cursor, operator: str, operands: tuple[resolved.Assigned, ...], allowed: frozenset[str]
 ) -> None:
-    """Values have a type now; paths and functions only once the item is there."""
+    """Note checks for the types that the request fixes; those of paths and functions depend on the item."""
     cursor.checks += [
         value_checks.Typed(operator, operand, allowed)
         for operand in operands

@@ -1,4 +1,4 @@
-"""Parsed statements: conditions and updates are already trees of the expression engine, `?` a Parameter in them."""
+"""Parsed statements: their conditions and actions are resolved nodes of expressions, `?` a Parameter in them."""
 
 from typing import Literal as OneOf
 from typing import Protocol
@@ -11,7 +11,7 @@ Returning = OneOf["ALL OLD", "ALL NEW", "MODIFIED OLD", "MODIFIED NEW"]
 
 
 class Check(Protocol):
-    """Something that only the values of a request can show; raises the expression engine's Flaw."""
+    """A rule that needs the values of a request; raises the Flaw of expressions."""
 
     def run(self, values: resolved.Values) -> None:
         """Raise if the rule is broken."""
@@ -25,7 +25,7 @@ class Target(msgspec.Struct, frozen=True):
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One column of a SELECT: where it is found, and the name under which it comes back."""
+    """One column of a SELECT: its path in the item, and its name in the answer."""
 
     path: resolved.Path
     name: str
@@ -78,7 +78,7 @@ class Exists(msgspec.Struct, frozen=True):
 
     @property
     def target(self) -> Target:
-        """What is looked at."""
+        """The table that the SELECT reads."""
         return self.select.target
 
 

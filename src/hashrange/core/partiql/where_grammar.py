@@ -1,4 +1,4 @@
-"""The grammar of WHERE: what holds can itself be compared, since to PartiQL a condition is a boolean."""
+"""The grammar of WHERE. To PartiQL a condition is a boolean value, so that it can itself be compared."""
 
 from collections.abc import Callable
 from typing import Literal as OneOf
@@ -10,7 +10,7 @@ from hashrange.core.partiql import literals
 from hashrange.core.partiql.cursor import Cursor
 from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind
-from hashrange.core.partiql.types import TYPE_CODES, TypeName
+from hashrange.core.partiql.type_names import TYPE_CODES, TypeName
 
 Term = resolved.Operand | resolved.Node
 Bracket = OneOf["[", "("]
@@ -33,24 +33,20 @@ def condition(cursor: Cursor) -> resolved.Node:
 
 
 def _holds(cursor: Cursor, term: Term) -> resolved.Node:
-    if _is_operand(term):
+    if isinstance(term, resolved.Operand):
         raise cursor.unexpected()
-    return term  # type: ignore[return-value]  # what is no operand is a condition
-
-
-def _is_operand(term: Term) -> bool:
-    return isinstance(term, resolved.Path | resolved.Literal | resolved.Parameter | resolved.Size)
+    return term
 
 
 def _any(cursor: Cursor) -> Term:
     first = _all(cursor)
     if not cursor.at_word("OR"):
         return first
-    found = [_holds(cursor, first)]
+    conditions = [_holds(cursor, first)]
     while cursor.skip_word("OR"):
         cursor.expect_right_side()
-        found.append(_holds(cursor, _all(cursor)))
-    return resolved.Or(tuple(found))
+        conditions.append(_holds(cursor, _all(cursor)))
+    return resolved.Or(tuple(conditions))
 
 
 def _all(cursor: Cursor) -> Term:
@@ -58,11 +54,11 @@ def _all(cursor: Cursor) -> Term:
     first = _negated(cursor)
     if not cursor.at_word("AND"):
         return first
-    found = _spliced(_holds(cursor, first))
+    conditions = _spliced(_holds(cursor, first))
     while cursor.skip_word("AND"):
         cursor.expect_right_side()
-        found += _spliced(_holds(cursor, _negated(cursor)))
-    return resolved.And(tuple(found))
+        conditions += _spliced(_holds(cursor, _negated(cursor)))
+    return resolved.And(tuple(conditions))
 
 
 def _spliced(node: resolved.Node) -> list[resolved.Node]:
@@ -82,7 +78,7 @@ def _negated(cursor: Cursor) -> Term:
 
 
 def _compared(cursor: Cursor) -> Term:
-    """One term, and what it is compared with, as often as that goes on."""
+    """One term and any number of comparisons behind it."""
     term = _term(cursor)
     levels = 0
     while True:
@@ -105,7 +101,7 @@ def _compared(cursor: Cursor) -> Term:
 
 
 def _negatable(cursor: Cursor, term: Term) -> resolved.Node:
-    """What NOT can stand before."""
+    """BETWEEN or IN, before which NOT may stand."""
     match cursor.advance().word:
         case "BETWEEN":
             return _span(cursor, term)
@@ -121,8 +117,8 @@ def _comparison(cursor: Cursor, left: Term) -> resolved.Node:
     if cursor.at_word("MISSING"):
         return _missing(cursor, left, negated=comparator == "<>")
     right = _term(cursor)
-    if _is_operand(left) and _is_operand(right):
-        return _plain(cursor, comparator, left, right)  # type: ignore[arg-type]  # both are operands
+    if isinstance(left, resolved.Operand) and isinstance(right, resolved.Operand):
+        return _plain(cursor, comparator, left, right)
     if comparator not in ("=", "<>"):
         raise Invalid(value_checks.wrong_type(comparator, "BOOL").detail)
     same = _same_truth(left, right)
@@ -138,7 +134,7 @@ def _plain(
 
 
 def _same_truth(left: Term, right: Term) -> resolved.Node:
-    """Both hold or both do not; a value holds if it is the boolean true, and does not if it is false."""
+    """Both are true or both are false; a value that is no boolean is neither."""
     if left in (_TRUE, _FALSE):
         left, right = right, left
     if right in (_TRUE, _FALSE):
@@ -151,12 +147,10 @@ def _same_truth(left: Term, right: Term) -> resolved.Node:
     )
 
 
-def _truth(term: Term, wanted: resolved.Literal) -> resolved.Node:
-    match term:
-        case resolved.Path() | resolved.Literal() | resolved.Parameter() | resolved.Size():
-            return resolved.Compare("=", term, wanted)
-        case _:
-            return term if wanted == _TRUE else resolved.Not(term)
+def _truth(term: Term, expected: resolved.Literal) -> resolved.Node:
+    if isinstance(term, resolved.Operand):
+        return resolved.Compare("=", term, expected)
+    return term if expected == _TRUE else resolved.Not(term)
 
 
 def _span(cursor: Cursor, term: Term) -> resolved.Between:
@@ -164,19 +158,11 @@ def _span(cursor: Cursor, term: Term) -> resolved.Between:
     lower = _term(cursor)
     cursor.expect_word("AND", "Expected AND keyword")
     upper = _term(cursor)
-    operand, low, high = (_ordered(each) for each in (term, lower, upper))
+    operand, low, high = (_operand(part, "BETWEEN") for part in (term, lower, upper))
     cursor.checks += value_checks.type_checks("BETWEEN", (low, high), value_checks.ORDERED_TYPES)
     if isinstance(low, resolved.Known) and isinstance(high, resolved.Known):
         cursor.checks.append(value_checks.Bounds(low, high))
     return resolved.Between(operand, low, high)
-
-
-def _ordered(term: Term) -> resolved.Operand:
-    match term:
-        case resolved.Path() | resolved.Literal() | resolved.Parameter() | resolved.Size():
-            return term
-        case _:
-            raise Invalid(value_checks.wrong_type("BETWEEN", "BOOL").detail)
 
 
 def _membership(cursor: Cursor, term: Term) -> resolved.Node:
@@ -188,31 +174,27 @@ def _membership(cursor: Cursor, term: Term) -> resolved.Node:
                 f"The IN operator is provided with too many operands; number of operands: {len(candidates)}"
             )
         )
-    operands = tuple(
-        each
-        for each in candidates
-        if isinstance(each, resolved.Path | resolved.Literal | resolved.Parameter | resolved.Size)
-    )
+    operands = tuple(candidate for candidate in candidates if isinstance(candidate, resolved.Operand))
     if len(operands) == len(candidates) and isinstance(
         term, resolved.Path | resolved.Literal | resolved.Parameter | resolved.Size
     ):
         return resolved.In(term, operands)
-    return resolved.Or(tuple(_same_truth(term, each) for each in candidates))
+    return resolved.Or(tuple(_same_truth(term, candidate) for candidate in candidates))
 
 
 def _candidates(cursor: Cursor) -> list[Term]:
     closing = "]" if cursor.skip_symbol("[") else ")"
     if closing == ")" and not cursor.skip_symbol("("):
         raise cursor.unexpected()
-    found = [_term(cursor)]
+    candidates = [_term(cursor)]
     while cursor.skip_symbol(","):
-        found.append(_term(cursor))
+        candidates.append(_term(cursor))
     cursor.expect_symbol(closing)
-    return found
+    return candidates
 
 
 def _of_type(cursor: Cursor, term: Term) -> resolved.Node:
-    """IS [NOT] followed by MISSING, NULL or another type; nothing is of no type."""
+    """IS [NOT] followed by MISSING, NULL or another type; a missing attribute has no type."""
     cursor.advance()
     negated = cursor.skip_word("NOT")
     if cursor.at_word("MISSING"):
@@ -260,39 +242,37 @@ def _term(cursor: Cursor) -> Term:
 
 
 def _arguments(cursor: Cursor, function: str, count: int) -> list[Term]:
-    found = [] if cursor.at_symbol(")") else [_term(cursor)]
-    while found and cursor.skip_symbol(","):
-        found.append(_term(cursor))
+    arguments = [] if cursor.at_symbol(")") else [_term(cursor)]
+    while arguments and cursor.skip_symbol(","):
+        arguments.append(_term(cursor))
     cursor.expect_symbol(")")
-    if len(found) != count:
+    if len(arguments) != count:
         raise Invalid(
             "Incorrect number of operands for operator or function; "
-            f"operator or function: {function}, number of operands: {len(found)}"
+            f"operator or function: {function}, number of operands: {len(arguments)}"
         )
-    return found
+    return arguments
 
 
 def _operand(term: Term, function: str) -> resolved.Operand:
-    match term:
-        case resolved.Path() | resolved.Literal() | resolved.Parameter() | resolved.Size():
-            return term
-        case _:
-            raise Invalid(value_checks.wrong_type(function, "BOOL").detail)
+    if isinstance(term, resolved.Operand):
+        return term
+    raise Invalid(value_checks.wrong_type(function, "BOOL").detail)
 
 
 def _begins_with(cursor: Cursor) -> resolved.Node:
-    operand, prefix = (_operand(each, "begins_with") for each in _arguments(cursor, "begins_with", 2))
+    operand, prefix = (_operand(term, "begins_with") for term in _arguments(cursor, "begins_with", 2))
     cursor.checks += value_checks.type_checks("begins_with", (operand, prefix), value_checks.PREFIX_TYPES)
     return resolved.BeginsWith(operand, prefix)
 
 
 def _contains(cursor: Cursor) -> resolved.Node:
-    operand, member = (_operand(each, "contains") for each in _arguments(cursor, "contains", 2))
+    operand, member = (_operand(term, "contains") for term in _arguments(cursor, "contains", 2))
     return resolved.Contains(operand, member)
 
 
 def _attribute_type(cursor: Cursor) -> resolved.Node:
-    operand, name = (_operand(each, "attribute_type") for each in _arguments(cursor, "attribute_type", 2))
+    operand, name = (_operand(term, "attribute_type") for term in _arguments(cursor, "attribute_type", 2))
     if not isinstance(name, resolved.Known):
         raise Invalid(
             value_checks.wrong_type(
