@@ -19,23 +19,23 @@ _NOT_A_NUMBER = "The parameter cannot be converted to a numeric value"
 _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1
 
-# 300 digits hold the exact sum of any two legal numbers: nothing is ever rounded.
+# 300 digits hold the exact sum of any two legal numbers, so that arithmetic never rounds.
 _ARITHMETIC = Context(prec=300, Emax=999999, Emin=-999999, traps=[Inexact])
 _SHORT_CHARS = 18  # integers of so few digits are added faster than decimals, and cannot exceed the limits
 
 
 def canonical(text: str, *, wording: Wording = "newer") -> str:
-    """The service's own text of a number: expanded decimal, no sign on zero, no idle zeros."""
+    """The service's own text of a number: no exponent, no sign on zero, no leading or trailing zeros."""
     if match_plain(text):
         return text
     return _canonical_slow(text, wording=wording)
 
 
 def _canonical_slow(text: str, *, wording: Wording) -> str:
-    found = _NUMBER(text)
-    if found is None:
+    match = _NUMBER(text)
+    if match is None:
         raise RequestInvalid(_conversion_message(text, wording=wording))
-    whole, fraction, bare_fraction, exponent_text = found.groups()
+    whole, fraction, bare_fraction, exponent_text = match.groups()
     fraction = fraction or bare_fraction or ""
     exponent = int(exponent_text) if exponent_text and len(exponent_text) < 4000 else 0
     if exponent_text and (len(exponent_text) >= 4000 or abs(exponent) > _INT64_MAX):
@@ -116,7 +116,7 @@ def _result(left: Decimal, right: Decimal) -> str:
 
 
 def size(text: str) -> int:
-    """Bytes that a canonical number counts for: a byte, one per two digits on each side, one for a sign."""
+    """The size of a canonical number: a byte, one per two digits before and behind the point, one for a sign."""
     negative = text[0] == "-"
     if "." not in text:
         return 1 + negative + (len(text.rstrip("0")) - negative + 1) // 2
