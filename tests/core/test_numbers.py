@@ -170,10 +170,10 @@ def test_arithmetic_is_exact_or_refused(left: Decimal, right: Decimal) -> None:
         (numbers.subtract, EXACT.subtract(left, right)),
     ):
         try:
-            found = rule(canonical(left), canonical(right))
+            result = rule(canonical(left), canonical(right))
         except Invalid as refused:
-            found = refused.message
-        assert found == _expected(exact)
+            result = refused.message
+        assert result == _expected(exact)
 
 
 def test_sums_at_the_edges() -> None:

@@ -77,14 +77,14 @@ def _value(operand: resolved.Operand, item: Typed) -> Typed:
         case resolved.Parameter():
             raise AssertionError(operand)
         case resolved.Path(parts):
-            found = item
+            value = item
             for part in parts:
-                kind, content = found
+                kind, content = value
                 if isinstance(part, str):
-                    found = content.get(part, _MISSING) if kind == "M" else _MISSING
+                    value = content.get(part, _MISSING) if kind == "M" else _MISSING
                 else:
-                    found = content[part] if kind == "L" and part < len(content) else _MISSING
-            return found
+                    value = content[part] if kind == "L" and part < len(content) else _MISSING
+            return value
         case resolved.Size(inner):
             kind, content = _value(inner, item)
             if kind in ("N", "BOOL", "NULL", "missing"):

@@ -22,20 +22,20 @@ UPDATES, RETURNED, PROJECTIONS = shared("updates"), shared("returned_paths"), sh
 KEYS, LEGACY = shared("key_conditions"), shared("legacy")
 
 
-def binder(given: dict[str, Any]) -> Binder:
-    values = {name: canonical(value) for name, value in given.get("values", {}).items()}
-    return Binder(given.get("names"), values)
+def binder(cases: dict[str, Any]) -> Binder:
+    values = {name: canonical(value) for name, value in cases.get("values", {}).items()}
+    return Binder(cases.get("names"), values)
 
 
-def refusal(given: dict[str, Any], parameter: str, text: str) -> str | None:
+def refusal(cases: dict[str, Any], parameter: str, text: str) -> str | None:
     """What the binder has against a text, without the name of the parameter."""
     try:
         if parameter == "UpdateExpression":
-            binder(given).update(text)
+            binder(cases).update(text)
         elif parameter == "ProjectionExpression":
-            binder(given).projection(text)
+            binder(cases).projection(text)
         else:
-            binder(given).condition("FilterExpression", text)
+            binder(cases).condition("FilterExpression", text)
     except Invalid as invalid:
         return invalid.message.removeprefix(f"Invalid {parameter}: ")
     return None
@@ -88,12 +88,12 @@ def test_projection(group: dict[str, Any], text: str, kept: Item) -> None:
 def test_key_condition(group: dict[str, Any], text: str, clauses: Any) -> None:
     try:
         condition = binder(KEYS).condition("KeyConditionExpression", text)
-        found: Any = [
+        result: Any = [
             [clause.attribute, clause.operator, list(clause.operands)] for clause in key_condition(condition)
         ]
     except Invalid as invalid:
-        found = invalid.message
-    assert found == clauses
+        result = invalid.message
+    assert result == clauses
 
 
 LEGACY_CASES = {
@@ -107,9 +107,9 @@ def legacy_values(conditions: dict[str, Any]) -> dict[str, Any]:
     return {
         name: {
             member: [canonical(value) for value in content] if member == "AttributeValueList" else content
-            for member, content in asked.items()
+            for member, content in condition.items()
         }
-        for name, asked in conditions.items()
+        for name, condition in conditions.items()
     }
 
 
@@ -121,30 +121,30 @@ def test_legacy_condition(group: dict[str, Any], conditions: Any, operator: str 
     read = getattr(legacy, group["what"])
     try:
         condition = read(legacy_values(conditions), operator)
-        found: Any = condition is None or matches(condition, LEGACY["item"])
+        result: Any = condition is None or matches(condition, LEGACY["item"])
     except Invalid as invalid:
-        found = invalid.message
-    assert found == outcome
+        result = invalid.message
+    assert result == outcome
 
 
 @pytest.mark.parametrize(("group", "conditions", "clauses"), LEGACY_CASES["key_conditions"])
 def test_legacy_key_conditions(group: dict[str, Any], conditions: Any, clauses: Any) -> None:
     try:
-        found: Any = [
+        result: Any = [
             [clause.attribute, clause.operator, list(clause.operands)]
             for clause in legacy.key_conditions(legacy_values(conditions))
         ]
     except Invalid as invalid:
-        found = invalid.message
-    assert found == clauses
+        result = invalid.message
+    assert result == clauses
 
 
 @pytest.mark.parametrize(("group", "updates", "outcome"), LEGACY_CASES["attribute_updates"])
 def test_legacy_attribute_updates(group: dict[str, Any], updates: Any, outcome: Any) -> None:
     try:
-        found: Any = changes(
+        result: Any = changes(
             group["item"], apply_update(legacy.attribute_updates(updates), group["item"]).item
         )
     except Invalid as invalid:
-        found = invalid.message
-    assert found == outcome
+        result = invalid.message
+    assert result == outcome

@@ -87,7 +87,7 @@ def test_a_printed_condition_parses_to_itself(tree: syntax.ConditionSyntax) -> N
 
 @given(st.lists(actions, min_size=1, max_size=5))
 def test_a_printed_update_parses_to_itself(tree: list[syntax.ActionSyntax]) -> None:
-    in_sections = sorted(tree, key=lambda action: [each.section for each in tree].index(action.section))
+    in_sections = sorted(tree, key=lambda action: [other.section for other in tree].index(action.section))
     assert list(parse_update(update_text(tree)).actions) == in_sections
 
 

@@ -36,21 +36,21 @@ def rank(value: Value) -> Any:
 
 def holds(operator: str, value: Value, low: Value, high: Value) -> bool:
     """Whether a sort key meets a condition, by the values themselves."""
-    found, bound = rank(value), rank(low)
+    ranked, bound = rank(value), rank(low)
     match operator:
         case "=":
-            return bool(found == bound)
+            return bool(ranked == bound)
         case "<":
-            return bool(found < bound)
+            return bool(ranked < bound)
         case "<=":
-            return bool(found <= bound)
+            return bool(ranked <= bound)
         case ">":
-            return bool(found > bound)
+            return bool(ranked > bound)
         case ">=":
-            return bool(found >= bound)
+            return bool(ranked >= bound)
         case "BETWEEN":
-            return bool(bound <= found <= rank(high))
-    return bool(found.startswith(bound))
+            return bool(bound <= ranked <= rank(high))
+    return bool(ranked.startswith(bound))
 
 
 @pytest.mark.parametrize("operator", ["=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"])

@@ -57,7 +57,7 @@ def key_bytes(item: Item, index: Index | None) -> bytes:
     return entry.key
 
 
-def found(selection: Selection) -> list[Item]:
+def selected_items(selection: Selection) -> list[Item]:
     """What reading the key ranges and keeping what is to be kept gives."""
     rows = sorted(((key_bytes(item, selection.index), item) for item in ITEMS), key=lambda row: row[0])
     if selection.key_ranges is None:
@@ -117,7 +117,7 @@ def test_a_plan_finds_what_where_asks_for(where: str, index: Index | None) -> No
         assume(False)
     condition = bind(statement, []).where
     assert condition is not None
-    assert sorted(as_text(found(selection))) == sorted(
+    assert sorted(as_text(selected_items(selection))) == sorted(
         as_text([item for item in ITEMS if matches(condition, item)])
     )
 
@@ -160,7 +160,7 @@ def test_how_many_reads_a_where_clause_becomes(where: str, reads: int | None) ->
     ],
 )
 def test_the_order(rest: str, order: list[str]) -> None:
-    assert as_text(found(plan(f"SELECT * FROM t {rest}"))) == order
+    assert as_text(selected_items(plan(f"SELECT * FROM t {rest}"))) == order
 
 
 def test_only_a_whole_key_is_a_single_item() -> None:
