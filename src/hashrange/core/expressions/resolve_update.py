@@ -4,16 +4,17 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from hashrange.core.expressions import resolved, syntax, value_checks
-from hashrange.core.expressions.document_paths import clash
+from hashrange.core.expressions.document_paths import PathTree
 from hashrange.core.expressions.scope import Scope
 
 
 def resolve_paths(scope: Scope, paths: Iterable[syntax.PathRef]) -> list[resolved.Path]:
     """Give all paths real names, the last one first; no two of them may overlap or conflict."""
     real: list[resolved.Path] = []
+    tree = PathTree()
     for written in reversed(list(paths)):
         path = scope.path(written)
-        problem = clash(real, path)
+        problem = tree.add(path)
         if problem is not None:
             scope.fault(problem)
         real.append(path)

@@ -4,7 +4,7 @@ import msgspec
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import resolved, value_checks
-from hashrange.core.expressions.document_paths import clash
+from hashrange.core.expressions.document_paths import PathTree
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.resolved import known_value
 from hashrange.core.partiql import literals
@@ -48,12 +48,11 @@ def actions(cursor: Cursor) -> tuple[resolved.Action, ...]:
 
 def _check_paths(cursor: Cursor, paths: list[resolved.Path]) -> None:
     """No two paths may overlap or conflict; like in update expressions, the last one is checked first."""
-    seen: list[resolved.Path] = []
+    tree = PathTree()
     for path in reversed(paths):
-        problem = clash(seen, path)
+        problem = tree.add(path)
         if problem is not None:
             cursor.checks.append(value_checks.Fault(problem))
-        seen.append(path)
 
 
 def _removal(cursor: Cursor) -> resolved.Remove:
