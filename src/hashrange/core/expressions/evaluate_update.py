@@ -130,7 +130,8 @@ def deletion(action: resolved.Delete) -> Result:
         held = old.get(kind)
         if held is None:
             raise _mismatch(legacy=legacy)
-        left = [member for member in held if member not in content]
+        removed = frozenset(content)
+        left = [member for member in held if member not in removed]
         return {kind: left} if left else None
 
     return get
