@@ -9,6 +9,7 @@ from hashrange.core.limits import NESTING_LEVELS_MAX
 
 _SCIENTIFIC = re.compile(r"[+-]?[0-9]*(?:\.([0-9]*))?[eE]([+-]?[0-9]{9,})", re.ASCII)
 _SCALE_MAX = 2**31 - 1
+_EXPONENT_DIGITS_MAX = len(str(_SCALE_MAX))
 
 
 def check(text: str) -> None:
@@ -17,8 +18,10 @@ def check(text: str) -> None:
     if match is None:
         return
     fraction, exponent = match.groups()
-    shown = exponent.lstrip("+-0")
-    scale = len(fraction or "") - int(exponent) if len(shown) <= 10 else _SCALE_MAX + 1
+    # Python refuses to convert thousands of digits, even if most of them are zeros.
+    digits = exponent.lstrip("+-0") or "0"
+    magnitude = int(digits) if len(digits) <= _EXPONENT_DIGITS_MAX else 2 * _SCALE_MAX
+    scale = len(fraction or "") - (-magnitude if exponent[0] == "-" else magnitude)
     if not -_SCALE_MAX - 1 <= scale <= _SCALE_MAX:
         raise Invalid(f"The parameter cannot be converted to a numeric value: {text}")
     numbers.canonical(text)
