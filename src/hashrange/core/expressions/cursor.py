@@ -4,7 +4,6 @@ from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.lexer import Kind, Token, syntax_error, tokenize
 from hashrange.core.expressions.syntax import Call, Operand, PathRef, ValueRef
 
-INDEX_MAX = 2**31 - 1
 # No legal expression nests calls deeper than two; the bound keeps hostile text from exhausting the stack.
 _CALL_DEPTH_MAX = 64
 

@@ -11,8 +11,9 @@ from hashrange.core.values import Value
 
 KeyOperator = OneOf["=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"]
 
-_MIRRORED: dict[str, KeyOperator] = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_UPRIGHT: dict[str, KeyOperator] = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+# What a comparator says about the key attribute on its left, and about one on its right.
+OF_LEFT: dict[str, KeyOperator] = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+OF_RIGHT: dict[str, KeyOperator] = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class KeyClause(msgspec.Struct, frozen=True):
@@ -79,10 +80,10 @@ def _clause(node: resolved.Node) -> OpenClause:
 
 def _comparison(comparator: str, left: resolved.Operand, right: resolved.Operand) -> OpenClause:
     if isinstance(left, resolved.Path):
-        return _key_name(left), _UPRIGHT[comparator], (_key_value(right),)
+        return _key_name(left), OF_LEFT[comparator], (_key_value(right),)
     value = _key_value(left)
     if isinstance(right, resolved.Path):
-        return _key_name(right), _MIRRORED[comparator], (value,)
+        return _key_name(right), OF_RIGHT[comparator], (value,)
     _key_value(right)
     raise ExpressionInvalid("Invalid condition in KeyConditionExpression: No key attribute specified")
 

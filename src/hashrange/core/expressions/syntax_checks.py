@@ -3,9 +3,9 @@
 from typing import assert_never
 
 from hashrange.core.expressions import syntax
-from hashrange.core.expressions.cursor import INDEX_MAX
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.reserved import is_reserved
+from hashrange.core.limits import LIST_INDEX_MAX
 
 CONDITION_FUNCTIONS = frozenset(
     {"attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains"}
@@ -18,7 +18,7 @@ def check_path(path: syntax.PathRef) -> None:
     """No reserved word as a bare name, no index beyond 32 bits."""
     for part in path.parts:
         if isinstance(part, int):
-            if part > INDEX_MAX:
+            if part > LIST_INDEX_MAX:
                 raise Flaw(f"List index is not within the allowable range; index: [{part}]")
         elif part[0] != "#" and is_reserved(part):
             raise Flaw(f"Attribute name is a reserved keyword; reserved keyword: {part}")

@@ -6,15 +6,13 @@ from itertools import product
 import msgspec
 
 from hashrange.core.expressions import resolved
-from hashrange.core.expressions.key_clauses import KeyClause, KeyOperator
-from hashrange.core.expressions.resolved import known_value
+from hashrange.core.expressions.key_clauses import OF_LEFT, OF_RIGHT, KeyClause
+from hashrange.core.expressions.resolved import Literal, Parameter, Path, known_value
 from hashrange.core.schema import KeyAttribute
 from hashrange.core.values import Value
 
 # AND multiplies alternatives: the bound keeps hostile text from multiplying for long.
 BRANCHES_MAX = 1000
-_MIRRORED: dict[str, KeyOperator] = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_UPRIGHT: dict[str, KeyOperator] = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
 class Branch(msgspec.Struct, frozen=True):
@@ -122,25 +120,23 @@ class Decomposition:
 
 def _clauses(node: resolved.Node, values: resolved.Values) -> Iterator[KeyClause]:
     match node:
-        case resolved.Compare(
-            comparator, resolved.Path((str(name),)), resolved.Literal() | resolved.Parameter() as value
-        ) if comparator != "<>":
-            yield KeyClause(name, _UPRIGHT[comparator], (known_value(value, values),))
-        case resolved.Compare(
-            comparator, resolved.Literal() | resolved.Parameter() as value, resolved.Path((str(name),))
-        ) if comparator != "<>":
-            yield KeyClause(name, _MIRRORED[comparator], (known_value(value, values),))
+        case resolved.Compare(comparator, Path((str(name),)), Literal() | Parameter() as value) if (
+            comparator != "<>"
+        ):
+            yield KeyClause(name, OF_LEFT[comparator], (known_value(value, values),))
+        case resolved.Compare(comparator, Literal() | Parameter() as value, Path((str(name),))) if (
+            comparator != "<>"
+        ):
+            yield KeyClause(name, OF_RIGHT[comparator], (known_value(value, values),))
         case resolved.Between(
-            resolved.Path((str(name),)),
-            resolved.Literal() | resolved.Parameter() as lower,
-            resolved.Literal() | resolved.Parameter() as upper,
+            Path((str(name),)),
+            Literal() | Parameter() as lower,
+            Literal() | Parameter() as upper,
         ):
             yield KeyClause(name, "BETWEEN", (known_value(lower, values), known_value(upper, values)))
-        case resolved.BeginsWith(
-            resolved.Path((str(name),)), resolved.Literal() | resolved.Parameter() as prefix
-        ):
+        case resolved.BeginsWith(Path((str(name),)), Literal() | Parameter() as prefix):
             yield KeyClause(name, "begins_with", (known_value(prefix, values),))
-        case resolved.In(resolved.Path((str(name),)), candidates):
+        case resolved.In(Path((str(name),)), candidates):
             yield from _alternatives(name, candidates, values)
         case _:
             pass

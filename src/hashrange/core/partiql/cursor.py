@@ -2,12 +2,12 @@
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions.resolved import Parameter, Path
+from hashrange.core.limits import LIST_INDEX_MAX
 from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind, Token, tokenize
 from hashrange.core.partiql.syntax import Check
 
-INDEX_MAX = 2**31 - 1
-_INDEX_DIGITS_MAX = len(str(INDEX_MAX))
+_INDEX_DIGITS_MAX = len(str(LIST_INDEX_MAX))
 SIMPLE_PATH = "Expected identifier for simple path"
 # Statements are written by hand or by tools; the bound keeps hostile text from exhausting the stack.
 _DEPTH_MAX = 64
@@ -168,8 +168,8 @@ class Cursor:
         self._at += 1
         digits = token.text.lstrip("0") or "0"
         # Python refuses to convert thousands of digits, which a statement may have.
-        index = int(sign + digits) if len(digits) <= _INDEX_DIGITS_MAX else INDEX_MAX + 1
-        if not 0 <= index <= INDEX_MAX:
+        index = int(sign + digits) if len(digits) <= _INDEX_DIGITS_MAX else LIST_INDEX_MAX + 1
+        if not 0 <= index <= LIST_INDEX_MAX:
             raise Invalid(
                 f"List index is not within the allowable range; index: [{sign}{token.text}] at {token.position}"
             )

@@ -4,7 +4,7 @@ import msgspec
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import resolved
-from hashrange.core.expressions.resolved import known_value
+from hashrange.core.expressions.resolved import Literal, Parameter, Path, known_value
 from hashrange.core.schema import Table
 from hashrange.core.values import Item, Value
 
@@ -51,17 +51,11 @@ def pin(table: Table, where: resolved.Node | None, values: resolved.Values, *, l
 
 def _equality(node: resolved.Node, values: resolved.Values, *, lists: bool) -> Equality | None:
     match node:
-        case resolved.Compare(
-            "=", resolved.Path((str(name),)), resolved.Literal() | resolved.Parameter() as operand
-        ):
+        case resolved.Compare("=", Path((str(name),)), Literal() | Parameter() as operand):
             return name, known_value(operand, values)
-        case resolved.Compare(
-            "=", resolved.Literal() | resolved.Parameter() as operand, resolved.Path((str(name),))
-        ):
+        case resolved.Compare("=", Literal() | Parameter() as operand, Path((str(name),))):
             return name, known_value(operand, values)
-        case resolved.In(
-            resolved.Path((str(name),)), (resolved.Literal() | resolved.Parameter() as operand,)
-        ) if lists:
+        case resolved.In(Path((str(name),)), (Literal() | Parameter() as operand,)) if lists:
             return name, known_value(operand, values)
         case _:
             return None

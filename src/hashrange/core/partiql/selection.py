@@ -11,6 +11,7 @@ from hashrange.core.expressions.condition import ConditionPlan
 from hashrange.core.expressions.evaluate_condition import Test
 from hashrange.core.expressions.key_clauses import KeyClause
 from hashrange.core.expressions.mentions import condition_paths
+from hashrange.core.expressions.resolved import Path
 from hashrange.core.keys import encoding, key_paths, ranges
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import STATEMENT_READS_MAX
@@ -167,11 +168,11 @@ def _order(statement: syntax.Select, partition: KeyAttribute, sort: KeyAttribute
 def _partitions(node: resolved.Node, name: str) -> int:
     """How many values of the partition key a condition gives."""
     match node:
-        case resolved.Compare("=", resolved.Path((str(attribute),))) | resolved.Compare(
-            "=", _, resolved.Path((str(attribute),))
+        case resolved.Compare("=", Path((str(attribute),))) | resolved.Compare(
+            "=", _, Path((str(attribute),))
         ):
             return int(attribute == name)
-        case resolved.In(resolved.Path((str(attribute),)), candidates):
+        case resolved.In(Path((str(attribute),)), candidates):
             return len(candidates) if attribute == name else 0
         case resolved.Or(parts):
             counts = [_partitions(part, name) if isinstance(part, resolved.Compare) else 0 for part in parts]
