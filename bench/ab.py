@@ -83,7 +83,7 @@ class Contestant:
         self.turn(workload, 1)
 
     def turn(self, workload: Workload, seconds: float) -> tuple[Turn, str]:
-        """Run one stretch of load; give its figures, and a note where they are doubtful.
+        """Run one key range of load; give its figures, and a note where they are doubtful.
 
         The processor time includes what the server does after the last answer, such as a checkpoint.
         """

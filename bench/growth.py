@@ -22,7 +22,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hashrange.core import items, keys
+from hashrange.core import items
+from hashrange.core.keys import encoding
 from hashrange.core.schema import Table
 from hashrange.storage import layout
 from hashrange.storage.catalogue import Catalogue
@@ -116,8 +117,8 @@ def _rows(table: Table, count: int) -> Iterator[tuple[bytes, bytes]]:
     prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
     names = [f"customer-{number:07}" for number in range(count // PARTITION_ITEMS)]
     sort_keys = [{"N": str(number)} for number in range(PARTITION_ITEMS)]
-    suffixes = [keys.scalar(sort) for sort in sort_keys]
-    for start, name in sorted((keys.partition_prefix([{"S": name}]), name) for name in names):
+    suffixes = [encoding.scalar(sort) for sort in sort_keys]
+    for start, name in sorted((encoding.partition_prefix([{"S": name}]), name) for name in names):
         for sort, suffix in zip(sort_keys, suffixes, strict=True):
             item = {
                 "pk": {"S": name},

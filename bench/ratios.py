@@ -26,7 +26,7 @@ def order(round_number: int) -> tuple[Side, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One stretch of load on one side."""
+    """One key range of load on one side."""
 
     side: Side
     requests: int

@@ -10,7 +10,7 @@ from clocked import Clocked
 from hashrange.api import registry
 from hashrange.api.errors import ApiError
 from hashrange.api.plan import Read, Write
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import Refused
 from hashrange.storage.engine import Transaction
 
 Outcome = tuple[Any, ...]
@@ -71,7 +71,7 @@ class TwoWays:
             return undo.args
         except ApiError as error:
             return error.status, error.code, error.message, error.fields
-        except Invalid as invalid:
+        except Refused as invalid:
             return 400, "ValidationException", type(invalid), invalid.message
         raise AssertionError("neither an answer nor an error")
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from hashrange.core.keys import primary_key
 from hashrange.core.schema import Index, KeyAttribute, Table
+from hashrange.core.values import Value
 
 
 def attributes(*keys: str) -> tuple[KeyAttribute, ...]:
@@ -38,3 +40,9 @@ def index(name: str, hash_keys: str, range_keys: str = "", **more: Any) -> Index
         range=attributes(*range_keys.split()),
         **more,
     )
+
+
+def item_key(partition: Value, sort: Value | None = None) -> bytes:
+    """The key bytes of an item of a table that has such a key."""
+    key = {"pk": partition} if sort is None else {"pk": partition, "sk": sort}
+    return primary_key.of_key(table(*(f"{name}:{next(iter(value))}" for name, value in key.items())), key)

@@ -48,7 +48,7 @@ def test_an_index_gives_what_it_carries(songs: Statements, pk: str) -> None:
     }
 
 
-def test_keys_of_an_index_select_a_stretch(songs: Statements, pk: str) -> None:
+def test_keys_of_an_index_select_a_key_range(songs: Statements, pk: str) -> None:
     index = '{t}."global-all"'
     found = songs.items(f"SELECT sk FROM {index} WHERE g = 'g-{pk}' AND n BETWEEN 2 AND 3 AND other <> 'o3'")
     assert found == [{"sk": {"S": "2"}}]

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hashrange.core import indexes, items, primary_key
+from hashrange.core import indexes, items
 from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.items import StoredItem
+from hashrange.core.keys import primary_key
 from schemas import index, table
 
 ALL = index("all", "g:S", "n:N")

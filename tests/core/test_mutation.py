@@ -6,7 +6,7 @@ import pytest
 
 from hashrange.core import items, mutation
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition, Resolver, Update
+from hashrange.core.expressions import Binder, Condition, Update
 from hashrange.core.items import StoredItem
 from hashrange.core.mutation import (
     CheckCommand,
@@ -32,11 +32,11 @@ def stored(**attributes: dict[str, Any]) -> StoredItem:
 
 
 def condition(text: str) -> Condition:
-    return Resolver(None, None).condition("ConditionExpression", text)
+    return Binder(None, None).condition("ConditionExpression", text)
 
 
 def update(text: str, **values: dict[str, Any]) -> Update:
-    return Resolver(None, {f":{name}": value for name, value in values.items()}).update(text)
+    return Binder(None, {f":{name}": value for name, value in values.items()}).update(text)
 
 
 def put(asked: Condition | None = None, **attributes: dict[str, Any]) -> PutCommand:

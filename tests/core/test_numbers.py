@@ -97,9 +97,9 @@ def test_what_is_no_number_is_refused(text: str) -> None:
     assert caught.value.message == f"{NOT_A_NUMBER}: {text}"
 
 
-def test_the_older_layer_drops_the_colon_behind_an_empty_number() -> None:
+def test_coral_drops_the_colon_behind_an_empty_number() -> None:
     with pytest.raises(RequestInvalid) as caught:
-        numbers.canonical("", older=True)
+        numbers.canonical("", wording="coral")
     assert caught.value.message == NOT_A_NUMBER
 
 
@@ -126,9 +126,9 @@ def test_range_is_checked_before_digits(text: str, message: str) -> None:
     assert caught.value.message == message
 
 
-def test_the_older_layer_wraps_the_exponent() -> None:
+def test_coral_wraps_the_exponent() -> None:
     with pytest.raises(RequestInvalid) as caught:
-        numbers.canonical("1e2147483647", older=True)
+        numbers.canonical("1e2147483647", wording="coral")
     assert caught.value.message == UNDERFLOW
 
 
@@ -170,10 +170,10 @@ def test_arithmetic_is_exact_or_refused(left: Decimal, right: Decimal) -> None:
         (numbers.subtract, EXACT.subtract(left, right)),
     ):
         try:
-            found = rule(canonical(left), canonical(right))
+            result = rule(canonical(left), canonical(right))
         except Invalid as refused:
-            found = refused.message
-        assert found == _expected(exact)
+            result = refused.message
+        assert result == _expected(exact)
 
 
 def test_sums_at_the_edges() -> None:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hashrange.core import partitions, reads
+from hashrange.core import partitions
+from hashrange.core.keys import ranges
 from hashrange.core.partitions import HASH_SPACE
 from hashrange.core.schema import Throughput, Warm
 from schemas import index, table
@@ -18,7 +19,7 @@ def test_even_partitions_are_equal_shares_of_the_hash_space(key: bytes, count: i
     bounds = partitions.even(count)
     number = partitions.number_of(bounds, key)
     assert 0 <= number < count
-    assert reads.within(reads.scan_stretch(number, count), key) or count == 1
+    assert ranges.within(ranges.segment_range(number, count), key) or count == 1
 
 
 @given(st.integers(1, 20), st.integers(1, 60), st.binary(min_size=8, max_size=8))

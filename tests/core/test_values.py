@@ -97,9 +97,9 @@ def test_refusals_of_the_newer_layer(sent: dict[str, Any], message: str) -> None
         ({"N": ""}, "The parameter cannot be converted to a numeric value"),
     ],
 )
-def test_refusals_of_the_older_layer(sent: dict[str, Any], message: str) -> None:
+def test_refusals_in_the_words_of_coral(sent: dict[str, Any], message: str) -> None:
     with pytest.raises(Invalid) as caught:
-        values.canonical(sent, older=True)
+        values.canonical(sent, wording="coral")
     assert caught.value.message == message
 
 
@@ -136,7 +136,7 @@ def test_wrong_json_types_are_the_shape_s_affair(sent: Any) -> None:
 def test_canonical_form_is_its_own_canonical_form(sent: dict[str, Any]) -> None:
     once = copy.deepcopy(values.canonical(sent))
     assert values.canonical(copy.deepcopy(once)) == once
-    assert values.equal(values.canonical(copy.deepcopy(once)), once)
+    assert values.canonical(copy.deepcopy(once)) == once
 
 
 @given(value_strategies.sets)

@@ -10,7 +10,8 @@ from faults.line import Line, Refused
 from faults.load import under_load, writers
 from faults.tables import FACTS, await_active, check_table, create, everything
 from faults.writer import Writer, settle_after_crash
-from hashrange.core import keys, schema
+from hashrange.core import schema
+from hashrange.core.keys import encoding
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader
 from hashrange.storage.sqlite import SqliteEngine
@@ -114,13 +115,13 @@ def _garbage(folder: Path) -> list[bytes]:
     engine = SqliteEngine.open(folder)
 
     def step(reader: Reader) -> list[bytes]:
-        records = reader.scan(layout.CATALOGUE, keys.after(layout.CATALOGUE))
+        records = reader.scan(layout.CATALOGUE, encoding.prefix_end(layout.CATALOGUE))
         known = {layout.table_rows_prefix(schema.decode(value).number) for _, value in records}
         found = []
         start = layout.ROWS
-        while row := next(reader.scan(start, keys.after(layout.ROWS), limit=1), None):
+        while row := next(reader.scan(start, encoding.prefix_end(layout.ROWS), limit=1), None):
             prefix = row[0][: len(layout.table_rows_prefix(0))]
-            start = keys.after(prefix)
+            start = encoding.prefix_end(prefix)
             if prefix not in known:
                 found.append(prefix)
         return found

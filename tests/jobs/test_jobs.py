@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clocked import Clocked
-from hashrange.core import keys
+from hashrange.core.keys import encoding
 from hashrange.core.limits import IDEMPOTENCY_SECONDS
 from hashrange.storage import layout
 from item_tables import definitions, index, key_schema
@@ -34,7 +34,9 @@ def fill(service: Clocked, count: int, name: str = "tab") -> None:
 
 
 def rows(service: Clocked, prefix: bytes) -> int:
-    return service.engine.read(lambda reader: sum(1 for _ in reader.scan(prefix, keys.after(prefix))))
+    return service.engine.read(
+        lambda reader: sum(1 for _ in reader.scan(prefix, encoding.prefix_end(prefix)))
+    )
 
 
 def test_a_deleted_table_leaves_nothing_behind(service: Clocked) -> None:

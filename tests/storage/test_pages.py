@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from hashrange.core import items, keys, partitions, reads
+import schemas
+from hashrange.core import items, partitions
+from hashrange.core.keys import encoding, ranges
 from hashrange.core.limits import PAGE_BYTES_MAX
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader, Transaction
@@ -32,7 +34,7 @@ def fill(engine: SqliteEngine, draw: random.Random, sizes: list[int], collection
         for number, size in enumerate(sizes):
             artist, song = {"S": f"a{draw.randrange(collections)}"}, {"S": f"{number:05d}"}
             item = {"artist": artist, "song": song, "x": {"S": "é" * 7}}
-            tx.put(prefix + keys.item_key(artist, song), items.encode(item, size, 0.0))
+            tx.put(prefix + schemas.item_key(artist, song), items.encode(item, size, 0.0))
 
     engine.write(step)
 
@@ -45,7 +47,7 @@ def pages(reader: Reader, request: dict[str, Any]) -> list[Page]:
         found.append(page)
         if page.last is None:
             return found
-        start = keys.item_key(page.last["artist"], page.last["song"])
+        start = schemas.item_key(page.last["artist"], page.last["song"])
 
 
 def told(page: Page) -> tuple[Any, ...]:
@@ -62,11 +64,11 @@ def test_joined_pages_are_the_same_pages(sqlite: SqliteEngine, seed: int) -> Non
         segments = draw.choice([1, 1, 3])
         request: dict[str, Any] = {"limit": draw.choice([None, None, 1, 7, 8, 32, 33, 100, 160, 161])}
         if is_scan:
-            request["stretch"] = reads.scan_stretch(draw.randrange(segments), segments)
+            request["key_range"] = ranges.segment_range(draw.randrange(segments), segments)
             request["partitions"] = partitions.even(draw.choice([1, 4, 7]))
         else:
-            prefix = keys.partition_prefix([{"S": f"a{draw.randrange(3)}"}])
-            request["stretch"] = reads.Stretch(prefix, keys.after(prefix))
+            prefix = encoding.partition_prefix([{"S": f"a{draw.randrange(3)}"}])
+            request["key_range"] = ranges.KeyRange(prefix, encoding.prefix_end(prefix))
             request["reverse"] = draw.random() < 0.5
         compare(sqlite, request)
 
@@ -80,7 +82,7 @@ def compare(engine: SqliteEngine, request: dict[str, Any]) -> None:
 @pytest.mark.parametrize("last_size", [1, 2, 3])
 def test_a_page_ends_with_the_item_that_fills_it(sqlite: SqliteEngine, last_size: int) -> None:
     fill(sqlite, random.Random(1), [PAGE_BYTES_MAX // 32] * 31 + [PAGE_BYTES_MAX // 32 - 2, last_size, 5], 1)
-    compare(sqlite, {"stretch": reads.scan_stretch(0, 1), "partitions": partitions.even(4)})
+    compare(sqlite, {"key_range": ranges.segment_range(0, 1), "partitions": partitions.even(4)})
 
 
 def test_rows_in_one_piece_are_the_rows_of_a_scan(sqlite: SqliteEngine) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import Refused
 from hashrange.storage.errors import Conflict
 
 
@@ -69,7 +69,7 @@ def as_api_error(error: BaseException) -> ApiError:
     match error:
         case ApiError():
             return error
-        case Invalid():
+        case Refused():
             return validation(error.message)
         case Conflict():
             return _CONFLICT

@@ -12,7 +12,7 @@ from hashrange.api.protocol.operation import UNDECODED, Operation
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.structures import Request
 from hashrange.api.results import Result
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import Refused
 from hashrange.core.values import Malformed
 
 # Told the result, or None and the error, once; on the event loop's thread where there is one.
@@ -38,7 +38,7 @@ class Call(msgspec.Struct):
             except Malformed:
                 # Either the shape says what is wrong, or it reads what only looked wrong: nulls, words for booleans.
                 pass
-            except (ApiError, Invalid) as error:
+            except (ApiError, Refused) as error:
                 # Constraints that decoding leaves out, and JSON of a wrong type further behind, are reported first.
                 operation.shape.check(self.sent())
                 if isinstance(error, ApiError):
@@ -47,7 +47,7 @@ class Call(msgspec.Struct):
         self.request = request = operation.shape.explain(self.sent())
         try:
             return operation.handler(self.context, request)
-        except Invalid as invalid:
+        except Refused as invalid:
             raise validation(operation.shape.worded(invalid)) from None
 
     def decode(self) -> None:

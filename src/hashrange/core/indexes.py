@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from hashrange.core import capacity, keys
+from hashrange.core import capacity
 from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.items import StoredItem, item_size
+from hashrange.core.keys import encoding
 from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item, Value
@@ -36,14 +37,14 @@ def entry(table: Table, index: Index, item: Item, base_key: bytes) -> Entry | No
     if partition is None or sort is None:
         return None
     projected = project(table, index, item)
-    return Entry(keys.index_key(partition, sort, base_key), projected, item_size(projected))
+    return Entry(encoding.index_key(partition, sort, base_key), projected, item_size(projected))
 
 
 def _key_values(attributes: tuple[KeyAttribute, ...], item: Item, bytes_max: int) -> list[Value] | None:
     found = []
     for attribute in attributes:
         value = item.get(attribute.name)
-        if value is None or attribute.type not in value or not 0 < len(keys.scalar(value)) <= bytes_max:
+        if value is None or attribute.type not in value or not 0 < len(encoding.scalar(value)) <= bytes_max:
             return None
         found.append(value)
     return found
@@ -112,7 +113,7 @@ def check_key_totals(table: Table, item: Item) -> None:
 
 def _check_total(attributes: tuple[KeyAttribute, ...], item: Item, bytes_max: int) -> None:
     values = [item[attribute.name] for attribute in attributes if attribute.name in item]
-    if len(values) > 1 and sum(len(keys.scalar(value)) for value in values) > bytes_max:
+    if len(values) > 1 and sum(len(encoding.scalar(value)) for value in values) > bytes_max:
         raise Invalid(too_long_message(bytes_max))
 
 
@@ -124,7 +125,7 @@ def _check_index_key(
             "One or more parameter values were invalid: Type mismatch for Index Key "
             f"{attribute.name} Expected: {attribute.type} Actual: {next(iter(value))} IndexName: {index.name}"
         )
-    length = len(keys.scalar(value)) if attribute.type != "N" else 1
+    length = len(encoding.scalar(value)) if attribute.type != "N" else 1
     if length == 0:
         raise empty_key(index, attribute, update=update)
     if length > bytes_max:

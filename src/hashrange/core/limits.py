@@ -6,6 +6,7 @@ MB = 1024 * KB
 # Items (developer guide: Quotas; the 400 KB gate was measured to the byte)
 ITEM_BYTES_MAX = 400 * KB
 NESTING_LEVELS_MAX = 32
+LIST_INDEX_MAX = 2**31 - 1  # recorded: a larger index in a document path is refused
 PARTITION_KEY_BYTES_MAX = 2048
 SORT_KEY_BYTES_MAX = 1024
 ATTRIBUTE_NAME_BYTES_MAX = 65535
@@ -21,7 +22,6 @@ EXPRESSION_BYTES_MAX = 4096
 EXPRESSION_OPERATORS_MAX = 300
 IN_OPERANDS_MAX = 100
 PLACEHOLDER_BYTES_MAX = 255
-SUBSTITUTION_BYTES_MAX = 2 * MB
 
 # Reads
 PAGE_BYTES_MAX = MB  # API_Query
@@ -31,7 +31,6 @@ TOTAL_SEGMENTS_MAX = 1_000_000  # API_Scan
 
 # Writes
 BATCH_WRITE_ITEMS_MAX = 25  # API_BatchWriteItem
-BATCH_WRITE_BYTES_MAX = 16 * MB  # API_BatchWriteItem
 TRANSACT_ITEMS_MAX = 100  # API_TransactWriteItems
 TRANSACT_BYTES_MAX = 4 * MB  # API_TransactWriteItems
 IDEMPOTENCY_SECONDS = 600  # API_TransactWriteItems: a token is good for ten minutes

@@ -5,9 +5,10 @@ from decimal import Context, Decimal, Inexact
 from functools import lru_cache
 
 from hashrange.core import limits
-from hashrange.core.errors import Invalid, RequestInvalid
+from hashrange.core.errors import Invalid, RequestInvalid, Wording
 
-is_plain = re.compile(r"(?:0|-?[1-9][0-9]{0,37})\Z").match  # a whole number that is canonical as it is
+# Matches a whole number that is canonical as it is. A bound method: a function around it would cost as much again.
+match_plain = re.compile(r"(?:0|-?[1-9][0-9]{0,37})\Z").match
 _NUMBER = re.compile(r"[+-]?(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?\Z", re.ASCII).match
 
 _OVERFLOW = "Number overflow. Attempting to store a number with magnitude larger than supported range"
@@ -18,55 +19,55 @@ _NOT_A_NUMBER = "The parameter cannot be converted to a numeric value"
 _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1
 
-# 300 digits hold the exact sum of any two legal numbers: nothing is ever rounded.
+# 300 digits hold the exact sum of any two legal numbers, so that arithmetic never rounds.
 _ARITHMETIC = Context(prec=300, Emax=999999, Emin=-999999, traps=[Inexact])
 _SHORT_CHARS = 18  # integers of so few digits are added faster than decimals, and cannot exceed the limits
 
 
-def canonical(text: str, *, older: bool = False) -> str:
-    """The service's own text of a number: expanded decimal, no sign on zero, no idle zeros."""
-    if is_plain(text):
+def canonical(text: str, *, wording: Wording = "newer") -> str:
+    """The service's own text of a number: no exponent, no sign on zero, no leading or trailing zeros."""
+    if match_plain(text):
         return text
-    return _canonical_slow(text, older=older)
+    return _canonical_slow(text, wording=wording)
 
 
-def _canonical_slow(text: str, *, older: bool) -> str:
-    found = _NUMBER(text)
-    if found is None:
-        raise RequestInvalid(_conversion_message(text, older=older))
-    whole, fraction, bare_fraction, exponent_text = found.groups()
+def _canonical_slow(text: str, *, wording: Wording) -> str:
+    match = _NUMBER(text)
+    if match is None:
+        raise RequestInvalid(_conversion_message(text, wording=wording))
+    whole, fraction, bare_fraction, exponent_text = match.groups()
     fraction = fraction or bare_fraction or ""
     exponent = int(exponent_text) if exponent_text and len(exponent_text) < 4000 else 0
     if exponent_text and (len(exponent_text) >= 4000 or abs(exponent) > _INT64_MAX):
-        raise RequestInvalid(_conversion_message(text, older=older))
+        raise RequestInvalid(_conversion_message(text, wording=wording))
     digits = (whole or "") + fraction
-    return _render("-" if text[0] == "-" else "", digits, exponent - len(fraction), older=older)
+    return _render("-" if text[0] == "-" else "", digits, exponent - len(fraction), wording=wording)
 
 
-def _conversion_message(text: str, *, older: bool) -> str:
+def _conversion_message(text: str, *, wording: Wording) -> str:
     # The newer layer keeps the colon when nothing follows it (measured).
-    return _NOT_A_NUMBER if older and not text else f"{_NOT_A_NUMBER}: {text}"
+    return _NOT_A_NUMBER if wording == "coral" and not text else f"{_NOT_A_NUMBER}: {text}"
 
 
-def _render(sign: str, digits: str, exponent: int, *, older: bool) -> str:
+def _render(sign: str, digits: str, exponent: int, *, wording: Wording) -> str:
     """Text of digits x 10^exponent, after the range checks in the service's order."""
     significant = digits.strip("0")
     if not significant:
         # Zero keeps its exponent for the range check: 0e126 overflows, 0e125 stores 0 (measured).
-        _check_range(exponent, older=older)
+        _check_range(exponent, wording=wording)
         return "0"
     trailing = len(digits) - len(digits.rstrip("0"))
     exponent += trailing
-    _check_range(exponent + len(significant) - 1, older=older)
+    _check_range(exponent + len(significant) - 1, wording=wording)
     if len(significant) > limits.NUMBER_DIGITS_MAX:
         raise RequestInvalid(_DIGITS)
     return sign + _expand(significant, exponent)
 
 
-def _check_range(magnitude: int, *, older: bool) -> None:
+def _check_range(magnitude: int, *, wording: Wording) -> None:
     if magnitude > limits.NUMBER_EXPONENT_MAX:
-        # The older layer's 32-bit exponent wraps around (measured on 1e2147483647).
-        raise RequestInvalid(_UNDERFLOW if older and magnitude >= _INT32_MAX else _OVERFLOW)
+        # Coral's 32-bit exponent wraps around (measured on 1e2147483647).
+        raise RequestInvalid(_UNDERFLOW if wording == "coral" and magnitude >= _INT32_MAX else _OVERFLOW)
     if magnitude < limits.NUMBER_EXPONENT_MIN:
         raise RequestInvalid(_UNDERFLOW)
 
@@ -115,7 +116,7 @@ def _result(left: Decimal, right: Decimal) -> str:
 
 
 def size(text: str) -> int:
-    """Bytes that a canonical number counts for: a byte, one per two digits on each side, one for a sign."""
+    """The size of a canonical number: a byte, one per two digits before and behind the point, one for a sign."""
     negative = text[0] == "-"
     if "." not in text:
         return 1 + negative + (len(text.rstrip("0")) - negative + 1) // 2

@@ -1,4 +1,4 @@
-"""Attribute values: from request JSON to the canonical form, their sizes, equality and order."""
+"""Attribute values: from request JSON to the canonical form, in which equal values have equal dicts; their sizes."""
 
 import base64
 import binascii
@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from hashrange.core import limits, numbers
-from hashrange.core.errors import Invalid, RequestInvalid
+from hashrange.core.errors import Invalid, RequestInvalid, Wording
 
-type_names = ("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M")
+TYPE_NAMES = ("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M")
 
 Value = dict[str, Any]
 Item = dict[str, Value]
 
-# Up to so many characters a name cannot be too long, whatever they are.
+# A name of so many characters is within the limit whatever they are: UTF-8 has at most four bytes for one.
 _NAME_CHARS_SAFE = limits.ATTRIBUTE_NAME_BYTES_MAX // 4
 _PREFIX = "One or more parameter values were invalid: "
 _EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
@@ -28,14 +28,14 @@ _TOO_DEEP = (
 
 
 class Malformed(Exception):
-    """A JSON type that the attribute value's shape does not allow: the wire's affair, explained by api/shapes."""
+    """A value has a JSON type that its shape does not allow; api/shapes finds the words for that."""
 
 
-def canonical(raw: Any, *, older: bool = False, depth: int = 1) -> Value:
-    """Check one attribute value as sent and give its canonical form (the same object where it already is)."""
+def canonical(raw: Any, *, wording: Wording = "newer", depth: int = 1) -> Value:
+    """Check one attribute value as sent and return its canonical form: the same object if it is that already."""
     if not isinstance(raw, dict):
         raise Malformed
-    value: Value = raw if len(raw) == 1 else _only_member(raw, older, depth)
+    value: Value = raw if len(raw) == 1 else _only_member(raw, wording, depth)
     ((kind, content),) = value.items()
     if kind == "S":
         if type(content) is str:
@@ -48,29 +48,29 @@ def canonical(raw: Any, *, older: bool = False, depth: int = 1) -> Value:
     check = _CHECKS.get(kind)
     if check is None or content is None:
         raise Invalid(_EMPTY)
-    return check(value, content, older, depth)
+    return check(value, content, wording, depth)
 
 
-def _only_member(raw: dict[str, Any], older: bool, depth: int) -> dict[str, Any]:
-    """Members that are null or unknown do not count: the one that is left."""
+def _only_member(raw: dict[str, Any], wording: Wording, depth: int) -> dict[str, Any]:
+    """The one member that is neither null nor unknown."""
     known = {kind: content for kind, content in raw.items() if content is not None and kind in _CHECKS}
     if not known:
         raise Invalid(_EMPTY)
     if len(known) > 1:
-        # What is wrong with a single member is reported before there being several.
+        # The service reports what is wrong with one of the members before it reports that there are several.
         for kind, content in known.items():
-            _CHECKS[kind](raw, content, older, depth)
+            _CHECKS[kind](raw, content, wording, depth)
         raise Invalid(_SEVERAL)
     return known
 
 
-def canonical_item(raw: Any, *, older: bool = False) -> Item:
-    """Check every attribute of a map as sent; the map itself is reused."""
-    return canonical_sized(raw, older=older)[0]
+def canonical_item(raw: Any, *, wording: Wording = "newer") -> Item:
+    """Check every attribute of a map as sent, and make it canonical in place."""
+    return canonical_sized(raw, wording=wording)[0]
 
 
-def canonical_sized(raw: Any, *, older: bool = False) -> tuple[Item, int]:
-    """Check every attribute of a map as sent, and measure it on the way; the map itself is reused."""
+def canonical_sized(raw: Any, *, wording: Wording = "newer") -> tuple[Item, int]:
+    """Check every attribute of a map as sent, make it canonical in place, and measure it."""
     if type(raw) is not dict:
         raise Malformed
     if raw and ("" in raw or max(map(len, raw)) > _NAME_CHARS_SAFE):
@@ -84,73 +84,84 @@ def canonical_sized(raw: Any, *, older: bool = False) -> tuple[Item, int]:
         if type(text) is str:
             total += len(text) if text.isascii() else len(text.encode("utf-8"))
             continue
-        measured = _plain_size(value, 1)
-        if measured < 0:
-            value = raw[name] = canonical(value, older=older)  # noqa: PLW2901 - the same attribute, now canonical
-            measured = size(value)
-        total += measured
+        value_size = _plain_size_or_none(value, 1)
+        if value_size is None:
+            value = raw[name] = canonical(value, wording=wording)  # noqa: PLW2901 - the same attribute, now canonical
+            value_size = size(value)
+        total += value_size
     return raw, total
 
 
-def _plain_size(value: Any, depth: int) -> int:
-    """What a value as sent counts for if it is surely canonical, as most are; -1 for all others."""
+def _plain_size_or_none(value: Any, depth: int) -> int | None:
+    """The size of a value as sent that is canonical at first sight, as most are; None: `canonical` has to judge."""
     if type(value) is not dict or len(value) != 1:
-        return -1
+        return None
     ((kind, content),) = value.items()
     if kind == "N":
-        return numbers.size(content) if type(content) is str and numbers.is_plain(content) else -1
+        return numbers.size(content) if type(content) is str and numbers.match_plain(content) else None
     if kind == "S":
-        return _text_size(content) if type(content) is str else -1
+        return _text_size(content) if type(content) is str else None
     if kind == "BOOL":
-        return 1 if type(content) is bool else -1
+        return 1 if type(content) is bool else None
     if kind == "M":
-        return _plain_map_size(content, depth) if type(content) is dict else -1
+        return _plain_map_size_or_none(content, depth) if type(content) is dict else None
     if kind == "SS":
-        return _plain_set_size(content) if type(content) is list else -1
-    if kind == "L" and type(content) is list and depth < limits.NESTING_LEVELS_MAX:
-        sizes = [_plain_size(each, depth + 1) for each in content]
-        return -1 if -1 in sizes else 3 + len(sizes) + sum(sizes)
-    return -1
+        return _plain_set_size_or_none(content) if type(content) is list else None
+    if kind == "L":
+        return _plain_list_size_or_none(content, depth) if type(content) is list else None
+    return None
 
 
-def _plain_map_size(content: dict[str, Any], depth: int) -> int:
-    if depth >= limits.NESTING_LEVELS_MAX or "" in content:
-        return -1
-    names = "".join(content)
-    if len(names) > _NAME_CHARS_SAFE:
-        return -1
-    total = 3 + len(content) + _text_size(names)
-    for each in content.values():
-        below = _plain_size(each, depth + 1)
-        if below < 0:
-            return -1
-        total += below
+def _plain_list_size_or_none(content: list[Any], depth: int) -> int | None:
+    if depth >= limits.NESTING_LEVELS_MAX:
+        return None
+    total = 3 + len(content)
+    for value in content:
+        value_size = _plain_size_or_none(value, depth + 1)
+        if value_size is None:
+            return None
+        total += value_size
     return total
 
 
-def _plain_set_size(content: list[Any]) -> int:
-    """Of strings that are sorted already, and of which none comes twice."""
-    before = None
+def _plain_map_size_or_none(content: dict[str, Any], depth: int) -> int | None:
+    if depth >= limits.NESTING_LEVELS_MAX or "" in content:
+        return None
+    names = "".join(content)
+    if len(names) > _NAME_CHARS_SAFE:
+        return None
+    total = 3 + len(content) + _text_size(names)
+    for value in content.values():
+        value_size = _plain_size_or_none(value, depth + 1)
+        if value_size is None:
+            return None
+        total += value_size
+    return total
+
+
+def _plain_set_size_or_none(content: list[Any]) -> int | None:
+    """The size of a set of strings that are sorted already and all different."""
+    previous = None
     for member in content:
-        if type(member) is not str or (before is not None and member <= before):
-            return -1
-        before = member
-    return _strings_size(content) if content else -1
+        if type(member) is not str or (previous is not None and member <= previous):
+            return None
+        previous = member
+    return _strings_size(content) if content else None
 
 
 def _text_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8"))
 
 
-def _is_simple(value: Any) -> bool:
-    """Whether this is a string or a whole number, as most values are, and surely canonical as it is."""
+def _is_plain_scalar(value: Any) -> bool:
+    """Whether this is a string or a whole number that is canonical at first sight, as most values are."""
     if type(value) is not dict or len(value) != 1:
         return False
     text = value.get("S")
     if type(text) is str:
         return True
     text = value.get("N")
-    return type(text) is str and numbers.is_plain(text) is not None
+    return type(text) is str and numbers.match_plain(text) is not None
 
 
 def check_name(name: str) -> None:
@@ -161,26 +172,26 @@ def check_name(name: str) -> None:
         raise Invalid("Attribute name is too large, must be less than 65536 bytes")
 
 
-def _string(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _string(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not str:
         raise Malformed
     return raw
 
 
-def _number(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _number(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not str:
         raise Malformed
-    text = numbers.canonical(content, older=older)
+    text = numbers.canonical(content, wording=wording)
     return raw if text == content else {"N": text}
 
 
-def _binary(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _binary(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     canonical_base64(content)
     return raw
 
 
 def canonical_base64(text: Any) -> str:
-    """The text itself if it is the one base64 form of its bytes; anything else is malformed."""
+    """The text itself, if it is the one canonical base64 form of its bytes; else Malformed is raised."""
     if type(text) is not str:
         raise Malformed
     try:
@@ -192,13 +203,13 @@ def canonical_base64(text: Any) -> str:
     return text
 
 
-def _boolean(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _boolean(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not bool:
         raise Malformed
     return raw
 
 
-def _null(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _null(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not bool:
         raise Malformed
     if content is False:
@@ -206,28 +217,28 @@ def _null(raw: Value, content: Any, older: bool, depth: int) -> Value:
     return raw
 
 
-def _list(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _list(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not list:
         raise Malformed
     below = depth + 1
     if below > limits.NESTING_LEVELS_MAX and content:
         raise RequestInvalid(_TOO_DEEP)
     for at, value in enumerate(content):
-        if not _is_simple(value):
-            content[at] = canonical(value, older=older, depth=below)
+        if not _is_plain_scalar(value):
+            content[at] = canonical(value, wording=wording, depth=below)
     return raw
 
 
-def _map(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _map(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     if type(content) is not dict:
         raise Malformed
     below = depth + 1
     if below > limits.NESTING_LEVELS_MAX and content:
         raise RequestInvalid(_TOO_DEEP)
     for name, value in content.items():
-        if not _is_simple(value):
-            content[name] = canonical(value, older=older, depth=below)
-    # A nesting too deep is reported before a bad name (measured).
+        if not _is_plain_scalar(value):
+            content[name] = canonical(value, wording=wording, depth=below)
+    # The service reports too deep a nesting before a bad name (measured).
     for name in content:
         if not 0 < len(name) <= _NAME_CHARS_SAFE:
             check_name(name)
@@ -243,37 +254,41 @@ def _members(content: Any) -> list[str]:
     return content
 
 
-def _string_set(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _string_set(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     members = _members(content)
     if not members:
         raise RequestInvalid(_PREFIX + "An string set  may not be empty")
     if len(set(members)) != len(members):
-        shown = _as_sent(members) if older else _to_first_repeat(sort_strings(members))
+        shown = _as_sent(members) if wording == "coral" else _to_first_repeat(sort_strings(members))
         raise RequestInvalid(f"{_PREFIX}Input collection {shown} contains duplicates.")
     return {"SS": sort_strings(members)} if len(members) > 1 else raw
 
 
-def _number_set(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _number_set(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     members = _members(content)
     if not members:
         raise RequestInvalid(_PREFIX + "An number set  may not be empty")
-    texts = [numbers.canonical(member, older=older) for member in members]
+    texts = [numbers.canonical(member, wording=wording) for member in members]
     if len(set(texts)) != len(texts):
-        # The older layer gives neither prefix nor full stop here (measured).
+        # Coral gives neither prefix nor full stop here (measured).
         raise RequestInvalid(
             "Input collection contains duplicates"
-            if older
+            if wording == "coral"
             else f"{_PREFIX}Input collection contains duplicates."
         )
     return {"NS": sort_numbers(texts)}
 
 
-def _binary_set(raw: Value, content: Any, older: bool, depth: int) -> Value:
+def _binary_set(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
     members = [canonical_base64(member) for member in _members(content)]
     if not members:
         raise RequestInvalid(_PREFIX + "Binary sets should not be empty")
     if len(set(members)) != len(members):
-        shown = _as_sent(content) if older else _to_first_repeat(sort_binaries(members)).replace(", ", ",")
+        shown = (
+            _as_sent(content)
+            if wording == "coral"
+            else _to_first_repeat(sort_binaries(members)).replace(", ", ",")
+        )
         raise RequestInvalid(f"{_PREFIX}Input collection {shown}of type BS contains duplicates.")
     return {"BS": sort_binaries(members)}
 
@@ -283,7 +298,7 @@ def _as_sent(members: list[str]) -> str:
 
 
 def _to_first_repeat(members: list[str]) -> str:
-    """The sorted members, quoted, up to and with the first one that repeats (as measured)."""
+    """The sorted members in quotes, up to and including the first that repeats (measured)."""
     shown: list[str] = []
     for member in members:
         repeat = bool(shown) and shown[-1] == member
@@ -293,7 +308,7 @@ def _to_first_repeat(members: list[str]) -> str:
     return "[" + ", ".join(f'"{member}"' for member in shown) + "]"
 
 
-_CHECKS: dict[str, Callable[[Value, Any, bool, int], Value]] = {
+_CHECKS: dict[str, Callable[[Value, Any, Wording, int], Value]] = {
     "S": _string,
     "N": _number,
     "B": _binary,
@@ -308,7 +323,7 @@ _CHECKS: dict[str, Callable[[Value, Any, bool, int], Value]] = {
 
 
 def utf8(text: str) -> bytes:
-    """The bytes by which strings are stored, measured and ordered."""
+    """The bytes of a string: it is stored, measured and ordered by them."""
     return text.encode("utf-8")
 
 
@@ -327,11 +342,6 @@ def sort_binaries(members: list[str]) -> list[str]:
     return sorted(members, key=base64.b64decode)
 
 
-def type_of(value: Value) -> str:
-    """The one type name of a canonical value."""
-    return next(iter(value))
-
-
 def depth(value: Value) -> int:
     """Levels of nesting, the value's own included."""
     ((kind, content),) = value.items()
@@ -342,13 +352,8 @@ def depth(value: Value) -> int:
     return 1
 
 
-def equal(left: Value, right: Value) -> bool:
-    """Whether two canonical values are the same value (canonical form makes this plain equality)."""
-    return left == right
-
-
 def size(value: Value) -> int:
-    """What a canonical value counts for, in the service's own bytes (facts 3.1, measured on the 400 KB gate)."""
+    """The size of a canonical value in the service's own bytes (measured on the 400 KB limit)."""
     ((kind, content),) = value.items()
     if kind == "S":
         return len(content) if content.isascii() else len(content.encode("utf-8"))

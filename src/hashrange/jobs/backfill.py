@@ -2,8 +2,9 @@
 
 from functools import partial
 
-from hashrange.core import indexes, items, keys
+from hashrange.core import indexes, items
 from hashrange.core.indexes import Entry
+from hashrange.core.keys import encoding
 from hashrange.core.schema import Index, Table, changed
 from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.storage import catalogue, layout
@@ -68,7 +69,7 @@ def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
     entries: dict[bytes, tuple[Entry, float]] = {}
     scanned = scanned_bytes = 0
     last = b""
-    for last, stored in tx.scan(start, keys.after(base), limit=_CHUNK_ITEMS):
+    for last, stored in tx.scan(start, encoding.prefix_end(base), limit=_CHUNK_ITEMS):
         entry = indexes.entry(table, index, items.decode(stored), last[len(base) :])
         if entry is not None:
             entries[layout.rows_prefix(table.number, index.slot) + entry.key] = (

@@ -1,6 +1,6 @@
 """Reclaim space: clear the rows of deleted tables and indexes, then return free pages to the file system."""
 
-from hashrange.core import keys
+from hashrange.core.keys import encoding
 from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.storage import layout
 from hashrange.storage.engine import Engine, Transaction
@@ -32,11 +32,11 @@ class ReclaimSpace:
         return IDLE_SECONDS
 
 
-_GARBAGE = (layout.GARBAGE, keys.after(layout.GARBAGE))
+_GARBAGE = (layout.GARBAGE, encoding.prefix_end(layout.GARBAGE))
 
 
 def _clear_chunk(tx: Transaction) -> None:
     for marker, _ in tx.scan(*_GARBAGE, limit=1):
         prefix = marker[len(layout.GARBAGE) :]
-        if tx.clear(prefix, keys.after(prefix), limit=_CHUNK_ROWS) < _CHUNK_ROWS:
+        if tx.clear(prefix, encoding.prefix_end(prefix), limit=_CHUNK_ROWS) < _CHUNK_ROWS:
             tx.delete(marker)

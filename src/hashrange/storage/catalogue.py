@@ -7,7 +7,8 @@ from typing import Protocol
 
 import msgspec
 
-from hashrange.core import keys, schema
+from hashrange.core import schema
+from hashrange.core.keys import encoding
 from hashrange.core.schema import Table
 from hashrange.core.table_life import gone
 from hashrange.storage import layout
@@ -136,7 +137,7 @@ def stored_epoch(reader: Reader) -> int:
 
 def stored_records(reader: Reader) -> Records:
     """All records in this snapshot."""
-    rows = reader.scan(layout.CATALOGUE, keys.after(layout.CATALOGUE))
+    rows = reader.scan(layout.CATALOGUE, encoding.prefix_end(layout.CATALOGUE))
     return Records(stored_epoch(reader), [schema.decode(value) for _, value in rows])
 
 

@@ -1,4 +1,4 @@
-"""Reading pages: one stretch of a table or index, up to a limit of items and of bytes."""
+"""Reading pages: one key range of a table or index, up to a limit of items and of bytes."""
 
 import struct
 from collections.abc import Callable
@@ -6,11 +6,12 @@ from functools import lru_cache
 
 import msgspec
 
-from hashrange.core import capacity, items, keys, partitions, primary_key, reads
+from hashrange.core import capacity, items, partitions
 from hashrange.core.expressions import Condition, Picker, matches
+from hashrange.core.keys import encoding, primary_key
+from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX
 from hashrange.core.partitions import Partitions
-from hashrange.core.reads import Stretch
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import layout
@@ -29,7 +30,7 @@ class PageRequest(msgspec.Struct, kw_only=True):
 
     table: Table
     index: Index | None
-    stretch: Stretch
+    key_range: KeyRange
     limit: int | None = None
     reverse: bool = False
     start_after: bytes | None = None
@@ -79,7 +80,7 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
         key, stored = rest.last
         if stored is None:
             stored = reader.get(key) or b""
-        page.last = reads.last_evaluated_key(request.table, request.index, items.decode(stored))
+        page.last = primary_key.last_evaluated_key(request.table, request.index, items.decode(stored))
     meter.finish()
     if len(request.partitions) > 1:
         _visit(page, request, None if rest.last is None else rest.last[0][len(prefix) :])
@@ -183,7 +184,7 @@ class _Meter:
 
     def _end_of(self, partition: int) -> bytes:
         if partition == len(self._bounds) - 1:
-            return keys.after(self._prefix)
+            return encoding.prefix_end(self._prefix)
         return self._prefix + partitions.start_of(self._bounds, partition + 1)
 
     def move(self, key: bytes) -> None:
@@ -200,8 +201,8 @@ class _Meter:
 
 
 def _range(prefix: bytes, request: PageRequest) -> tuple[bytes, bytes]:
-    start = prefix + request.stretch.start
-    end = prefix + request.stretch.end if request.stretch.end else keys.after(prefix)
+    start = prefix + request.key_range.start
+    end = prefix + request.key_range.end if request.key_range.end else encoding.prefix_end(prefix)
     if request.start_after is not None:
         if request.reverse:
             end = min(end, prefix + request.start_after)
@@ -238,12 +239,12 @@ def _fetched(reader: Reader, table: Table, page: Page, stored: bytes) -> bytes:
 
 def _visit(page: Page, request: PageRequest, last_key: bytes | None) -> None:
     """A scan is charged a minimum for every partition it passes, empty ones too."""
-    first = request.start_after if request.start_after is not None else request.stretch.start
+    first = request.start_after if request.start_after is not None else request.key_range.start
     low = partitions.number_of(request.partitions, first)
     if last_key is not None:
         high = partitions.number_of(request.partitions, last_key)
-    elif request.stretch.end:
-        end = int.from_bytes(request.stretch.end[:8].ljust(8, b"\x00"), "big")
+    elif request.key_range.end:
+        end = int.from_bytes(request.key_range.end[:8].ljust(8, b"\x00"), "big")
         high = partitions.number_of(request.partitions, max(end - 1, 0).to_bytes(8, "big"))
     else:
         high = len(request.partitions) - 1

@@ -3,7 +3,7 @@
 from hashrange.core import items, mutation
 from hashrange.core.indexes import IndexDiff
 from hashrange.core.items import StoredItem
-from hashrange.core.keys import HASH_BYTES
+from hashrange.core.keys.encoding import HASH_BYTES
 from hashrange.core.mutation import Command, Origin, Outcome
 from hashrange.core.schema import Table
 from hashrange.storage import layout

@@ -5,25 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, assert_never
 
-from hashrange.core.expressions.tree import (
-    And,
-    AttributeExists,
-    AttributeNotExists,
-    AttributeType,
-    BeginsWith,
-    Between,
-    Compare,
-    Contains,
-    In,
-    Literal,
-    Node,
-    Not,
-    Operand,
-    Or,
-    Parameter,
-    Path,
-    Size,
-)
+from hashrange.core.expressions import resolved
 from hashrange.core.values import Value
 
 _MISSING = ("missing", None)
@@ -52,58 +34,58 @@ def plain(value: Value) -> Typed:
             return kind, content
 
 
-def holds(node: Node, item: Mapping[str, Value]) -> bool:
+def holds(node: resolved.Node, item: Mapping[str, Value]) -> bool:
     """Whether the item meets the condition."""
     attributes = ("M", {name: plain(value) for name, value in item.items()})
     return _holds(node, attributes)
 
 
-def _holds(node: Node, item: Typed) -> bool:
+def _holds(node: resolved.Node, item: Typed) -> bool:
     match node:
-        case And(conditions):
+        case resolved.And(conditions):
             return all(_holds(inner, item) for inner in conditions)
-        case Or(conditions):
+        case resolved.Or(conditions):
             return any(_holds(inner, item) for inner in conditions)
-        case Not(inner):
+        case resolved.Not(inner):
             return not _holds(inner, item)
-        case Compare(comparator, left, right):
+        case resolved.Compare(comparator, left, right):
             return _compare(comparator, _value(left, item), _value(right, item))
-        case Between(operand, lower, upper):
+        case resolved.Between(operand, lower, upper):
             value = _value(operand, item)
             return _compare(">=", value, _value(lower, item)) and _compare("<=", value, _value(upper, item))
-        case In(operand, candidates):
+        case resolved.In(operand, candidates):
             value = _value(operand, item)
             return any(_compare("=", value, _value(candidate, item)) for candidate in candidates)
-        case AttributeExists(path):
+        case resolved.AttributeExists(path):
             return _value(path, item) != _MISSING
-        case AttributeNotExists(path):
+        case resolved.AttributeNotExists(path):
             return _value(path, item) == _MISSING
-        case AttributeType(operand, name):
+        case resolved.AttributeType(operand, name):
             return _value(operand, item)[0] == _value(name, item)[1]
-        case BeginsWith(operand, prefix):
+        case resolved.BeginsWith(operand, prefix):
             return _starts(_value(operand, item), _value(prefix, item))
-        case Contains(operand, member):
+        case resolved.Contains(operand, member):
             return _contains(_value(operand, item), _value(member, item))
         case _:
             assert_never(node)
 
 
-def _value(operand: Operand, item: Typed) -> Typed:
+def _value(operand: resolved.Operand, item: Typed) -> Typed:
     match operand:
-        case Literal(value):
+        case resolved.Literal(value):
             return plain(value)
-        case Parameter():
+        case resolved.Parameter():
             raise AssertionError(operand)
-        case Path(parts):
-            found = item
+        case resolved.Path(parts):
+            value = item
             for part in parts:
-                kind, content = found
+                kind, content = value
                 if isinstance(part, str):
-                    found = content.get(part, _MISSING) if kind == "M" else _MISSING
+                    value = content.get(part, _MISSING) if kind == "M" else _MISSING
                 else:
-                    found = content[part] if kind == "L" and part < len(content) else _MISSING
-            return found
-        case Size(inner):
+                    value = content[part] if kind == "L" and part < len(content) else _MISSING
+            return value
+        case resolved.Size(inner):
             kind, content = _value(inner, item)
             if kind in ("N", "BOOL", "NULL", "missing"):
                 return _MISSING

@@ -7,7 +7,7 @@ import pytest
 from core.expressions.golden import cases, shared
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import (
-    Resolver,
+    Binder,
     apply_update,
     key_condition,
     legacy,
@@ -22,20 +22,20 @@ UPDATES, RETURNED, PROJECTIONS = shared("updates"), shared("returned_paths"), sh
 KEYS, LEGACY = shared("key_conditions"), shared("legacy")
 
 
-def resolver(given: dict[str, Any]) -> Resolver:
-    values = {name: canonical(value) for name, value in given.get("values", {}).items()}
-    return Resolver(given.get("names"), values)
+def binder(cases: dict[str, Any]) -> Binder:
+    values = {name: canonical(value) for name, value in cases.get("values", {}).items()}
+    return Binder(cases.get("names"), values)
 
 
-def refusal(given: dict[str, Any], parameter: str, text: str) -> str | None:
-    """What the resolver has against a text, without the name of the parameter."""
+def refusal(cases: dict[str, Any], parameter: str, text: str) -> str | None:
+    """What the binder has against a text, without the name of the parameter."""
     try:
         if parameter == "UpdateExpression":
-            resolver(given).update(text)
+            binder(cases).update(text)
         elif parameter == "ProjectionExpression":
-            resolver(given).projection(text)
+            binder(cases).projection(text)
         else:
-            resolver(given).condition("FilterExpression", text)
+            binder(cases).condition("FilterExpression", text)
     except Invalid as invalid:
         return invalid.message.removeprefix(f"Invalid {parameter}: ")
     return None
@@ -47,7 +47,7 @@ def changes(before: Item, after: Item) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("group", "text", "holds"), cases("conditions"))
 def test_condition(group: dict[str, Any], text: str, holds: bool) -> None:
-    condition = resolver(CONDITIONS).condition("FilterExpression", text)
+    condition = binder(CONDITIONS).condition("FilterExpression", text)
     assert matches(condition, CONDITIONS["item"]) is holds
 
 
@@ -63,7 +63,7 @@ def test_of_two_flaws_the_service_reports_this_one(group: dict[str, Any], text: 
 
 @pytest.mark.parametrize(("group", "text", "outcome"), cases("updates"))
 def test_update(group: dict[str, Any], text: str, outcome: Any) -> None:
-    update = resolver(UPDATES).update(text)
+    update = binder(UPDATES).update(text)
     if isinstance(outcome, str):
         with pytest.raises(Invalid) as refused:
             apply_update(update, UPDATES["item"])
@@ -74,26 +74,26 @@ def test_update(group: dict[str, Any], text: str, outcome: Any) -> None:
 
 @pytest.mark.parametrize(("group", "text", "old", "new"), cases("returned_paths"))
 def test_returned_paths(group: dict[str, Any], text: str, old: Item, new: Item) -> None:
-    applied = apply_update(resolver(RETURNED).update(text), RETURNED["item"])
+    applied = apply_update(binder(RETURNED).update(text), RETURNED["item"])
     assert select_paths(applied.paths, RETURNED["item"]) == old
     assert select_paths(applied.paths, applied.item) == new
 
 
 @pytest.mark.parametrize(("group", "text", "kept"), cases("projections"))
 def test_projection(group: dict[str, Any], text: str, kept: Item) -> None:
-    assert pick(resolver(PROJECTIONS).projection(text), PROJECTIONS["item"]) == kept
+    assert pick(binder(PROJECTIONS).projection(text), PROJECTIONS["item"]) == kept
 
 
 @pytest.mark.parametrize(("group", "text", "clauses"), cases("key_conditions"))
 def test_key_condition(group: dict[str, Any], text: str, clauses: Any) -> None:
     try:
-        condition = resolver(KEYS).condition("KeyConditionExpression", text)
-        found: Any = [
+        condition = binder(KEYS).condition("KeyConditionExpression", text)
+        result: Any = [
             [clause.attribute, clause.operator, list(clause.operands)] for clause in key_condition(condition)
         ]
     except Invalid as invalid:
-        found = invalid.message
-    assert found == clauses
+        result = invalid.message
+    assert result == clauses
 
 
 LEGACY_CASES = {
@@ -145,30 +145,30 @@ def test_legacy_condition(group: dict[str, Any], conditions: Any, operator: str 
     try:
         typed = legacy_expectations if group["what"] == "expected" else legacy_values
         condition = read(typed(conditions), operator)
-        found: Any = condition is None or matches(condition, LEGACY["item"])
+        result: Any = condition is None or matches(condition, LEGACY["item"])
     except Invalid as invalid:
-        found = invalid.message
-    assert found == outcome
+        result = invalid.message
+    assert result == outcome
 
 
 @pytest.mark.parametrize(("group", "conditions", "clauses"), LEGACY_CASES["key_conditions"])
 def test_legacy_key_conditions(group: dict[str, Any], conditions: Any, clauses: Any) -> None:
     try:
-        found: Any = [
+        result: Any = [
             [clause.attribute, clause.operator, list(clause.operands)]
             for clause in legacy.key_conditions(legacy_values(conditions))
         ]
     except Invalid as invalid:
-        found = invalid.message
-    assert found == clauses
+        result = invalid.message
+    assert result == clauses
 
 
 @pytest.mark.parametrize(("group", "updates", "outcome"), LEGACY_CASES["attribute_updates"])
 def test_legacy_attribute_updates(group: dict[str, Any], updates: Any, outcome: Any) -> None:
     try:
-        found: Any = changes(
+        result: Any = changes(
             group["item"], apply_update(legacy.attribute_updates(legacy_updates(updates)), group["item"]).item
         )
     except Invalid as invalid:
-        found = invalid.message
-    assert found == outcome
+        result = invalid.message
+    assert result == outcome

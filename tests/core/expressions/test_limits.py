@@ -4,7 +4,7 @@ import pytest
 
 from hashrange.core import limits
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import ConditionKind, Resolver, matches
+from hashrange.core.expressions import Binder, ConditionKind, matches
 from hashrange.core.expressions.reserved import RESERVED_WORDS
 
 VALUES = {":n": {"N": "1"}, ":s": {"S": "a"}}
@@ -13,7 +13,7 @@ TOO_MANY = "The expression contains too many operators; operator count: 301"
 
 def refusal(text: str, kind: ConditionKind = "FilterExpression") -> str | None:
     try:
-        Resolver(None, VALUES).condition(kind, text)
+        Binder(None, VALUES).condition(kind, text)
     except Invalid as invalid:
         return invalid.message.removeprefix(f"Invalid {kind}: ")
     return None
@@ -21,7 +21,7 @@ def refusal(text: str, kind: ConditionKind = "FilterExpression") -> str | None:
 
 def update_refusal(text: str) -> str | None:
     try:
-        Resolver(None, VALUES).update(text)
+        Binder(None, VALUES).update(text)
     except Invalid as invalid:
         return invalid.message.removeprefix("Invalid UpdateExpression: ")
     return None
@@ -53,7 +53,7 @@ def test_a_longer_update_or_projection_is_refused() -> None:
     message = "Expression size has exceeded the maximum allowed size;"
     assert update_refusal(f"REMOVE {name_of(4097 - 7)}") == message
     with pytest.raises(Invalid, match=f"Invalid ProjectionExpression: {message}"):
-        Resolver(None, None).projection(name_of(4097))
+        Binder(None, None).projection(name_of(4097))
 
 
 def test_size_counts_bytes_and_comes_before_syntax() -> None:
@@ -116,7 +116,7 @@ def test_573_words_are_reserved_in_any_case() -> None:
                 == f"Attribute name is a reserved keyword; reserved keyword: {written}"
             )
             assert "reserved" in (update_refusal(f"SET a.{written} = :n") or "")
-    assert Resolver({"#name": "name"}, VALUES).condition("FilterExpression", "#name = :n").attributes == {
+    assert Binder({"#name": "name"}, VALUES).condition("FilterExpression", "#name = :n").attributes == {
         "name"
     }
 
@@ -139,8 +139,8 @@ def test_deep_text_is_answered(text: str, message: str) -> None:
 
 def test_deep_conditions_within_the_limit_are_tested() -> None:
     deep = "a<b " + "or (a<b " * 149 + ")" * 149
-    condition = Resolver(None, None).condition("ConditionExpression", deep)
+    condition = Binder(None, None).condition("ConditionExpression", deep)
     item = {"a": {"N": "1"}, "b": {"N": "2"}}
     assert matches(condition, item)
     negated = "NOT (" * 299 + "a<b" + ")" * 299
-    assert not matches(Resolver(None, None).condition("ConditionExpression", negated), item)
+    assert not matches(Binder(None, None).condition("ConditionExpression", negated), item)

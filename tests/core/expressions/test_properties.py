@@ -10,24 +10,19 @@ from hypothesis import strategies as st
 from core.expressions.model import holds
 from core.expressions.printing import actions, condition_text, conditions, operand_text, paths, update_text
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Path, Resolver, apply_update, ast, build, matches, pick, select_paths
-from hashrange.core.expressions.parser import parse_condition, parse_projection, parse_update
-from hashrange.core.expressions.tree import (
-    And,
-    AttributeExists,
-    AttributeNotExists,
-    AttributeType,
-    BeginsWith,
-    Between,
-    Compare,
-    Contains,
-    In,
-    Literal,
-    Not,
-    Or,
-    Size,
+from hashrange.core.expressions import (
+    Binder,
+    Path,
+    apply_update,
+    build,
+    matches,
+    pick,
+    resolved,
+    select_paths,
+    syntax,
 )
-from hashrange.core.values import canonical, type_names
+from hashrange.core.expressions.parser import parse_condition, parse_projection, parse_update
+from hashrange.core.values import TYPE_NAMES, canonical
 from value_strategies import values as raw_values
 
 # Few names and small numbers, so that paths lead somewhere and values meet their like.
@@ -55,51 +50,58 @@ _paths = st.builds(
     _names,
     st.lists(st.one_of(_names, st.integers(0, 2)), max_size=2),
 )
-_operands = st.one_of(_paths, _values.map(Literal), _paths.map(Size), _values.map(Literal).map(Size))
+_operands = st.one_of(
+    _paths,
+    _values.map(resolved.Literal),
+    _paths.map(resolved.Size),
+    _values.map(resolved.Literal).map(resolved.Size),
+)
 _nodes = st.recursive(
     st.one_of(
-        st.builds(Compare, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), _operands, _operands),
-        st.builds(Between, _operands, _operands, _operands),
-        st.builds(In, _operands, st.lists(_operands, min_size=1, max_size=3).map(tuple)),
-        st.builds(AttributeExists, _paths),
-        st.builds(AttributeNotExists, _paths),
+        st.builds(resolved.Compare, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), _operands, _operands),
+        st.builds(resolved.Between, _operands, _operands, _operands),
+        st.builds(resolved.In, _operands, st.lists(_operands, min_size=1, max_size=3).map(tuple)),
+        st.builds(resolved.AttributeExists, _paths),
+        st.builds(resolved.AttributeNotExists, _paths),
         st.builds(
-            AttributeType, _operands, st.sampled_from(type_names).map(lambda name: Literal({"S": name}))
+            resolved.AttributeType,
+            _operands,
+            st.sampled_from(TYPE_NAMES).map(lambda name: resolved.Literal({"S": name})),
         ),
-        st.builds(BeginsWith, _operands, _operands),
-        st.builds(Contains, _operands, _operands),
+        st.builds(resolved.BeginsWith, _operands, _operands),
+        st.builds(resolved.Contains, _operands, _operands),
     ),
     lambda inner: st.one_of(
-        st.builds(Not, inner),
-        st.builds(And, st.lists(inner, min_size=1, max_size=3).map(tuple)),
-        st.builds(Or, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(resolved.Not, inner),
+        st.builds(resolved.And, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(resolved.Or, st.lists(inner, min_size=1, max_size=3).map(tuple)),
     ),
     max_leaves=4,
 )
 
 
 @given(conditions)
-def test_a_printed_condition_parses_to_itself(tree: ast.ConditionSyntax) -> None:
+def test_a_printed_condition_parses_to_itself(tree: syntax.ConditionSyntax) -> None:
     assert parse_condition(condition_text(tree)).condition == tree
 
 
 @given(st.lists(actions, min_size=1, max_size=5))
-def test_a_printed_update_parses_to_itself(tree: list[ast.ActionSyntax]) -> None:
-    in_sections = sorted(tree, key=lambda action: [each.section for each in tree].index(action.section))
+def test_a_printed_update_parses_to_itself(tree: list[syntax.ActionSyntax]) -> None:
+    in_sections = sorted(tree, key=lambda action: [other.section for other in tree].index(action.section))
     assert list(parse_update(update_text(tree)).actions) == in_sections
 
 
 @given(st.lists(paths, min_size=1, max_size=4))
-def test_a_printed_projection_parses_to_itself(tree: list[ast.PathRef]) -> None:
+def test_a_printed_projection_parses_to_itself(tree: list[syntax.PathRef]) -> None:
     assert parse_projection(", ".join(map(operand_text, tree))).paths == tuple(tree)
 
 
 @given(st.text(st.sampled_from("ab :#()[].,=<>+-0SETANDOR\"'é!"), max_size=40))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     for resolve in (
-        lambda: Resolver(None, None).condition("FilterExpression", text),
-        lambda: Resolver(None, None).update(text),
-        lambda: Resolver(None, None).projection(text),
+        lambda: Binder(None, None).condition("FilterExpression", text),
+        lambda: Binder(None, None).update(text),
+        lambda: Binder(None, None).projection(text),
     ):
         with suppress(Invalid):
             resolve()
@@ -117,7 +119,7 @@ _UPDATE_VALUES = {
     ":ss": {"SS": ["a"]},
     ":m": {"M": {"a": {"N": "1"}}},
 }
-_targets = _paths.map(lambda path: operand_text(ast.PathRef(path.parts)))
+_targets = _paths.map(lambda path: operand_text(syntax.PathRef(path.parts)))
 _texts = st.one_of(
     st.builds("SET {} = {}".format, _targets, st.sampled_from([":n", ":s", ":l", ":m"])),
     st.builds("SET {} = {}, {} = {}".format, _targets, _targets, _targets, st.sampled_from([":n", ":s"])),
@@ -135,7 +137,7 @@ _texts = st.one_of(
 def test_an_update_never_changes_the_item_it_is_given(text: str, item: dict[str, Any]) -> None:
     before = copy.deepcopy(item)
     try:
-        update = Resolver(None, _UPDATE_VALUES).update(text)
+        update = Binder(None, _UPDATE_VALUES).update(text)
         applied = apply_update(update, item)
     except Invalid:
         pass
@@ -150,8 +152,8 @@ def test_an_update_never_changes_the_item_it_is_given(text: str, item: dict[str,
 @given(_items, _names, raw_values)
 def test_set_then_project_gives_the_value_back(item: dict[str, Any], name: str, raw: dict[str, Any]) -> None:
     value = canonical(raw)
-    applied = apply_update(Resolver(None, {":v": value}).update(f"SET {name} = :v"), item)
-    assert pick(Resolver(None, None).projection(name), applied.item) == {name: value}
+    applied = apply_update(Binder(None, {":v": value}).update(f"SET {name} = :v"), item)
+    assert pick(Binder(None, None).projection(name), applied.item) == {name: value}
     assert select_paths(applied.paths, applied.item) == {name: value}
 
 
@@ -159,7 +161,7 @@ def test_set_then_project_gives_the_value_back(item: dict[str, Any], name: str, 
 def test_a_projection_keeps_only_parts_of_the_item(item: dict[str, Any], texts: list[str]) -> None:
     before = copy.deepcopy(item)
     try:
-        picked = pick(Resolver(None, None).projection(", ".join(texts)), item)
+        picked = pick(Binder(None, None).projection(", ".join(texts)), item)
     except Invalid:
         return
     assert picked.keys() <= item.keys()

@@ -4,16 +4,16 @@ from typing import Any, assert_never
 
 from hypothesis import strategies as st
 
-from hashrange.core.expressions import tree
-from hashrange.core.expressions.tree import Literal, Parameter, Path, Size
-from hashrange.core.partiql import ast
+from hashrange.core.expressions import resolved
+from hashrange.core.expressions.resolved import Literal, Parameter, Path, Size
+from hashrange.core.partiql import syntax
 
 _RESERVED = {"select", "from", "where", "set", "and", "or", "not", "in", "is", "null", "true", "order", "by"}
 
 
-def statement_text(statement: ast.Statement) -> str:
+def statement_text(statement: syntax.Statement) -> str:
     match statement:
-        case ast.Select(target, columns, where, order):
+        case syntax.Select(target, columns, where, order):
             shown = ", ".join(path_text(column.path) for column in columns) or "*"
             terms = ", ".join(
                 f"{name_text(term.attribute)} {'DESC' if term.descending else 'ASC'}" for term in order
@@ -21,27 +21,27 @@ def statement_text(statement: ast.Statement) -> str:
             return (
                 f"SELECT {shown} FROM {_target(target)}{_where(where)}{' ORDER BY ' + terms if terms else ''}"
             )
-        case ast.Insert(target, Parameter()):
+        case syntax.Insert(target, Parameter()):
             return f"INSERT INTO {_target(target)} VALUE ?"
-        case ast.Insert(target, tuple(fields)):
+        case syntax.Insert(target, tuple(fields)):
             shown = ", ".join(f"{_text(name)}: {operand_text(value)}" for name, value in fields)
             return f"INSERT INTO {_target(target)} VALUE {{{shown}}}"
-        case ast.Update(target, actions, where, returning):
+        case syntax.Update(target, actions, where, returning):
             shown = " ".join(map(_action_text, actions))
             return f"UPDATE {_target(target)} {shown}{_where(where)}{_returning(returning)}"
-        case ast.Delete(target, where, returning):
+        case syntax.Delete(target, where, returning):
             return f"DELETE FROM {_target(target)}{_where(where)}{_returning(returning)}"
-        case ast.Exists(select):
+        case syntax.Exists(select):
             return f"EXISTS({statement_text(select)})"
         case _:
             raise AssertionError(statement)
 
 
-def _target(target: ast.Target) -> str:
+def _target(target: syntax.Target) -> str:
     return name_text(target.table) + ("" if target.index is None else f".{name_text(target.index)}")
 
 
-def _where(where: tree.Node | None) -> str:
+def _where(where: resolved.Node | None) -> str:
     return "" if where is None else f" WHERE {condition_text(where)}"
 
 
@@ -49,62 +49,62 @@ def _returning(returning: str | None) -> str:
     return "" if returning is None else f" RETURNING {returning} *"
 
 
-def _action_text(action: tree.Action) -> str:
+def _action_text(action: resolved.Action) -> str:
     path = path_text(action.path)
     match action:
-        case tree.Set(_, value):
+        case resolved.Set(_, value):
             return f"SET {path} = {_assigned_text(value)}"
-        case tree.Remove():
+        case resolved.Remove():
             return f"REMOVE {path}"
-        case tree.Add(_, value):
+        case resolved.Add(_, value):
             return f"SET {path} = set_add({path}, {operand_text(value)})"
-        case tree.Delete(_, value):
+        case resolved.Delete(_, value):
             return f"SET {path} = set_delete({path}, {operand_text(value)})"
         case _:
             assert_never(action)
 
 
-def _assigned_text(assigned: tree.Assigned) -> str:
+def _assigned_text(assigned: resolved.Assigned) -> str:
     match assigned:
-        case tree.Arithmetic(operator, left, right):
+        case resolved.Arithmetic(operator, left, right):
             return f"({_assigned_text(left)} {operator} {_assigned_text(right)})"
-        case tree.IfNotExists(path, default):
+        case resolved.IfNotExists(path, default):
             return f"if_not_exists({path_text(path)}, {_assigned_text(default)})"
-        case tree.ListAppend(left, right):
+        case resolved.ListAppend(left, right):
             return f"list_append({_assigned_text(left)}, {_assigned_text(right)})"
         case _:
             return operand_text(assigned)
 
 
-def condition_text(node: tree.Node) -> str:
+def condition_text(node: resolved.Node) -> str:
     match node:
-        case tree.And(conditions):
+        case resolved.And(conditions):
             return f"({' AND '.join(map(condition_text, conditions))})"
-        case tree.Or(conditions):
+        case resolved.Or(conditions):
             return f"({' OR '.join(map(condition_text, conditions))})"
-        case tree.Not(inner):
+        case resolved.Not(inner):
             return f"NOT {condition_text(inner)}"
-        case tree.Compare(comparator, left, right):
+        case resolved.Compare(comparator, left, right):
             return f"{operand_text(left)} {comparator} {operand_text(right)}"
-        case tree.Between(operand, lower, upper):
+        case resolved.Between(operand, lower, upper):
             return f"{operand_text(operand)} BETWEEN {operand_text(lower)} AND {operand_text(upper)}"
-        case tree.In(operand, candidates):
+        case resolved.In(operand, candidates):
             return f"{operand_text(operand)} IN [{', '.join(map(operand_text, candidates))}]"
-        case tree.AttributeExists(path):
+        case resolved.AttributeExists(path):
             return f"{path_text(path)} IS NOT MISSING"
-        case tree.AttributeNotExists(path):
+        case resolved.AttributeNotExists(path):
             return f"{path_text(path)} IS MISSING"
-        case tree.AttributeType(operand, name):
+        case resolved.AttributeType(operand, name):
             return f"attribute_type({operand_text(operand)}, {operand_text(name)})"
-        case tree.BeginsWith(operand, prefix):
+        case resolved.BeginsWith(operand, prefix):
             return f"begins_with({operand_text(operand)}, {operand_text(prefix)})"
-        case tree.Contains(operand, member):
+        case resolved.Contains(operand, member):
             return f"contains({operand_text(operand)}, {operand_text(member)})"
         case _:
             assert_never(node)
 
 
-def operand_text(operand: tree.Operand) -> str:
+def operand_text(operand: resolved.Operand) -> str:
     match operand:
         case Path():
             return path_text(operand)
@@ -198,7 +198,7 @@ def _values(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
 
 
 @st.composite
-def _operands(draw: st.DrawFn) -> tree.Operand:
+def _operands(draw: st.DrawFn) -> resolved.Operand:
     match draw(st.integers(0, 2)):
         case 0:
             return draw(paths())
@@ -209,39 +209,41 @@ def _operands(draw: st.DrawFn) -> tree.Operand:
 
 
 @st.composite
-def conditions(draw: st.DrawFn, depth: int = 3) -> tree.Node:
+def conditions(draw: st.DrawFn, depth: int = 3) -> resolved.Node:
     """A condition; one that parentheses make of AND inside AND is never read, so it is not made."""
     if depth == 0 or draw(st.integers(0, 2)) == 0:
         return draw(_leaves())
     match draw(st.integers(0, 2)):
         case 0:
             inner = [draw(conditions(depth - 1)) for _ in range(2)]
-            return tree.And(tuple(tree.Not(node) if isinstance(node, tree.And) else node for node in inner))
+            return resolved.And(
+                tuple(resolved.Not(node) if isinstance(node, resolved.And) else node for node in inner)
+            )
         case 1:
-            return tree.Or(tuple(draw(conditions(depth - 1)) for _ in range(2)))
+            return resolved.Or(tuple(draw(conditions(depth - 1)) for _ in range(2)))
         case _:
-            return tree.Not(draw(conditions(depth - 1)))
+            return resolved.Not(draw(conditions(depth - 1)))
 
 
 @st.composite
-def _leaves(draw: st.DrawFn) -> tree.Node:
+def _leaves(draw: st.DrawFn) -> resolved.Node:
     text = Literal({"S": draw(_texts)})
     match draw(st.integers(0, 7)):
         case 0:
-            return tree.Compare(draw(st.sampled_from(["=", "<>"])), draw(_operands()), draw(_operands()))
+            return resolved.Compare(draw(st.sampled_from(["=", "<>"])), draw(_operands()), draw(_operands()))
         case 1:
-            return tree.Compare(draw(st.sampled_from(["<", "<=", ">", ">="])), draw(paths()), text)
+            return resolved.Compare(draw(st.sampled_from(["<", "<=", ">", ">="])), draw(paths()), text)
         case 2:
-            return tree.In(
+            return resolved.In(
                 draw(_operands()), tuple(draw(_operands()) for _ in range(draw(st.integers(1, 3))))
             )
         case 3:
-            return tree.Between(draw(paths()), Literal({"S": ""}), text)
+            return resolved.Between(draw(paths()), Literal({"S": ""}), text)
         case 4:
-            return tree.AttributeExists(draw(paths()))
+            return resolved.AttributeExists(draw(paths()))
         case 5:
-            return tree.AttributeNotExists(draw(paths()))
+            return resolved.AttributeNotExists(draw(paths()))
         case 6:
-            return tree.BeginsWith(draw(paths()), text)
+            return resolved.BeginsWith(draw(paths()), text)
         case _:
-            return tree.Contains(draw(paths()), Literal(draw(_values())))
+            return resolved.Contains(draw(paths()), Literal(draw(_values())))

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from core.partiql.printing import condition_text, conditions, statement_text
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import tree
-from hashrange.core.partiql import ast, bind
+from hashrange.core.expressions import resolved
+from hashrange.core.partiql import bind, decimals, syntax
 from hashrange.core.partiql.prepared import prepare
 
 ENVELOPE = "Statement wasn't well formed, can't be processed: "
@@ -22,9 +22,9 @@ def cases(name: str) -> list[Any]:
     return [pytest.param(group, *case, id=case[0]) for group in groups for case in group["cases"]]
 
 
-def where_of(text: str) -> tree.Node | None:
+def where_of(text: str) -> resolved.Node | None:
     parsed = prepare(f"SELECT * FROM t WHERE {text}").statement
-    assert isinstance(parsed, ast.Select)
+    assert isinstance(parsed, syntax.Select)
     return parsed.where
 
 
@@ -49,7 +49,7 @@ def test_a_statement_is_refused(group: dict[str, Any], text: str, message: str) 
 
 
 @given(conditions())
-def test_what_is_printed_is_read_back(node: tree.Node) -> None:
+def test_what_is_printed_is_read_back(node: resolved.Node) -> None:
     assert where_of(condition_text(node)) == node
 
 
@@ -83,3 +83,27 @@ def test_a_statement_is_parsed_once() -> None:
 def test_hostile_nesting_ends_early(text: str) -> None:
     with pytest.raises(Invalid):
         bind(text, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT a[" + "1" * 5000 + "] FROM t",
+        "SELECT * FROM t WHERE a = " + "1" * 5000,
+        "SELECT * FROM t WHERE a = 1e" + "1" * 5000,
+        "SELECT * FROM t WHERE a = 1e" + "0" * 5000,
+    ],
+)
+def test_numbers_longer_than_python_converts_are_refused(text: str) -> None:
+    with pytest.raises(Invalid):
+        bind(text, [])
+
+
+def test_a_list_index_may_have_leading_zeros() -> None:
+    assert prepare("SELECT a[007] FROM t").statement == prepare("SELECT a[7] FROM t").statement
+
+
+@pytest.mark.parametrize("exponent", ["0" * 5000 + "1", "-" + "0" * 5000 + "1", "9" * 5000])
+def test_a_parameter_with_a_long_exponent_is_refused(exponent: str) -> None:
+    with pytest.raises(Invalid, match="cannot be converted to a numeric value"):
+        decimals.check_all({"L": [{"N": f"1e{exponent}"}]})

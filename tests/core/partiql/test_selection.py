@@ -1,4 +1,4 @@
-"""How a SELECT reads: its stretches hold exactly what WHERE asks for, each item once, in the right order."""
+"""How a SELECT reads: its key ranges hold exactly what WHERE asks for, each item once, in the right order."""
 
 from typing import Any
 
@@ -6,13 +6,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hashrange.core import indexes, primary_key
-from hashrange.core.errors import Invalid
+from hashrange.core import indexes
+from hashrange.core.errors import Invalid, Refused
 from hashrange.core.expressions import matches
-from hashrange.core.partiql import ast, bind
-from hashrange.core.partiql.java import hash_set_order
+from hashrange.core.keys import primary_key
+from hashrange.core.keys.ranges import within
+from hashrange.core.partiql import bind, syntax
+from hashrange.core.partiql.java_order import hash_set_order
 from hashrange.core.partiql.selection import Selection, select
-from hashrange.core.reads import within
 from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item
 
@@ -43,7 +44,7 @@ ITEMS: list[Item] = [
 
 def plan(text: str, index: Index | None = None) -> Selection:
     bound = bind(text, [])
-    assert isinstance(bound.statement, ast.Select)
+    assert isinstance(bound.statement, syntax.Select)
     return select(bound, bound.statement, TABLE, index)
 
 
@@ -56,15 +57,15 @@ def key_bytes(item: Item, index: Index | None) -> bytes:
     return entry.key
 
 
-def found(selection: Selection) -> list[Item]:
-    """What reading the stretches and keeping what is to be kept gives."""
+def selected_items(selection: Selection) -> list[Item]:
+    """What reading the key ranges and keeping what is to be kept gives."""
     rows = sorted(((key_bytes(item, selection.index), item) for item in ITEMS), key=lambda row: row[0])
-    if selection.stretches is None:
+    if selection.key_ranges is None:
         read = [item for _, item in rows]
     else:
         read = []
-        for stretch in selection.stretches:
-            here = [item for key, item in rows if within(stretch, key)]
+        for key_range in selection.key_ranges:
+            here = [item for key, item in rows if within(key_range, key)]
             read += reversed(here) if selection.reverse else here
     return [item for item in read if selection.keep is None or matches(selection.keep, item)]
 
@@ -112,11 +113,11 @@ def test_a_plan_finds_what_where_asks_for(where: str, index: Index | None) -> No
     statement = f"SELECT * FROM t WHERE {where}"
     try:
         selection = plan(statement, index)
-    except Invalid:
+    except Refused:
         assume(False)
     condition = bind(statement, []).where
     assert condition is not None
-    assert sorted(as_text(found(selection))) == sorted(
+    assert sorted(as_text(selected_items(selection))) == sorted(
         as_text([item for item in ITEMS if matches(condition, item)])
     )
 
@@ -143,8 +144,8 @@ def test_a_plan_finds_what_where_asks_for(where: str, index: Index | None) -> No
     ],
 )
 def test_how_many_reads_a_where_clause_becomes(where: str, reads: int | None) -> None:
-    stretches = plan(f"SELECT * FROM t WHERE {where}").stretches
-    assert (None if stretches is None else len(stretches)) == reads
+    key_ranges = plan(f"SELECT * FROM t WHERE {where}").key_ranges
+    assert (None if key_ranges is None else len(key_ranges)) == reads
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def test_how_many_reads_a_where_clause_becomes(where: str, reads: int | None) ->
     ],
 )
 def test_the_order(rest: str, order: list[str]) -> None:
-    assert as_text(found(plan(f"SELECT * FROM t {rest}"))) == order
+    assert as_text(selected_items(plan(f"SELECT * FROM t {rest}"))) == order
 
 
 def test_only_a_whole_key_is_a_single_item() -> None:
@@ -176,7 +177,7 @@ def test_keys_alone_need_no_filter() -> None:
 
 def test_alternatives_do_not_multiply_for_long() -> None:
     many = " AND ".join(f"(a = {n} OR sk = 'x')" for n in range(30))
-    assert plan(f"SELECT * FROM t WHERE {many}").stretches is None
+    assert plan(f"SELECT * FROM t WHERE {many}").key_ranges is None
     with pytest.raises(Invalid) as caught:
         plan(f"SELECT * FROM t WHERE pk = 'x' AND {many}")
     assert caught.value.message == "Too many decomposed read operations for a given query."

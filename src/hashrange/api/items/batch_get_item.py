@@ -22,9 +22,10 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemRead, ItemsRead
 from hashrange.api.table_names import data_table
-from hashrange.core import items, key_paths, primary_key, values
+from hashrange.core import items, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Projection, pick
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import BATCH_GET_BYTES_MAX, BATCH_GET_KEYS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item

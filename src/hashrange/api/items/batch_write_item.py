@@ -21,8 +21,9 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemsWritten, ItemWritten
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, mutation, primary_key, values
+from hashrange.core import indexes, mutation, values
 from hashrange.core.errors import Invalid
+from hashrange.core.keys import primary_key
 from hashrange.core.limits import BATCH_WRITE_ITEMS_MAX
 from hashrange.core.mutation import DeleteCommand, Origin, PutCommand
 from hashrange.core.schema import Table
@@ -126,11 +127,11 @@ def _check(write: WriteRequest) -> tuple[Item, int | None]:
     """An item with its size, or a key with none."""
     put, delete = write.put_request, write.delete_request
     if put is not None and delete is None:
-        item, size = values.canonical_sized(put.item, older=True)
+        item, size = values.canonical_sized(put.item, wording="coral")
         mutation.refuse_large(size)
         return item, size
     if delete is not None and put is None:
-        return values.canonical_item(delete.key, older=True), None
+        return values.canonical_item(delete.key, wording="coral"), None
     # The service's own words for an element that is neither or both.
     raise Invalid(
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "

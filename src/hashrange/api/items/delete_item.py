@@ -17,7 +17,8 @@ from hashrange.api.protocol.structures import (
     TableName,
 )
 from hashrange.api.table_names import data_table
-from hashrange.core import key_paths, mutation, primary_key, values
+from hashrange.core import mutation, values
+from hashrange.core.keys import key_paths, primary_key
 
 
 class DeleteItem(Request, kw_only=True):

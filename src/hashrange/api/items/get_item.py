@@ -16,8 +16,9 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemRead
 from hashrange.api.table_names import data_table, ready_table
-from hashrange.core import items, key_paths, primary_key, values
+from hashrange.core import items, values
 from hashrange.core.expressions import Projection, pick
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.schema import Table
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader
@@ -47,7 +48,7 @@ def get_item(context: Context, request: GetItem) -> Plan:
     ):
         # As most requests are; what is wrong with a key is told below.
         table = ready_table(context, request.table_name)
-        key = None if table is None else primary_key.of_plain_key(table, request.key)
+        key = None if table is None else primary_key.of_key_or_none(table, request.key)
         if table is not None and key is not None:
             return _plan(request, table, key, None)
     if request.attributes_to_get is not None and request.projection_expression is not None:

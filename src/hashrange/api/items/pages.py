@@ -7,9 +7,10 @@ from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Read
 from hashrange.api.results import PageRead
-from hashrange.core import indexes, primary_key, values
-from hashrange.core.errors import Invalid
+from hashrange.core import indexes, values
+from hashrange.core.errors import Invalid, Wording
 from hashrange.core.expressions import Projection
+from hashrange.core.keys import primary_key
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage.engine import Reader
@@ -60,13 +61,13 @@ def find_index(context: Context, table: Table, name: str | None, *, consistent: 
     return index
 
 
-def start_key_values(request: PagedRequest, *, older: bool) -> Item | None:
+def start_key_values(request: PagedRequest, *, wording: Wording) -> Item | None:
     """ExclusiveStartKey in canonical form, before the table is looked at."""
     raw = request.exclusive_start_key
     if raw is None:
         return None
     try:
-        return values.canonical_item(raw, older=older)
+        return values.canonical_item(raw, wording=wording)
     except Invalid as invalid:
         if "numeric" in invalid.message or "Number" in invalid.message or "number set" in invalid.message:
             raise
@@ -126,5 +127,5 @@ def plan(request: PagedRequest, page_request: PageRequest) -> Read:
 def _read(name: str, request: PageRequest, consistent: bool, reader: Reader) -> PageRead:
     page = read_page(reader, request)
     return PageRead(
-        request.table, request.index, name, request.stretch.start, page, request.partitions, consistent
+        request.table, request.index, name, request.key_range.start, page, request.partitions, consistent
     )

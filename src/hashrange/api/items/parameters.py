@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from hashrange.api.protocol.structures import Structure, aws_name
 from hashrange.core import values
-from hashrange.core.errors import Invalid, RequestInvalid
-from hashrange.core.expressions import Projection, Resolver, legacy
+from hashrange.core.errors import Invalid, RequestInvalid, Wording
+from hashrange.core.expressions import Binder, Projection, legacy
 from hashrange.core.limits import PLACEHOLDER_BYTES_MAX
 from hashrange.core.values import Value
 
@@ -72,21 +72,21 @@ def refuse_idle_values(request: Valued, fields: Sequence[str]) -> None:
         )
 
 
-def resolver(request: Valued, *, older: bool = False) -> Resolver:
+def resolver(request: Valued, *, wording: Wording = "newer") -> Binder:
     """Check the placeholders themselves, names before values, and bind them."""
     names = _names(request)
     raw = request.expression_attribute_values
     if raw is None:
-        return Resolver(names, None)
+        return Binder(names, None)
     _check_placeholders("ExpressionAttributeValues", raw, _VALUE)
-    return Resolver(names, {name: _bound(name, value, older=older) for name, value in raw.items()})
+    return Binder(names, {name: _bound(name, value, wording=wording) for name, value in raw.items()})
 
 
 def read_projection(request: Projected, attributes_to_get: list[str] | None = None) -> Projection | None:
     """The projection, from an expression or from the legacy parameter; its operation takes no values."""
     text = request.projection_expression
     if text is not None:
-        binding = Resolver(_names(request), None)
+        binding = Binder(_names(request), None)
         projection = binding.projection(text)
         binding.finish()
         return projection
@@ -102,13 +102,13 @@ def _names(request: Named) -> dict[str, str] | None:
     return names
 
 
-def _bound(name: str, value: Value, *, older: bool) -> Value:
+def _bound(name: str, value: Value, *, wording: Wording) -> Value:
     try:
-        return values.canonical(value, older=older)
+        return values.canonical(value, wording=wording)
     except Invalid as invalid:
-        if not older:
+        if wording == "newer":
             raise
-        # The older layer says where the value stands.
+        # Coral says where the value stands.
         raise RequestInvalid(
             f"ExpressionAttributeValues contains invalid value: {invalid.message} for key {name}"
         ) from None

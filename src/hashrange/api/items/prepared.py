@@ -12,8 +12,8 @@ import msgspec
 from hashrange.caches import BoundedCache
 from hashrange.core import values
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition, Projection, QueryTemplate, Resolver, Update, WriteTemplate
-from hashrange.core.key_template import KeyTemplate
+from hashrange.core.expressions import Binder, Condition, Projection, QueryTemplate, Update, WriteTemplate
+from hashrange.core.keys.template import KeyTemplate
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Malformed, Value
 
@@ -33,7 +33,7 @@ class PreparedWrite(msgspec.Struct, frozen=True):
     def bind(self, sent: Values) -> tuple[Update | None, Condition | None] | None:
         """The two with these values; None if the long path has to judge them."""
         bound = canonical_or_none(sent)
-        return None if bound is None else self.template.bind(bound)
+        return None if bound is None else self.template.bind_or_none(bound)
 
 
 class PreparedQuery(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class PreparedRequests:
         self.queries: BoundedCache[Key, PreparedQuery] = BoundedCache(entries_max)
 
     def add_write(
-        self, key: Key, table: Table, binding: Resolver, update: Update | None, condition: Condition | None
+        self, key: Key, table: Table, binding: Binder, update: Update | None, condition: Condition | None
     ) -> None:
         """Remember what a binding has resolved."""
         if _chars(key) <= _CHARS_MAX:

@@ -20,7 +20,8 @@ from hashrange.api.protocol.structures import (
     TableName,
 )
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, key_paths, mutation, primary_key, values
+from hashrange.core import indexes, mutation, values
+from hashrange.core.keys import key_paths, primary_key
 
 
 class PutItem(Request, kw_only=True):

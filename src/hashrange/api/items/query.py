@@ -24,20 +24,21 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import PageRead
 from hashrange.api.table_names import data_table, ready_table
-from hashrange.core import indexes, items, key_paths, reads
+from hashrange.core import indexes, items
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import (
+    Binder,
     Condition,
     KeyClause,
     OpenClause,
     Projection,
     QueryTemplate,
-    Resolver,
     key_condition,
     legacy,
     open_key_condition,
 )
-from hashrange.core.key_template import KeyTemplate
+from hashrange.core.keys import key_paths, ranges
+from hashrange.core.keys.template import KeyTemplate
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import store
@@ -97,7 +98,7 @@ class _Parts:
             self.keep = legacy.filter_conditions(comparisons, request.conditional_operator)
         if request.attributes_to_get is not None:
             self.projection = legacy.attributes_to_get(request.attributes_to_get)
-        self.binding: Resolver = resolver(request)
+        self.binding: Binder = resolver(request)
         text = request.key_condition_expression
         condition = None if text is None else self.binding.condition("KeyConditionExpression", text)
         if request.filter_expression is not None:
@@ -121,14 +122,14 @@ def query(context: Context, request: Query) -> Plan:
     if plan is not None:
         return plan
     _check_parameters(request)
-    start = pages.start_key_values(request, older=False)
+    start = pages.start_key_values(request, wording="newer")
     parts = _Parts(request)
     table = data_table(context, request.table_name)
     index = pages.find_index(context, table, request.index_name, consistent=request.consistent_read is True)
     start_after = None if start is None else pages.start_key_bytes(table, index, start)
-    stretch = reads.query_stretch(table, index, parts.clauses)
+    key_range = ranges.query_range(table, index, parts.clauses)
     if start is not None:
-        _check_start(table, index, parts.clauses, stretch, start)
+        _check_start(table, index, parts.clauses, key_range, start)
     key_paths.refuse_nested(table, () if index is None else (index,), parts.projection, parts.keep)
     _refuse_key_filter(table, index, parts.keep, legacy_filter=request.query_filter is not None)
     _refuse_unprojected_filter(table, index, parts.keep)
@@ -141,7 +142,7 @@ def query(context: Context, request: Query) -> Plan:
     page_request = PageRequest(
         table=table,
         index=index,
-        stretch=stretch,
+        key_range=key_range,
         limit=request.limit,
         reverse=request.scan_index_forward is False,
         start_after=start_after,
@@ -203,26 +204,26 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
     keep = None
     if template.filters:
         bound = canonical_or_none(sent)
-        keep = None if bound is None else template.bind(bound)
+        keep = None if bound is None else template.bind_or_none(bound)
         if keep is None:
             return None
     counted_only = request.select == "COUNT"
     plain = keep is None and template.projection is None and not counted_only
     if plain and keys.whole and request.limit != 1:  # where a limit is reached, the answer says so
-        key = keys.key(sent)
+        key = keys.key_or_none(sent)
         if key is None:
             return None
         row = store.row_key(table, key)
         return Read(
             partial(_one_item, table, request.table_name, key, row, consistent), (row,), not consistent
         )
-    stretch = keys.stretch(sent)
-    if stretch is None:
+    key_range = keys.key_range_or_none(sent)
+    if key_range is None:
         return None
     page_request = PageRequest(
         table=table,
         index=prepared.index,
-        stretch=stretch,
+        key_range=key_range,
         limit=request.limit,
         reverse=request.scan_index_forward is False,
         keep=keep,
@@ -246,17 +247,17 @@ def _one_item(table: Table, name: str, key: bytes, row: bytes, consistent: bool,
 
 
 def _check_start(
-    table: Table, index: Index | None, clauses: list[KeyClause], stretch: reads.Stretch, start: Item
+    table: Table, index: Index | None, clauses: list[KeyClause], key_range: ranges.KeyRange, start: Item
 ) -> None:
     """The starting key must lie in what the conditions select."""
     hash_keys = (table.hash,) if index is None else index.hash
-    if reads.within(stretch, pages.start_key_bytes(table, index, start)):
+    if ranges.within(key_range, pages.start_key_bytes(table, index, start)):
         return
     if len(clauses) == len(hash_keys):
         raise Invalid("The provided starting key is outside query boundaries based on provided conditions")
     by_name = {clause.attribute: clause.operands[0] for clause in clauses}
     at_home = start | {key.name: by_name[key.name] for key in hash_keys}
-    if reads.within(stretch, pages.start_key_bytes(table, index, at_home)):
+    if ranges.within(key_range, pages.start_key_bytes(table, index, at_home)):
         # Only the partition is another one; the words are the service's.
         raise Invalid("The query can return at most one row and cannot be restarted")
     raise Invalid("The provided starting key does not match the range key predicate")

@@ -22,11 +22,12 @@ from hashrange.api.protocol.structures import (
     TableName,
 )
 from hashrange.api.table_names import data_table
-from hashrange.core import key_paths, partitions, reads
+from hashrange.core import partitions
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Projection, legacy
+from hashrange.core.keys import key_paths, ranges
+from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import TOTAL_SEGMENTS_MAX
-from hashrange.core.reads import Stretch
 from hashrange.storage.pages import PageRequest
 
 
@@ -67,21 +68,21 @@ def scan(context: Context, request: Scan) -> Plan:
     pages.check_select(request)
     refuse_idle_names(request, request.projection_expression, request.filter_expression)
     refuse_idle_values(request, ("filter_expression",))
-    start = pages.start_key_values(request, older=True)
-    stretch = _segment(request)
+    start = pages.start_key_values(request, wording="coral")
+    key_range = _segment(request)
     keep, projection = _read_parts(request)
     table = data_table(context, request.table_name)
     index = pages.find_index(context, table, request.index_name, consistent=request.consistent_read is True)
     start_after = None
     if start is not None:
         start_after = pages.start_key_bytes(table, index, start)
-        if not reads.within(stretch, start_after):
+        if not ranges.within(key_range, start_after):
             raise Invalid(_WRONG_SEGMENT.format(request.total_segments, request.segment))
     key_paths.refuse_nested(table, () if index is None else (index,), projection, keep)
     page_request = PageRequest(
         table=table,
         index=index,
-        stretch=stretch,
+        key_range=key_range,
         limit=request.limit,
         start_after=start_after,
         keep=keep,
@@ -93,10 +94,10 @@ def scan(context: Context, request: Scan) -> Plan:
     return pages.plan(request, page_request)
 
 
-def _segment(request: Scan) -> Stretch:
+def _segment(request: Scan) -> KeyRange:
     segment, total = request.segment, request.total_segments
     if segment is None and total is None:
-        return Stretch(b"", b"")
+        return KeyRange(b"", b"")
     if total is None:
         raise Invalid(
             "The TotalSegments parameter is required but was not present in the request when Segment parameter "
@@ -112,7 +113,7 @@ def _segment(request: Scan) -> Stretch:
             "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
             f"Segment: {segment} is not less than TotalSegments: {total}"
         )
-    return reads.scan_stretch(segment, total)
+    return ranges.segment_range(segment, total)
 
 
 def _read_parts(request: Scan) -> tuple[Condition | None, Projection | None]:
@@ -122,9 +123,9 @@ def _read_parts(request: Scan) -> tuple[Condition | None, Projection | None]:
         projection = legacy.attributes_to_get(request.attributes_to_get)
     if request.scan_filter is not None or request.conditional_operator is not None:
         conditions = (request.scan_filter or {}).items()
-        comparisons = {name: condition.canonical(older=True) for name, condition in conditions}
+        comparisons = {name: condition.canonical(wording="coral") for name, condition in conditions}
         keep = legacy.filter_conditions(comparisons, request.conditional_operator)
-    binding = resolver(request, older=True)
+    binding = resolver(request, wording="coral")
     if request.filter_expression is not None:
         keep = binding.condition("FilterExpression", request.filter_expression)
     if request.projection_expression is not None:

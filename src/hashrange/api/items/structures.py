@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from hashrange.api.protocol.structures import AttributeValue, ComparisonOperator, Structure
 from hashrange.core import values
+from hashrange.core.errors import Wording
 from hashrange.core.expressions.legacy import AttributeUpdate, Comparison, Expectation
 
 AttributesToGet = Annotated[list[str], Meta(min_length=1, max_length=255)]
@@ -36,11 +37,11 @@ class Condition(Structure, kw_only=True):
     comparison_operator: ComparisonOperator
     attribute_value_list: list[AttributeValue] | None = None
 
-    def canonical(self, *, older: bool = False) -> Comparison:
+    def canonical(self, *, wording: Wording = "newer") -> Comparison:
         """The condition as the core takes it."""
         listed = self.attribute_value_list or ()
         return Comparison(
-            self.comparison_operator, [values.canonical(value, older=older) for value in listed]
+            self.comparison_operator, [values.canonical(value, wording=wording) for value in listed]
         )
 
 

@@ -21,9 +21,10 @@ from hashrange.api.protocol.structures import (
     TableName,
 )
 from hashrange.api.table_names import data_table, ready_table
-from hashrange.core import key_paths, mutation, primary_key, values
-from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition, Resolver, Update, build, legacy
+from hashrange.core import mutation, values
+from hashrange.core.errors import Refused
+from hashrange.core.expressions import Binder, Condition, Update, build, legacy
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.mutation import UpdateCommand
 from hashrange.core.values import Malformed
 
@@ -105,10 +106,10 @@ def _prepared(context: Context, request: UpdateItem) -> Plan | None:
         return None
     try:
         mutation.check_charge(update)
-        key = primary_key.of_plain_key(table, request.key)
+        key = primary_key.of_key_or_none(table, request.key)
         # A number may be spelled in several ways, and is stored in one.
         key_item = values.canonical_item(request.key) if table.has_number_key else request.key
-    except (Invalid, Malformed):
+    except (Refused, Malformed):
         return None
     if key is None:
         return None
@@ -116,7 +117,7 @@ def _prepared(context: Context, request: UpdateItem) -> Plan | None:
     return writes.plan(context, table, command, request, key_item)
 
 
-def _read(request: UpdateItem) -> tuple[Resolver | None, Update, Condition | None]:
+def _read(request: UpdateItem) -> tuple[Binder | None, Update, Condition | None]:
     """The update and the condition, from expressions or from the legacy parameters."""
     if request.update_expression is None and request.condition_expression is None:
         updates = request.attribute_updates

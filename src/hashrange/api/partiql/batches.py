@@ -12,14 +12,15 @@ from hashrange.api.partiql.statements import Parameterized
 from hashrange.api.partiql.writes import Draft
 from hashrange.api.results import Charge, ItemRead, ItemWritten, Result
 from hashrange.api.table_names import data_table
-from hashrange.core import capacity, items, primary_key
-from hashrange.core.errors import Invalid
+from hashrange.core import capacity, items
+from hashrange.core.errors import Invalid, Refused
 from hashrange.core.expressions import Picker
+from hashrange.core.keys import primary_key
 from hashrange.core.mutation import Command, Origin, PutCommand
 from hashrange.core.partiql import Bound, columns
-from hashrange.core.partiql.ast import Select
 from hashrange.core.partiql.pinned import names_only_key, pin
 from hashrange.core.partiql.selection import decompose, select
+from hashrange.core.partiql.syntax import Select
 from hashrange.core.schema import Table
 from hashrange.storage import store
 from hashrange.storage.engine import Reader, Transaction
@@ -131,13 +132,13 @@ def _planned(context: Context, bound: Bound, request: StatementRequest) -> Membe
         draft = writes.draft(bound)
         table = data_table(context, draft.table_name)
         _, command = writes.command(draft, table)
-    except (ApiError, Invalid) as error:
+    except (ApiError, Refused) as error:
         return _failure(error)
     return Edit(draft, table, command)
 
 
-def _failure(error: ApiError | Invalid) -> Failure:
-    if isinstance(error, Invalid):
+def _failure(error: ApiError | Refused) -> Failure:
+    if isinstance(error, Refused):
         return Failure("ValidationError", error.message)
     code = error.code.removesuffix("Exception")
     return Failure("ValidationError" if code == "Validation" else code, error.message or "")
@@ -201,7 +202,7 @@ def _edited(tx: Transaction, member: Edit, origin: Origin) -> ItemWritten | Fail
     name = member.table_name
     try:
         table, outcome = writes.apply(tx, member.table, member.command, origin, wants_item=False)
-    except (ApiError, Invalid) as error:
+    except (ApiError, Refused) as error:
         if isinstance(error, ApiError) and error.code == _COLLECTION_FULL:
             # Found in the middle of writing: the transaction cannot go on.
             raise

@@ -22,7 +22,7 @@ from hashrange.api.table_names import data_table
 from hashrange.core.limits import NEXT_TOKEN_CHARS_MAX
 from hashrange.core.mutation import Origin
 from hashrange.core.partiql import Bound
-from hashrange.core.partiql.ast import Select
+from hashrange.core.partiql.syntax import Select
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage import store

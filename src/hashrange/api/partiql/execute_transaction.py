@@ -20,7 +20,7 @@ from hashrange.api.transactions import run
 from hashrange.api.transactions.transact_get_items import read_all
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, STATEMENT_TRANSACTION_MAX
-from hashrange.core.partiql.ast import Select
+from hashrange.core.partiql.syntax import Select
 from hashrange.storage import store
 
 

@@ -9,17 +9,17 @@ from hashrange.api.partiql.tokens import Resume
 from hashrange.api.results import PageRead
 from hashrange.api.table_names import data_table
 from hashrange.core import partitions
+from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX, STATEMENT_READS_PER_PAGE
 from hashrange.core.partiql import Bound, columns
-from hashrange.core.partiql.ast import Select
 from hashrange.core.partiql.selection import Selection, select
-from hashrange.core.reads import Stretch
+from hashrange.core.partiql.syntax import Select
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage.engine import Reader
 from hashrange.storage.pages import Page, PageRequest, read_page
 
-_EVERYTHING = Stretch(b"", b"")
+_EVERYTHING = KeyRange(b"", b"")
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ def plan(context: Context, bound: Bound, statement: Select, *, consistent: bool)
     request = PageRequest(
         table=table,
         index=index,
-        stretch=_EVERYTHING,
+        key_range=_EVERYTHING,
         reverse=selection.reverse,
         keep=selection.keep,
         projection=columns.picker(statement),
@@ -73,11 +73,11 @@ def _index(context: Context, table: Table, name: str | None, *, consistent: bool
 def read(reader: Reader, query: Query, limit: int | None, resume: Resume | None) -> Rows:
     """Read one page."""
     rows = Rows()
-    stretches = query.selection.stretches
-    if stretches is None:
+    key_ranges = query.selection.key_ranges
+    if key_ranges is None:
         _scan(reader, query, rows, limit, resume)
     else:
-        _read_stretches(reader, query, rows, stretches, limit, resume or Resume(0, None))
+        _read_key_ranges(reader, query, rows, key_ranges, limit, resume or Resume(0, None))
     if query.selection.single:
         rows.resume = rows.last = None
     return rows
@@ -93,22 +93,22 @@ def _scan(reader: Reader, query: Query, rows: Rows, limit: int | None, resume: R
     _read_one(reader, query, rows, request, 0)
 
 
-def _read_stretches(
+def _read_key_ranges(
     reader: Reader,
     query: Query,
     rows: Rows,
-    stretches: tuple[Stretch, ...],
+    key_ranges: tuple[KeyRange, ...],
     limit: int | None,
     resume: Resume,
 ) -> None:
     left, size = limit, 0
     after = resume.after
-    for number in range(resume.read, len(stretches)):
+    for number in range(resume.read, len(key_ranges)):
         if number == resume.read + STATEMENT_READS_PER_PAGE:
             rows.resume = Resume(number, None)
             return
         request = msgspec.structs.replace(
-            query.request, stretch=stretches[number], limit=left, start_after=after
+            query.request, key_range=key_ranges[number], limit=left, start_after=after
         )
         page = _read_one(reader, query, rows, request, number)
         size += sum(page.sizes.values())
@@ -116,7 +116,7 @@ def _read_stretches(
             left -= page.scanned
         if page.last is not None:
             return
-        if size >= PAGE_BYTES_MAX and number + 1 < len(stretches):
+        if size >= PAGE_BYTES_MAX and number + 1 < len(key_ranges):
             rows.resume = Resume(number + 1, None)
             return
         after = None
@@ -130,7 +130,7 @@ def _read_one(reader: Reader, query: Query, rows: Rows, request: PageRequest, nu
             table,
             index,
             query.table_name,
-            request.stretch.start,
+            request.key_range.start,
             page,
             request.partitions,
             query.consistent,

@@ -10,7 +10,7 @@ from hashrange.core import values
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import STATEMENT_CHARS_MAX
 from hashrange.core.partiql import Bound, bind, decimals, prepare
-from hashrange.core.partiql.ast import Exists
+from hashrange.core.partiql.syntax import Exists
 from hashrange.core.values import Value
 
 Statement = Annotated[str, Meta(min_length=1, max_length=STATEMENT_CHARS_MAX)]
@@ -29,7 +29,7 @@ def parameters(request: Parameterized) -> list[Value]:
     canonical = []
     for raw in request.parameters or ():
         decimals.check_all(raw)
-        canonical.append(values.canonical(raw, older=True, depth=0))
+        canonical.append(values.canonical(raw, wording="coral", depth=0))
     return canonical
 
 

@@ -15,15 +15,15 @@ from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
 from hashrange.api.transactions.run import Action
 from hashrange.api.transactions.transact_get_items import Lookup
-from hashrange.core import key_paths, primary_key
-from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.errors import Invalid
+from hashrange.core.keys import key_paths, primary_key
+from hashrange.core.keys.primary_key import KEY_MISMATCH
 from hashrange.core.limits import TRANSACT_BYTES_MAX
 from hashrange.core.mutation import PutCommand
 from hashrange.core.partiql import Bound, bind, columns, commands
-from hashrange.core.partiql.ast import Delete, Exists, Insert, Select, Update
 from hashrange.core.partiql.pinned import Pinned, names_only_key, pin
 from hashrange.core.partiql.selection import decompose
-from hashrange.core.primary_key import KEY_MISMATCH
+from hashrange.core.partiql.syntax import Delete, Exists, Insert, Select, Update
 from hashrange.core.schema import Table
 
 _NEEDS_KEY = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
@@ -59,8 +59,6 @@ def _named(number: int) -> Iterator[None]:
     """Say which statement an error is about."""
     try:
         yield
-    except EmptyKeyValue:
-        raise
     except Invalid as invalid:
         raise Invalid(f"Validation failed in TransactStatements[{number}]: {invalid.message}") from None
 
@@ -144,8 +142,6 @@ def _action(context: Context, member: Member) -> Action | Reason:
         commands.check_exists(table, pin(table, statement.select.where, member.bound.values))
     try:
         key, command = writes.command(draft, table)
-    except EmptyKeyValue:
-        raise
     except Invalid as invalid:
         return cancellation.invalid(invalid)
     return Action(table, name, command, key, member.wants_item, inserts=isinstance(statement, Insert))

@@ -10,8 +10,8 @@ from hashrange.api.items.writes import collection_full, returned
 from hashrange.core import mutation
 from hashrange.core.mutation import Command, Origin, Outcome, PutCommand, Rejected
 from hashrange.core.partiql import Bound, commands
-from hashrange.core.partiql.ast import Delete, Exists, Insert, Returning, Select, Update
 from hashrange.core.partiql.pinned import pin, written_key
+from hashrange.core.partiql.syntax import Delete, Exists, Insert, Returning, Select, Update
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage import catalogue, store

@@ -31,7 +31,7 @@ from hashrange.api.protocol.kinds import (
     camel,
 )
 from hashrange.api.protocol.structures import Request
-from hashrange.core.errors import Invalid, RequestInvalid
+from hashrange.core.errors import Refused, RequestInvalid
 
 VIOLATIONS_MAX = 10  # the service lists no more in one message
 _MEMBER_NAME = re.compile(f"{MEMBER}([^.]*)")
@@ -119,7 +119,7 @@ class Shape(Generic[R]):
         shown = "null" if value is None else f"'{value}'"
         return f"Value {shown} at '{_camel_path(path)}' failed to satisfy constraint: {rule}"
 
-    def worded(self, invalid: Invalid) -> str:
+    def worded(self, invalid: Refused) -> str:
         """The message of a broken rule, as this operation words it."""
         if self._prefixed and isinstance(invalid, RequestInvalid):
             return f"1 validation error detected: {invalid.message}"

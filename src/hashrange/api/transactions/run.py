@@ -15,7 +15,7 @@ from hashrange.api.results import Charge, ItemsWritten, ItemWritten, Result
 from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
 from hashrange.core import capacity, mutation
-from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core.errors import Invalid
 from hashrange.core.limits import IDEMPOTENCY_SECONDS
 from hashrange.core.mutation import Command, Origin, Rejected
 from hashrange.core.schema import Table
@@ -129,8 +129,6 @@ def _outcomes(tx: Transaction, actions: list[Action], origin: Origin) -> list[It
             written.append(ItemWritten(table, action.name, outcome, factor=2))
         except Rejected as rejected:
             reason = action.rejected(rejected.item)
-        except EmptyKeyValue:
-            raise
         except Invalid as error:
             reason = cancellation.invalid(error)
         reasons.append(reason)

@@ -22,9 +22,10 @@ from hashrange.api.results import ItemRead, ItemsRead
 from hashrange.api.table_names import data_table
 from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
-from hashrange.core import items, key_paths, primary_key, values
-from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core import items, values
+from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Picker, Projection
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
@@ -91,8 +92,6 @@ def _lookup(name: str, table: Table, key: Item, projection: Projection | None) -
     try:
         key_bytes = primary_key.of_key(table, key)
         key_paths.refuse_nested(table, (), projection)
-    except EmptyKeyValue:
-        raise
     except Invalid as error:
         return cancellation.invalid(error)
     return Lookup(name, table, key_bytes, projection)

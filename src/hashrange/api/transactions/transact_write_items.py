@@ -22,10 +22,11 @@ from hashrange.api.table_names import data_table
 from hashrange.api.transactions import cancellation, run
 from hashrange.api.transactions.cancellation import Reason
 from hashrange.api.transactions.run import Action
-from hashrange.core import indexes, key_paths, mutation, primary_key, values
-from hashrange.core.errors import EmptyKeyValue, Invalid
+from hashrange.core import indexes, mutation, values
+from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition
 from hashrange.core.expressions import Update as UpdateExpression
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
 from hashrange.core.mutation import CheckCommand, Command, DeleteCommand, PutCommand, UpdateCommand
 from hashrange.core.schema import Table
@@ -169,8 +170,6 @@ def _bind(draft: _Draft, table: Table) -> Action | Reason:
     try:
         command = _command(draft, table)
         key_paths.refuse_nested(table, table.indexes, draft.update, draft.condition)
-    except EmptyKeyValue:
-        raise
     except Invalid as error:
         return cancellation.invalid(error)
     wants_item = draft.action.return_values_on_condition_check_failure == "ALL_OLD"

@@ -1,16 +1,28 @@
-"""Condition, filter, key condition, projection and update expressions: text in, ready to run out."""
+"""Condition, filter, key condition, projection and update expressions: text in, ready to run out.
 
+A text passes four phases, and each depends on less of the request than the next:
+
+1. parse (text): `lexer`, `cursor`, `condition_grammar`, `parser`, `syntax_checks` make the nodes of `syntax`;
+2. resolve (and names): `scope`, `resolve_condition`, `resolve_update` make the nodes of `resolved`, and note the
+   `value_checks`;
+3. bind (and values): `binding` runs the checks and gives a Condition, Update or Projection;
+4. evaluate (and an item): `condition`, `evaluate_condition`, `update`, `evaluate_update`, `project`.
+
+`build`, `legacy` and PartiQL start with nodes of `resolved`.
+"""
+
+from hashrange.core.expressions.binding import Binder, ConditionKind
 from hashrange.core.expressions.condition import Condition, key_condition, matches, open_key_condition
 from hashrange.core.expressions.errors import ExpressionInvalid
-from hashrange.core.expressions.keys import KeyClause, KeyOperator, OpenClause
+from hashrange.core.expressions.key_clauses import KeyClause, KeyOperator, OpenClause
 from hashrange.core.expressions.project import Picker, Projection, pick, projection, select_paths
-from hashrange.core.expressions.resolver import ConditionKind, Resolver
-from hashrange.core.expressions.template import QueryTemplate, WriteTemplate
-from hashrange.core.expressions.tree import Parameter, Path
+from hashrange.core.expressions.resolved import Parameter, Path
+from hashrange.core.expressions.templates import QueryTemplate, WriteTemplate
 from hashrange.core.expressions.update import Applied, Update, apply_update, update_charge
 
 __all__ = [
     "Applied",
+    "Binder",
     "Condition",
     "ConditionKind",
     "ExpressionInvalid",
@@ -22,7 +34,6 @@ __all__ = [
     "Picker",
     "Projection",
     "QueryTemplate",
-    "Resolver",
     "Update",
     "WriteTemplate",
     "apply_update",

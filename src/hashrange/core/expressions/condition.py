@@ -1,12 +1,12 @@
-"""Conditions ready to be tested: compiled once for all requests with the same text and names."""
+"""Conditions ready to test: compiled once for all requests with the same text and names."""
 
 import msgspec
 
 from hashrange.core.expressions.errors import ExpressionInvalid
-from hashrange.core.expressions.evaluate import Test, compile_condition
-from hashrange.core.expressions.keys import KeyClause, OpenClause, key_clauses
+from hashrange.core.expressions.evaluate_condition import Test, compile_condition
+from hashrange.core.expressions.key_clauses import KeyClause, OpenClause, key_clauses
 from hashrange.core.expressions.mentions import Mentions, condition_paths, mentions
-from hashrange.core.expressions.tree import Node, Values, known_value
+from hashrange.core.expressions.resolved import Node, Values, known_value
 from hashrange.core.values import Item
 
 
@@ -16,12 +16,12 @@ class ConditionPlan(msgspec.Struct, frozen=True):
     root: Node
     mentions: Mentions
     test: Test
-    # What it says as a key condition, or why it cannot be one; worked out ahead for key conditions only.
+    # Its clauses as a key condition, or why it cannot be one; only key conditions have this prepared.
     key_clauses: tuple[OpenClause, ...] | ExpressionInvalid | None = None
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """A condition and the values it needs; made by `Resolver.condition` or `build.condition`."""
+    """A condition and the values it needs; made by `Binder.condition` or `build.condition`."""
 
     plan: ConditionPlan
     values: Values
@@ -38,7 +38,7 @@ class Condition(msgspec.Struct, frozen=True):
 
     @property
     def nested(self) -> frozenset[str]:
-        """Those of them that it looks into with . or []."""
+        """Those of them into which it has paths, with . or []."""
         return self.plan.mentions.nested
 
 
@@ -61,7 +61,7 @@ def matches(condition: Condition, item: Item) -> bool:
 
 
 def open_key_condition(condition: Condition) -> tuple[OpenClause, ...]:
-    """The clauses of a key condition without their values; the first that no key condition may have is refused."""
+    """The clauses of a key condition without their values; the first illegal one is refused."""
     clauses = condition.plan.key_clauses
     if clauses is None:
         clauses = _as_key_condition(condition.plan.root)

@@ -1,10 +1,9 @@
-"""Walks over the tokens of one expression; the grammar of operands, which all expressions share."""
+"""Reads the tokens of one expression, and the operands that all kinds of expressions share."""
 
-from hashrange.core.expressions.ast import Call, Operand, PathRef, ValueRef
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.lexer import Kind, Token, syntax_error, tokenize
+from hashrange.core.expressions.syntax import Call, Operand, PathRef, ValueRef
 
-INDEX_MAX = 2**31 - 1
 # No legal expression nests calls deeper than two; the bound keeps hostile text from exhausting the stack.
 _CALL_DEPTH_MAX = 64
 
@@ -28,7 +27,7 @@ class Cursor:
         return self._tokens[self._at + 1]
 
     def advance(self) -> Token:
-        """Step over the token under the cursor and give it."""
+        """Step over the token under the cursor and return it."""
         token = self._tokens[self._at]
         self._at += 1
         return token
@@ -71,7 +70,7 @@ class Cursor:
             raise self.error()
 
     def path(self) -> PathRef:
-        """A document path: name, then .name and [index] as often as wanted."""
+        """A document path: a name, then any number of .name and [index]."""
         parts: list[str | int] = [self._path_name()]
         while True:
             if self.skip_symbol("."):

@@ -1,10 +1,10 @@
-"""How an expression says that it breaks a rule, before anyone knows which parameter it came from."""
+"""The errors of expressions, before and after it is known which request parameter holds the expression."""
 
 from hashrange.core.errors import RequestInvalid
 
 
 class ExpressionInvalid(RequestInvalid):
-    """A rule broken by the text, the names or the values of an expression, with no item in sight."""
+    """The text, the names or the values of an expression break a rule, whatever the item is."""
 
 
 class Flaw(Exception):

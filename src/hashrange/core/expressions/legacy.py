@@ -5,31 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import build
+from hashrange.core.expressions import build, resolved
 from hashrange.core.expressions.condition import Condition
-from hashrange.core.expressions.keys import KeyClause, KeyOperator
+from hashrange.core.expressions.key_clauses import KeyClause, KeyOperator
 from hashrange.core.expressions.order import compare
 from hashrange.core.expressions.project import Projection, projection
-from hashrange.core.expressions.tree import (
-    Action,
-    Add,
-    And,
-    AttributeExists,
-    AttributeNotExists,
-    BeginsWith,
-    Between,
-    Compare,
-    Contains,
-    Delete,
-    In,
-    Literal,
-    Node,
-    Not,
-    Or,
-    Path,
-    Remove,
-    Set,
-)
 from hashrange.core.expressions.update import Update
 from hashrange.core.values import Value
 
@@ -91,7 +71,7 @@ def attributes_to_get(names: Sequence[str]) -> Projection:
         if name in seen:
             raise Invalid(f"{_PREFIX}Duplicate value in attribute name: {name}")
         seen.add(name)
-    return projection(Path((name,)) for name in names)
+    return projection(resolved.Path((name,)) for name in names)
 
 
 def expected(expectations: Mapping[str, Expectation], operator: str | None) -> Condition | None:
@@ -129,27 +109,27 @@ def attribute_updates(updates: Mapping[str, AttributeUpdate]) -> Update:
     return build.update([_action(name, update) for name, update in updates.items()])
 
 
-def _action(name: str, update: AttributeUpdate) -> Action:
+def _action(name: str, update: AttributeUpdate) -> resolved.Action:
     action, value = update.action, update.value
-    path = Path((name,))
+    path = resolved.Path((name,))
     if value is None:
         if action == "DELETE":
-            return Remove(path)
+            return resolved.Remove(path)
         raise Invalid(f"{_PREFIX}Only DELETE action is allowed when no attribute value is specified")
     kind = next(iter(value))
     if action == "DELETE":
         if kind not in _SETS:
             raise Invalid(f"{_PREFIX}DELETE action with value is not supported for the type {kind}")
-        return Delete(path, Literal(value), legacy=True)
+        return resolved.Delete(path, resolved.Literal(value), legacy=True)
     if action == "ADD":
         # Lists are not documented here, yet they are taken, and appended to.
         if kind not in _SETS and kind not in ("N", "L"):
             raise Invalid(f"{_PREFIX}ADD action is not supported for the type {kind}")
-        return Add(path, Literal(value), legacy=True)
-    return Set(path, Literal(value))
+        return resolved.Add(path, resolved.Literal(value), legacy=True)
+    return resolved.Set(path, resolved.Literal(value))
 
 
-def _expectation(name: str, expectation: Expectation) -> Node:
+def _expectation(name: str, expectation: Expectation) -> resolved.Node:
     _check_expectation(name, expectation)
     value = expectation.value
     single = [] if value is None else [value]
@@ -202,31 +182,33 @@ def _check_values(operator: str, values: Sequence[Value]) -> None:
         )
 
 
-_Maker = Callable[[Path, Sequence[Literal]], Node]
+_Maker = Callable[[resolved.Path, Sequence[resolved.Literal]], resolved.Node]
 
 _NODES: dict[str, _Maker] = {
-    "EQ": lambda path, values: Compare("=", path, values[0]),
-    "NE": lambda path, values: Compare("<>", path, values[0]),
-    "LT": lambda path, values: Compare("<", path, values[0]),
-    "LE": lambda path, values: Compare("<=", path, values[0]),
-    "GT": lambda path, values: Compare(">", path, values[0]),
-    "GE": lambda path, values: Compare(">=", path, values[0]),
-    "NULL": lambda path, _: AttributeNotExists(path),
-    "NOT_NULL": lambda path, _: AttributeExists(path),
-    "CONTAINS": lambda path, values: Contains(path, values[0]),
+    "EQ": lambda path, values: resolved.Compare("=", path, values[0]),
+    "NE": lambda path, values: resolved.Compare("<>", path, values[0]),
+    "LT": lambda path, values: resolved.Compare("<", path, values[0]),
+    "LE": lambda path, values: resolved.Compare("<=", path, values[0]),
+    "GT": lambda path, values: resolved.Compare(">", path, values[0]),
+    "GE": lambda path, values: resolved.Compare(">=", path, values[0]),
+    "NULL": lambda path, _: resolved.AttributeNotExists(path),
+    "NOT_NULL": lambda path, _: resolved.AttributeExists(path),
+    "CONTAINS": lambda path, values: resolved.Contains(path, values[0]),
     # Unlike NOT contains(), this one wants the attribute to be there.
-    "NOT_CONTAINS": lambda path, values: And((AttributeExists(path), Not(Contains(path, values[0])))),
-    "BEGINS_WITH": lambda path, values: BeginsWith(path, values[0]),
-    "IN": lambda path, values: In(path, tuple(values)),
-    "BETWEEN": lambda path, values: Between(path, values[0], values[1]),
+    "NOT_CONTAINS": lambda path, values: resolved.And(
+        (resolved.AttributeExists(path), resolved.Not(resolved.Contains(path, values[0])))
+    ),
+    "BEGINS_WITH": lambda path, values: resolved.BeginsWith(path, values[0]),
+    "IN": lambda path, values: resolved.In(path, tuple(values)),
+    "BETWEEN": lambda path, values: resolved.Between(path, values[0], values[1]),
 }
 
 
-def _node(name: str, operator: str, values: Sequence[Value]) -> Node:
-    return _NODES[operator](Path((name,)), [Literal(value) for value in values])
+def _node(name: str, operator: str, values: Sequence[Value]) -> resolved.Node:
+    return _NODES[operator](resolved.Path((name,)), [resolved.Literal(value) for value in values])
 
 
-def _joined(nodes: list[Node], operator: str | None) -> Condition | None:
+def _joined(nodes: list[resolved.Node], operator: str | None) -> Condition | None:
     if operator is not None and not nodes:
         raise Invalid("ConditionalOperator cannot be used without Filter or Expected")
     if operator is not None and len(nodes) == 1:
@@ -235,4 +217,4 @@ def _joined(nodes: list[Node], operator: str | None) -> Condition | None:
         return None
     if len(nodes) == 1:
         return build.condition(nodes[0])
-    return build.condition(Or(tuple(nodes)) if operator == "OR" else And(tuple(nodes)))
+    return build.condition(resolved.Or(tuple(nodes)) if operator == "OR" else resolved.And(tuple(nodes)))

@@ -1,4 +1,4 @@
-"""Cuts the text of an expression into tokens; never fails, the parser says what is wrong."""
+"""Cuts the text of an expression into tokens. It never fails: the parser says what is wrong."""
 
 import re
 from enum import Enum, auto
@@ -8,7 +8,7 @@ from hashrange.core.expressions.errors import Flaw
 
 
 class Kind(Enum):
-    """What a token can be; `OTHER` is whatever no expression can use."""
+    """What a token can be; OTHER is text that no expression can use: the parser refuses it with its position."""
 
     NAME = auto()
     NAME_PLACEHOLDER = auto()
@@ -21,7 +21,7 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    """One token and where it stands; `text` of a keyword is in capitals whatever was written."""
+    """One token and its position; the `text` of a keyword is always in capitals."""
 
     kind: Kind
     text: str
@@ -49,15 +49,15 @@ _TOKEN = re.compile(
 def tokenize(text: str) -> list[Token]:
     """All tokens of the text, the last one being the end of it."""
     tokens = []
-    for found in _TOKEN.finditer(text):
-        group = found.lastgroup
+    for match in _TOKEN.finditer(text):
+        group = match.lastgroup
         if group == "SPACE" or group is None:
             continue
-        word = found.group()
+        word = match.group()
         kind = Kind[group]
         if kind is Kind.NAME and word.upper() in KEYWORDS:
             kind, word = Kind.KEYWORD, word.upper()
-        tokens.append(Token(kind, word, found.start(), found.end()))
+        tokens.append(Token(kind, word, match.start(), match.end()))
     tokens.append(Token(Kind.END, "<EOF>", len(text), len(text)))
     return tokens
 

@@ -5,41 +5,17 @@ from typing import assert_never
 
 import msgspec
 
-from hashrange.core.expressions.tree import (
-    Action,
-    And,
-    Arithmetic,
-    Assigned,
-    AttributeExists,
-    AttributeNotExists,
-    AttributeType,
-    BeginsWith,
-    Between,
-    Compare,
-    Contains,
-    IfNotExists,
-    In,
-    ListAppend,
-    Literal,
-    Node,
-    Not,
-    Operand,
-    Or,
-    Parameter,
-    Path,
-    Set,
-    Size,
-)
+from hashrange.core.expressions import resolved
 
 
 class Mentions(msgspec.Struct, frozen=True):
-    """Top-level names of the attributes an expression mentions, and of those it looks into with . or []."""
+    """Top-level names of the attributes that an expression mentions, and of those into which it has paths."""
 
     attributes: frozenset[str]
     nested: frozenset[str]
 
 
-def mentions(paths: Iterable[Path]) -> Mentions:
+def mentions(paths: Iterable[resolved.Path]) -> Mentions:
     """What these paths mention."""
     known = list(paths)
     return Mentions(
@@ -48,61 +24,65 @@ def mentions(paths: Iterable[Path]) -> Mentions:
     )
 
 
-def condition_paths(node: Node) -> list[Path]:
+def condition_paths(node: resolved.Node) -> list[resolved.Path]:
     """Every document path that a condition looks at, in the order of the text."""
     match node:
-        case And(conditions) | Or(conditions):
+        case resolved.And(conditions) | resolved.Or(conditions):
             paths = []
             for inner in conditions:
                 paths += condition_paths(inner)
             return paths
-        case Not(inner):
+        case resolved.Not(inner):
             return condition_paths(inner)
-        case Compare(_, left, right):
+        case resolved.Compare(_, left, right):
             return _operand_paths(left, right)
-        case Between(operand, lower, upper):
+        case resolved.Between(operand, lower, upper):
             return _operand_paths(operand, lower, upper)
-        case In(operand, candidates):
+        case resolved.In(operand, candidates):
             return _operand_paths(operand, *candidates)
-        case AttributeExists(path) | AttributeNotExists(path):
+        case resolved.AttributeExists(path) | resolved.AttributeNotExists(path):
             return [path]
-        case AttributeType(operand, other) | BeginsWith(operand, other) | Contains(operand, other):
+        case (
+            resolved.AttributeType(operand, other)
+            | resolved.BeginsWith(operand, other)
+            | resolved.Contains(operand, other)
+        ):
             return _operand_paths(operand, other)
         case _:
             assert_never(node)
 
 
-def _operand_paths(*operands: Operand) -> list[Path]:
-    paths: list[Path] = []
+def _operand_paths(*operands: resolved.Operand) -> list[resolved.Path]:
+    paths: list[resolved.Path] = []
     for operand in operands:
         match operand:
-            case Path():
+            case resolved.Path():
                 paths.append(operand)
-            case Size(inner):
+            case resolved.Size(inner):
                 paths += _operand_paths(inner)
-            case Literal() | Parameter():
+            case resolved.Literal() | resolved.Parameter():
                 pass
             case _:
                 assert_never(operand)
     return paths
 
 
-def action_paths(action: Action) -> list[Path]:
+def action_paths(action: resolved.Action) -> list[resolved.Path]:
     """The path that an action writes to, then those that it reads."""
-    if isinstance(action, Set):
+    if isinstance(action, resolved.Set):
         return [action.path, *_assigned_paths(action.value)]
     return [action.path]
 
 
-def _assigned_paths(assigned: Assigned) -> list[Path]:
+def _assigned_paths(assigned: resolved.Assigned) -> list[resolved.Path]:
     match assigned:
-        case Path():
+        case resolved.Path():
             return [assigned]
-        case Arithmetic(_, left, right) | ListAppend(left, right):
+        case resolved.Arithmetic(_, left, right) | resolved.ListAppend(left, right):
             return [*_assigned_paths(left), *_assigned_paths(right)]
-        case IfNotExists(path, default):
+        case resolved.IfNotExists(path, default):
             return [path, *_assigned_paths(default)]
-        case Literal() | Parameter():
+        case resolved.Literal() | resolved.Parameter():
             return []
         case _:
             assert_never(assigned)

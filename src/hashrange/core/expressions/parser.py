@@ -2,36 +2,27 @@
 
 from functools import lru_cache
 
-from hashrange.core.expressions import vocabulary
-from hashrange.core.expressions.ast import (
-    ActionSyntax,
-    ConditionText,
-    Operand,
-    ProjectionText,
-    Section,
-    Sum,
-    UpdateText,
-)
+from hashrange.core.expressions import syntax, syntax_checks
+from hashrange.core.expressions.condition_grammar import condition
 from hashrange.core.expressions.cursor import Cursor, redundant_parentheses
 from hashrange.core.expressions.errors import Flaw
-from hashrange.core.expressions.grammar import condition
 from hashrange.core.expressions.lexer import Kind
 
 _CACHED_TEXTS = 512
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
-def parse_condition(text: str) -> ConditionText:
+def parse_condition(text: str) -> syntax.ConditionText:
     """A condition, filter or key condition expression."""
     cursor = Cursor(text)
     tree = condition(cursor)
     cursor.expect_end()
-    vocabulary.check_condition(tree)
-    return ConditionText(tree, vocabulary.count_operators(tree))
+    syntax_checks.check_condition(tree)
+    return syntax.ConditionText(tree, syntax_checks.count_operators(tree))
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
-def parse_projection(text: str) -> ProjectionText:
+def parse_projection(text: str) -> syntax.ProjectionText:
     """A projection expression."""
     cursor = Cursor(text)
     paths = [cursor.path()]
@@ -39,30 +30,32 @@ def parse_projection(text: str) -> ProjectionText:
         paths.append(cursor.path())
     cursor.expect_end()
     for path in paths:
-        vocabulary.check_path(path)
-    return ProjectionText(tuple(paths))
+        syntax_checks.check_path(path)
+    return syntax.ProjectionText(tuple(paths))
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
-def parse_update(text: str) -> UpdateText:
+def parse_update(text: str) -> syntax.UpdateText:
     """An update expression."""
     cursor = Cursor(text)
     sections = [_section(cursor)]
     while cursor.token.kind is not Kind.END:
         sections.append(_section(cursor))
     seen: set[str] = set()
-    actions: list[ActionSyntax] = []
+    actions: list[syntax.ActionSyntax] = []
     for name, section_actions in sections:
         if name in seen:
             raise Flaw(f'The "{name}" section can only be used once in an update expression;')
         seen.add(name)
         for action in section_actions:
-            vocabulary.check_action(action)
+            syntax_checks.check_action(action)
         actions += section_actions
-    return UpdateText(tuple(actions), sum(vocabulary.count_action_operators(action) for action in actions))
+    return syntax.UpdateText(
+        tuple(actions), sum(syntax_checks.count_action_operators(action) for action in actions)
+    )
 
 
-def _section(cursor: Cursor) -> tuple[Section, list[ActionSyntax]]:
+def _section(cursor: Cursor) -> tuple[syntax.Section, list[syntax.ActionSyntax]]:
     token = cursor.token
     if token.kind is not Kind.KEYWORD:
         raise cursor.error()
@@ -77,24 +70,24 @@ def _section(cursor: Cursor) -> tuple[Section, list[ActionSyntax]]:
             raise cursor.error()
 
 
-def _action(cursor: Cursor, section: Section) -> ActionSyntax:
+def _action(cursor: Cursor, section: syntax.Section) -> syntax.ActionSyntax:
     target = cursor.path()
     match section:
         case "SET":
             cursor.expect_symbol("=")
-            return ActionSyntax(section, target, _assigned(cursor))
+            return syntax.ActionSyntax(section, target, _assigned(cursor))
         case "REMOVE":
-            return ActionSyntax(section, target, None)
+            return syntax.ActionSyntax(section, target, None)
         case "ADD" | "DELETE":
-            return ActionSyntax(section, target, cursor.value())
+            return syntax.ActionSyntax(section, target, cursor.value())
 
 
-def _assigned(cursor: Cursor) -> Operand | Sum:
+def _assigned(cursor: Cursor) -> syntax.Operand | syntax.Sum:
     """The right-hand side of SET: an operand, or the sum of two, in at most one pair of parentheses."""
     opened = 0
     while cursor.skip_symbol("("):
         opened += 1
-    value: Operand | Sum = cursor.bare_operand()
+    value: syntax.Operand | syntax.Sum = cursor.bare_operand()
     closed = 0
     grouped = False
     while True:
@@ -104,10 +97,10 @@ def _assigned(cursor: Cursor) -> Operand | Sum:
                 raise redundant_parentheses()
             grouped = True
         elif cursor.at_symbol("+") or cursor.at_symbol("-"):
-            if isinstance(value, Sum):
+            if isinstance(value, syntax.Sum):
                 raise cursor.error()
             sign = cursor.advance().text
-            value = Sum("+" if sign == "+" else "-", value, cursor.operand())
+            value = syntax.Sum("+" if sign == "+" else "-", value, cursor.operand())
             grouped = False
         elif closed < opened:
             raise cursor.error()

@@ -1,14 +1,14 @@
-"""Keeps of an item what a projection asks for: maps in their order, list elements close together."""
+"""Projections: which parts of an item they keep. Maps keep their order, lists close their gaps."""
 
 from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
 from hashrange.core.expressions.mentions import Mentions, mentions
-from hashrange.core.expressions.tree import Path
+from hashrange.core.expressions.resolved import Path
 from hashrange.core.values import Item, Value
 
-# The parts below a part of a path; nothing below means all of it.
+# The parts below a part of a path; an empty mapping keeps all of it.
 Branches = Mapping[str | int, "Branches"]
 # What makes of an item the part that a read keeps: a projection, or the columns of a PartiQL statement.
 Picker = Callable[[Item], Item]
@@ -28,7 +28,7 @@ class Projection(msgspec.Struct, frozen=True):
 
     @property
     def nested(self) -> frozenset[str]:
-        """Those of them that it looks into with . or []."""
+        """Those of them into which it has paths, with . or []."""
         return self.mentions.nested
 
     def __call__(self, item: Item) -> Item:
@@ -76,8 +76,8 @@ def _keep(value: Value, branches: Branches) -> Value | None:
     """The parts of a map or list that the branches lead to; None if there are none."""
     entries = value.get("M")
     if entries is not None:
-        found = {part: _below(entries.get(part), below) for part, below in branches.items()}
-        kept = {part: below for part, below in found.items() if below is not None}
+        parts = {part: _below(entries.get(part), below) for part, below in branches.items()}
+        kept = {part: value for part, value in parts.items() if value is not None}
         return {"M": kept} if kept else None
     elements = value.get("L")
     if elements is None:

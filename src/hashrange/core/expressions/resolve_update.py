@@ -1,111 +1,97 @@
-"""Resolves update and projection expressions. The service goes through these from the last action to the first."""
+"""Resolves update and projection expressions, as the service does it: from the last action to the first."""
 
 from collections.abc import Iterable
 from typing import assert_never
 
-from hashrange.core.expressions import ast, checks
-from hashrange.core.expressions.paths import clash
-from hashrange.core.expressions.resolve import Scope
-from hashrange.core.expressions.tree import (
-    Action,
-    Add,
-    Arithmetic,
-    Assigned,
-    Delete,
-    IfNotExists,
-    ListAppend,
-    Literal,
-    Parameter,
-    Path,
-    Remove,
-    Set,
-)
+from hashrange.core.expressions import resolved, syntax, value_checks
+from hashrange.core.expressions.document_paths import PathTree
+from hashrange.core.expressions.scope import Scope
 
 
-def resolve_paths(scope: Scope, paths: Iterable[ast.PathRef]) -> list[Path]:
-    """Real names for all paths, none of which may overlap or conflict with another; last one first."""
-    resolved: list[Path] = []
-    for path in reversed(list(paths)):
-        here = scope.path(path)
-        problem = clash(resolved, here)
+def resolve_paths(scope: Scope, paths: Iterable[syntax.PathRef]) -> list[resolved.Path]:
+    """Give all paths real names, the last one first; no two of them may overlap or conflict."""
+    real: list[resolved.Path] = []
+    tree = PathTree()
+    for written in reversed(list(paths)):
+        path = scope.path(written)
+        problem = tree.add(path)
         if problem is not None:
             scope.fault(problem)
-        resolved.append(here)
-    resolved.reverse()
-    return resolved
+        real.append(path)
+    real.reverse()
+    return real
 
 
-def resolve_update(scope: Scope, actions: tuple[ast.ActionSyntax, ...]) -> tuple[Action, ...]:
-    """The actions with real names: every target, then every operand, each from the last to the first."""
+def resolve_update(scope: Scope, actions: tuple[syntax.ActionSyntax, ...]) -> tuple[resolved.Action, ...]:
+    """Give the actions real names: all targets from the last to the first, then all operands likewise."""
     targets = resolve_paths(scope, (action.target for action in actions))
-    resolved = [
+    last_first = [
         _action(scope, action, target)
         for action, target in zip(reversed(actions), reversed(targets), strict=True)
     ]
-    resolved.reverse()
-    return tuple(resolved)
+    return tuple(reversed(last_first))
 
 
-def _action(scope: Scope, action: ast.ActionSyntax, target: Path) -> Action:
+def _action(scope: Scope, action: syntax.ActionSyntax, target: resolved.Path) -> resolved.Action:
     match action:
-        case ast.ActionSyntax("SET", _, ast.Sum() as total):
-            return Set(target, _sum(scope, total))
-        case ast.ActionSyntax("ADD", _, ast.ValueRef() as value):
-            return Add(target, _joined(scope, "ADD", value))
-        case ast.ActionSyntax("DELETE", _, ast.ValueRef() as value):
-            return Delete(target, _joined(scope, "DELETE", value))
-        case ast.ActionSyntax(_, _, None):
-            return Remove(target)
-        case ast.ActionSyntax(_, _, ast.PathRef() | ast.ValueRef() | ast.Call() as operand):
-            return Set(target, _assigned(scope, operand))
+        case syntax.ActionSyntax("SET", _, syntax.Sum() as total):
+            return resolved.Set(target, _sum(scope, total))
+        case syntax.ActionSyntax("ADD", _, syntax.ValueRef() as value):
+            return resolved.Add(target, _joined(scope, "ADD", value))
+        case syntax.ActionSyntax("DELETE", _, syntax.ValueRef() as value):
+            return resolved.Delete(target, _joined(scope, "DELETE", value))
+        case syntax.ActionSyntax(_, _, None):
+            return resolved.Remove(target)
+        case syntax.ActionSyntax(_, _, syntax.PathRef() | syntax.ValueRef() | syntax.Call() as operand):
+            return resolved.Set(target, _assigned(scope, operand))
         case _:
             raise AssertionError(action)
 
 
-def _joined(scope: Scope, operator: str, value: ast.ValueRef) -> Parameter:
+def _joined(scope: Scope, operator: str, value: syntax.ValueRef) -> resolved.Parameter:
     parameter = scope.value(value)
-    scope.checks.append(checks.Joinable(operator, parameter))
+    scope.checks.append(value_checks.Joinable(operator, parameter))
     return parameter
 
 
-def _sum(scope: Scope, total: ast.Sum) -> Arithmetic:
+def _sum(scope: Scope, total: syntax.Sum) -> resolved.Arithmetic:
     left, right = _assigned(scope, total.left), _assigned(scope, total.right)
-    scope.checks += _known_types(total.operator, (left, right), checks.NUMBER_TYPES)
-    return Arithmetic(total.operator, left, right)
+    scope.checks += _known_types(total.operator, (left, right), value_checks.NUMBER_TYPES)
+    return resolved.Arithmetic(total.operator, left, right)
 
 
-def _assigned(scope: Scope, operand: ast.Operand) -> Assigned:
+def _assigned(scope: Scope, operand: syntax.Operand) -> resolved.Assigned:
     match operand:
-        case ast.PathRef():
+        case syntax.PathRef():
             return scope.path(operand)
-        case ast.ValueRef():
+        case syntax.ValueRef():
             return scope.value(operand)
-        case ast.Call(function, arguments):
+        case syntax.Call(function, arguments):
             return _call(scope, function, tuple(_assigned(scope, argument) for argument in arguments))
         case _:
             assert_never(operand)
 
 
-def _call(scope: Scope, function: str, operands: tuple[Assigned, ...]) -> Assigned:
+def _call(scope: Scope, function: str, operands: tuple[resolved.Assigned, ...]) -> resolved.Assigned:
     if not scope.count(function, len(operands)):
-        return Path(())
+        return resolved.Path(())
     left, right = operands
     if function == "list_append":
-        scope.checks += _known_types(function, operands, checks.LIST_TYPES)
-        return ListAppend(left, right)
-    if not isinstance(left, Path):
+        scope.checks += _known_types(function, operands, value_checks.LIST_TYPES)
+        return resolved.ListAppend(left, right)
+    if not isinstance(left, resolved.Path):
         scope.needs_path(function)
-        return Path(())
+        return resolved.Path(())
     scope.distinct(function, left, (right,))
-    return IfNotExists(left, right)
+    return resolved.IfNotExists(left, right)
 
 
 def _known_types(
-    operator: str, operands: tuple[Assigned, ...], allowed: frozenset[str]
-) -> list[checks.Check]:
-    """Values have a type now; paths and functions only once the item is there."""
+    operator: str, operands: tuple[resolved.Assigned, ...], allowed: frozenset[str]
+) -> list[value_checks.Check]:
+    """Checks for the types that the request fixes; those of paths and functions depend on the item."""
     return [
-        checks.Typed(operator, operand, allowed)
+        value_checks.Typed(operator, operand, allowed)
         for operand in operands
-        if isinstance(operand, Parameter | Literal)
+        if isinstance(operand, resolved.Known)
     ]

@@ -1,4 +1,4 @@
-"""Applies an update to an item: paths checked first, then every value computed, then a changed copy made."""
+"""Updates, and how to apply one: check all paths, compute all values, then make a changed copy of the item."""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -6,22 +6,22 @@ from typing import assert_never
 import msgspec
 
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions.assign import Result, addition, deletion, source
-from hashrange.core.expressions.charge import Charge, charge
+from hashrange.core.expressions import resolved
+from hashrange.core.expressions.document_paths import step
+from hashrange.core.expressions.evaluate_update import Result, addition, deletion, source
 from hashrange.core.expressions.mentions import Mentions, action_paths, mentions
-from hashrange.core.expressions.paths import step
-from hashrange.core.expressions.tree import Action, Add, Delete, Path, Remove, Set, Values
+from hashrange.core.expressions.statement_charge import Charge, charge
 from hashrange.core.values import Item, Value
 
-# Where actions end: the place of its result among all results. Below that, one branch per path part.
+# One branch per path part; where the path of an action ends, the position of its result among all results.
 Tree = dict[str | int, "int | Tree"]
 
 
 class UpdatePlan(msgspec.Struct, frozen=True):
-    """Everything about an update that the values do not change: what each action gives, and where it belongs."""
+    """Everything about an update that the values do not change: the result of each action, and its place."""
 
-    actions: tuple[Action, ...]
-    paths: tuple[Path, ...]
+    actions: tuple[resolved.Action, ...]
+    paths: tuple[resolved.Path, ...]
     mentions: Mentions
     targets: tuple[str, ...]
     removes_only: bool
@@ -32,13 +32,13 @@ class UpdatePlan(msgspec.Struct, frozen=True):
 
 
 class Update(msgspec.Struct, frozen=True):
-    """An update and the values it needs; made by `Resolver.update` or `build.update`."""
+    """An update and the values it needs; made by `Binder.update` or `build.update`."""
 
     plan: UpdatePlan
-    values: Values
+    values: resolved.Values
 
     @property
-    def actions(self) -> tuple[Action, ...]:
+    def actions(self) -> tuple[resolved.Action, ...]:
         """Its actions, for whose Parameters `values` has the values."""
         return self.plan.actions
 
@@ -49,7 +49,7 @@ class Update(msgspec.Struct, frozen=True):
 
     @property
     def nested(self) -> frozenset[str]:
-        """Those of them that it looks into with . or []."""
+        """Those of them into which it has paths, with . or []."""
         return self.plan.mentions.nested
 
     @property
@@ -59,7 +59,7 @@ class Update(msgspec.Struct, frozen=True):
 
     @property
     def removes_only(self) -> bool:
-        """Whether it only takes things away: it then leaves no trace where there is no item."""
+        """Whether it only removes: it then makes no item where there is none."""
         return self.plan.removes_only
 
 
@@ -67,15 +67,15 @@ class Applied(msgspec.Struct, frozen=True):
     """What an update made of an item."""
 
     item: Item
-    paths: tuple[Path, ...]
+    paths: tuple[resolved.Path, ...]
 
 
 def update_charge(update: Update) -> int:
-    """Bytes that the statement charges against the item size limit."""
+    """The bytes that the expression itself counts against the item size limit."""
     return update.plan.charge.total(update.values)
 
 
-def plan_update(actions: tuple[Action, ...]) -> UpdatePlan:
+def plan_update(actions: tuple[resolved.Action, ...]) -> UpdatePlan:
     """Compile actions whose paths neither overlap nor conflict."""
     tree: Tree = {}
     for at, action in enumerate(actions):
@@ -85,7 +85,7 @@ def plan_update(actions: tuple[Action, ...]) -> UpdatePlan:
         paths=tuple(action.path for action in actions),
         mentions=mentions(path for action in actions for path in action_paths(action)),
         targets=tuple(map(str, tree)),
-        removes_only=all(isinstance(action, Remove | Delete) for action in actions),
+        removes_only=all(isinstance(action, resolved.Remove | resolved.Delete) for action in actions),
         charge=charge(actions),
         results=tuple(_result(action) for action in actions),
         whole=tuple((str(name), below) for name, below in tree.items() if isinstance(below, int)),
@@ -98,20 +98,20 @@ def _plant(tree: Tree, parts: Iterable[str | int], at: int) -> None:
     for part in branches:
         below = tree.setdefault(part, {})
         if isinstance(below, int):
-            raise ValueError("overlapping paths are to be refused before this")  # noqa: TRY004
+            raise ValueError("resolving must have refused overlapping paths")  # noqa: TRY004
         tree = below
     tree[leaf] = at
 
 
-def _result(action: Action) -> Result:
+def _result(action: resolved.Action) -> Result:
     match action:
-        case Set(_, value):
+        case resolved.Set(_, value):
             return source(value)
-        case Remove():
+        case resolved.Remove():
             return lambda _item, _values: None
-        case Add():
+        case resolved.Add():
             return addition(action)
-        case Delete():
+        case resolved.Delete():
             return deletion(action)
         case _:
             assert_never(action)
@@ -121,7 +121,7 @@ def apply_update(update: Update, item: Item) -> Applied:
     """The item after the update; an empty item stands for one that does not exist."""
     plan, values = update.plan, update.values
     if not item and plan.removes_only:
-        # Taking a nested path from an item that does not exist is no error, unlike from one that does.
+        # Removing a nested path is no error where there is no item, but is one where the item lacks the path.
         return Applied(item, plan.paths)
     for name, tree in plan.trees:
         _check(item.get(name), tree)

@@ -1,4 +1,4 @@
-"""PartiQL: statements parsed once per text, bound to parameters, and lowered onto the expression engine."""
+"""PartiQL: statements parsed once per text, bound to parameters, and run by the engine of the expressions."""
 
 from hashrange.core.partiql.prepared import Bound, bind, prepare
 

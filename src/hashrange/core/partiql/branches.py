@@ -1,65 +1,54 @@
-"""What a WHERE clause says about keys: alternatives that each name a partition, or a scan."""
+"""What a WHERE clause says about keys: alternatives with one partition each, or a scan."""
 
 from collections.abc import Iterator
 from itertools import product
 
 import msgspec
 
-from hashrange.core.expressions.keys import KeyClause, KeyOperator
-from hashrange.core.expressions.tree import (
-    And,
-    BeginsWith,
-    Between,
-    Compare,
-    In,
-    Literal,
-    Node,
-    Operand,
-    Or,
-    Parameter,
-    Path,
-    Values,
-    known_value,
-)
+from hashrange.core.expressions import resolved
+from hashrange.core.expressions.key_clauses import OF_LEFT, OF_RIGHT, KeyClause
+from hashrange.core.expressions.resolved import Literal, Parameter, Path, known_value
 from hashrange.core.schema import KeyAttribute
 from hashrange.core.values import Value
 
-# Alternatives are multiplied out; nobody may make us multiply for long.
+# AND multiplies alternatives: the bound keeps hostile text from multiplying for long.
 BRANCHES_MAX = 1000
-_MIRRORED: dict[str, KeyOperator] = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_UPRIGHT: dict[str, KeyOperator] = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """One alternative: what it asks of the key, and what else."""
+    """One alternative: its conditions on the key, and all others."""
 
     clauses: tuple[KeyClause, ...] = ()
-    filters: tuple[Node, ...] = ()
+    filters: tuple[resolved.Node, ...] = ()
 
     def joined(self, other: "Branch") -> "Branch":
         """Both together."""
         return Branch(self.clauses + other.clauses, self.filters + other.filters)
 
     def partition(self, name: str) -> Value | None:
-        """The one value of the partition key that it names; none if it names two."""
+        """The one value of the partition key that it fixes; None if it has none or two."""
         values = [clause.operands[0] for clause in self.clauses if clause.attribute == name]
         return values[0] if values and all(value == values[0] for value in values) else None
 
 
 class TooManyBranches(Exception):
-    """The alternatives multiply beyond reason."""
+    """The alternatives multiply beyond BRANCHES_MAX."""
 
 
 class Decomposition:
     """A WHERE clause taken apart along the key of a table or index."""
 
     def __init__(
-        self, where: Node | None, values: Values, partition: KeyAttribute, sort: KeyAttribute | None
+        self,
+        where: resolved.Node | None,
+        values: resolved.Values,
+        partition: KeyAttribute,
+        sort: KeyAttribute | None,
     ) -> None:
         self._values = values
         self._partition = partition.name
         self._sort = None if sort is None else sort.name
-        self.clauses: list[KeyClause] = []  # everything said about the key, in the order of the text
+        self.clauses: list[KeyClause] = []  # all conditions on the key, in the order of the text
         self.pinned = where is not None and self._pins(where)
         self.branches: list[Branch] | None
         try:
@@ -69,59 +58,59 @@ class Decomposition:
 
     @property
     def keyed(self) -> list[tuple[Value, Branch]] | None:
-        """The alternatives with the partition that each names; nothing if one of them names none."""
+        """The alternatives with their partitions; None if one of them fixes none."""
         if self.branches is None:
             return None
-        found = []
+        keyed = []
         for branch in self.branches:
             partition = branch.partition(self._partition)
             if partition is None:
                 return None
-            found.append((partition, branch))
-        return found
+            keyed.append((partition, branch))
+        return keyed
 
-    def _pins(self, node: Node) -> bool:
-        """Whether every alternative says something about the partition."""
+    def _pins(self, node: resolved.Node) -> bool:
+        """Whether every alternative has a condition on the partition key."""
         match node:
-            case And(parts):
+            case resolved.And(parts):
                 return any(map(self._pins, parts))
-            case Or(parts):
+            case resolved.Or(parts):
                 return all(map(self._pins, parts))
             case _:
                 return any(clause.attribute == self._partition for clause in self._key_clauses(node))
 
-    def _spread(self, node: Node) -> list[Branch]:
+    def _spread(self, node: resolved.Node) -> list[Branch]:
         match node:
-            case And(parts):
+            case resolved.And(parts):
                 return self._multiplied(parts)
-            case Or(parts) if self._names_key(node):
-                found = [branch for part in parts for branch in self._spread(part)]
-                if len(found) > BRANCHES_MAX:
+            case resolved.Or(parts) if self._names_key(node):
+                branches = [branch for part in parts for branch in self._spread(part)]
+                if len(branches) > BRANCHES_MAX:
                     raise TooManyBranches
-                return found
+                return branches
             case _:
                 clauses = list(self._key_clauses(node))
                 self.clauses += clauses
                 return [Branch((clause,)) for clause in clauses] or [Branch((), (node,))]
 
-    def _multiplied(self, parts: tuple[Node, ...]) -> list[Branch]:
-        found = [Branch()]
+    def _multiplied(self, parts: tuple[resolved.Node, ...]) -> list[Branch]:
+        branches = [Branch()]
         for part in parts:
             more = self._spread(part)
-            if len(found) * len(more) > BRANCHES_MAX:
+            if len(branches) * len(more) > BRANCHES_MAX:
                 raise TooManyBranches
-            found = [left.joined(right) for left, right in product(found, more)]
-        return found
+            branches = [left.joined(right) for left, right in product(branches, more)]
+        return branches
 
-    def _names_key(self, node: Node) -> bool:
+    def _names_key(self, node: resolved.Node) -> bool:
         match node:
-            case And(parts) | Or(parts):
+            case resolved.And(parts) | resolved.Or(parts):
                 return any(map(self._names_key, parts))
             case _:
                 return any(True for _ in self._key_clauses(node))
 
-    def _key_clauses(self, node: Node) -> Iterator[KeyClause]:
-        """A condition as conditions on the key, several if it is a list of alternatives; none if it is not one."""
+    def _key_clauses(self, node: resolved.Node) -> Iterator[KeyClause]:
+        """The clauses on the key that a condition stands for; several are alternatives."""
         for clause in _clauses(node, self._values):
             if clause.attribute == self._sort or (
                 clause.attribute == self._partition and clause.operator == "="
@@ -129,24 +118,34 @@ class Decomposition:
                 yield clause
 
 
-def _clauses(node: Node, values: Values) -> Iterator[KeyClause]:
+def _clauses(node: resolved.Node, values: resolved.Values) -> Iterator[KeyClause]:
     match node:
-        case Compare(comparator, Path((str(name),)), Literal() | Parameter() as value) if comparator != "<>":
-            yield KeyClause(name, _UPRIGHT[comparator], (known_value(value, values),))
-        case Compare(comparator, Literal() | Parameter() as value, Path((str(name),))) if comparator != "<>":
-            yield KeyClause(name, _MIRRORED[comparator], (known_value(value, values),))
-        case Between(Path((str(name),)), Literal() | Parameter() as lower, Literal() | Parameter() as upper):
+        case resolved.Compare(comparator, Path((str(name),)), Literal() | Parameter() as value) if (
+            comparator != "<>"
+        ):
+            yield KeyClause(name, OF_LEFT[comparator], (known_value(value, values),))
+        case resolved.Compare(comparator, Literal() | Parameter() as value, Path((str(name),))) if (
+            comparator != "<>"
+        ):
+            yield KeyClause(name, OF_RIGHT[comparator], (known_value(value, values),))
+        case resolved.Between(
+            Path((str(name),)),
+            Literal() | Parameter() as lower,
+            Literal() | Parameter() as upper,
+        ):
             yield KeyClause(name, "BETWEEN", (known_value(lower, values), known_value(upper, values)))
-        case BeginsWith(Path((str(name),)), Literal() | Parameter() as prefix):
+        case resolved.BeginsWith(Path((str(name),)), Literal() | Parameter() as prefix):
             yield KeyClause(name, "begins_with", (known_value(prefix, values),))
-        case In(Path((str(name),)), candidates):
+        case resolved.In(Path((str(name),)), candidates):
             yield from _alternatives(name, candidates, values)
         case _:
             pass
 
 
-def _alternatives(name: str, candidates: tuple[Operand, ...], values: Values) -> list[KeyClause]:
-    known = [each for each in candidates if isinstance(each, Literal | Parameter)]
+def _alternatives(
+    name: str, candidates: tuple[resolved.Operand, ...], values: resolved.Values
+) -> list[KeyClause]:
+    known = [candidate for candidate in candidates if isinstance(candidate, resolved.Known)]
     if len(known) < len(candidates):
         return []
-    return [KeyClause(name, "=", (known_value(each, values),)) for each in known]
+    return [KeyClause(name, "=", (known_value(candidate, values),)) for candidate in known]

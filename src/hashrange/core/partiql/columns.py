@@ -3,8 +3,8 @@
 from functools import partial
 
 from hashrange.core.expressions import Picker
-from hashrange.core.expressions.paths import find
-from hashrange.core.partiql.ast import Column, Select
+from hashrange.core.expressions.document_paths import find
+from hashrange.core.partiql.syntax import Column, Select
 from hashrange.core.values import Item
 
 

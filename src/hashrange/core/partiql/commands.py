@@ -1,35 +1,25 @@
-"""Statements that write, lowered onto the same commands as the item operations."""
+"""Statements that write, turned into the commands of the item operations."""
 
 from functools import lru_cache
 
-from hashrange.core import indexes, key_paths, primary_key
+from hashrange.core import indexes
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition, Update
+from hashrange.core.expressions import Condition, Update, resolved
 from hashrange.core.expressions.build import condition
 from hashrange.core.expressions.condition import ConditionPlan, plan_condition
-from hashrange.core.expressions.tree import (
-    And,
-    AttributeExists,
-    AttributeNotExists,
-    Literal,
-    Node,
-    Or,
-    Parameter,
-    Path,
-    Values,
-    known_value,
-)
+from hashrange.core.expressions.resolved import known_value
+from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import NESTING_LEVELS_MAX
 from hashrange.core.mutation import CheckCommand, DeleteCommand, PutCommand, UpdateCommand
-from hashrange.core.partiql import ast
+from hashrange.core.partiql import syntax
 from hashrange.core.partiql.pinned import Pinned
 from hashrange.core.partiql.prepared import Bound
 from hashrange.core.schema import Table
 from hashrange.core.values import Item, check_name, depth
 
 
-def inserted_item(bound: Bound, statement: ast.Insert) -> Item:
-    """The item that an INSERT makes, checked as far as that goes without a table."""
+def inserted_item(bound: Bound, statement: syntax.Insert) -> Item:
+    """The item that an INSERT makes, after the checks that need no table."""
     item = _item(statement.item, bound.values)
     for name, value in item.items():
         check_name(name)
@@ -38,8 +28,11 @@ def inserted_item(bound: Bound, statement: ast.Insert) -> Item:
     return item
 
 
-def _item(item: tuple[tuple[str, Literal | Parameter], ...] | Parameter, values: Values) -> Item:
-    if not isinstance(item, Parameter):
+def _item(
+    item: tuple[tuple[str, resolved.Known], ...] | resolved.Parameter,
+    values: resolved.Values,
+) -> Item:
+    if not isinstance(item, resolved.Parameter):
         return {name: known_value(value, values) for name, value in item}
     content = known_value(item, values).get("M")
     if content is None:
@@ -55,48 +48,50 @@ def put(table: Table, item: Item, size: int) -> PutCommand:
     return PutCommand(key, item, size, Condition(_missing(table.hash.name), {}))
 
 
-def change(table: Table, key: Item, bound: Bound, update: Update, rest: tuple[Node, ...]) -> UpdateCommand:
+def change(
+    table: Table, key: Item, bound: Bound, update: Update, rest: tuple[resolved.Node, ...]
+) -> UpdateCommand:
     """UPDATE: change the item, which must be there and meet the rest of the WHERE clause."""
     where = bound.where if rest else None
     key_paths.refuse_nested(table, table.indexes, update, where)
     plan = _present(table.hash.name)
     if where is not None:
-        root, held = And((plan.root, where.root)), where.plan.test
+        root, held = resolved.And((plan.root, where.root)), where.plan.test
         plan = ConditionPlan(
             root, where.plan.mentions, lambda item, values: bool(item) and held(item, values)
         )
     return UpdateCommand(primary_key.of_key(table, key), key, update, Condition(plan, bound.values))
 
 
-def delete(table: Table, key: Item, bound: Bound, rest: tuple[Node, ...]) -> DeleteCommand:
+def delete(table: Table, key: Item, bound: Bound, rest: tuple[resolved.Node, ...]) -> DeleteCommand:
     """DELETE: remove the item, which must meet the rest of the WHERE clause if it is there."""
     where = bound.where if rest else None
     if where is None:
         return DeleteCommand(primary_key.of_key(table, key))
     key_paths.refuse_nested(table, table.indexes, where)
-    root, held = Or((_missing(table.hash.name).root, where.root)), where.plan.test
+    root, held = resolved.Or((_missing(table.hash.name).root, where.root)), where.plan.test
     plan = ConditionPlan(root, where.plan.mentions, lambda item, values: not item or held(item, values))
     return DeleteCommand(primary_key.of_key(table, key), Condition(plan, bound.values))
 
 
 def check_exists(table: Table, pinned: Pinned) -> None:
-    """EXISTS names one item, and asks for something beside its key."""
+    """EXISTS must name one item and have a condition beside its key."""
     if not pinned.whole(table) or not pinned.rest:
         raise Invalid("EXISTS() must contain a single item read with additional condition")
 
 
-def check(table: Table, pinned: Pinned, values: Values) -> CheckCommand:
-    """EXISTS: only look whether an item meets the conditions beside its key."""
-    asked = condition(And(pinned.rest), values)
-    key_paths.refuse_nested(table, table.indexes, asked)
-    return CheckCommand(primary_key.of_key(table, pinned.key), asked)
+def check(table: Table, pinned: Pinned, values: resolved.Values) -> CheckCommand:
+    """EXISTS: check that an item meets the conditions beside its key."""
+    rest = condition(resolved.And(pinned.rest), values)
+    key_paths.refuse_nested(table, table.indexes, rest)
+    return CheckCommand(primary_key.of_key(table, pinned.key), rest)
 
 
 @lru_cache
 def _missing(name: str) -> ConditionPlan:
-    return plan_condition(AttributeNotExists(Path((name,))))
+    return plan_condition(resolved.AttributeNotExists(resolved.Path((name,))))
 
 
 @lru_cache
 def _present(name: str) -> ConditionPlan:
-    return plan_condition(AttributeExists(Path((name,))))
+    return plan_condition(resolved.AttributeExists(resolved.Path((name,))))

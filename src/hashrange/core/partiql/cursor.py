@@ -1,12 +1,13 @@
-"""Walks over the tokens of one statement, and notes what has to be checked once its parameters are known."""
+"""Reads the tokens of one statement, and collects the checks that need its parameters."""
 
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions.tree import Parameter, Path
-from hashrange.core.partiql.ast import Check
+from hashrange.core.expressions.resolved import Parameter, Path
+from hashrange.core.limits import LIST_INDEX_MAX
 from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind, Token, tokenize
+from hashrange.core.partiql.syntax import Check
 
-INDEX_MAX = 2**31 - 1
+_INDEX_DIGITS_MAX = len(str(LIST_INDEX_MAX))
 SIMPLE_PATH = "Expected identifier for simple path"
 # Statements are written by hand or by tools; the bound keeps hostile text from exhausting the stack.
 _DEPTH_MAX = 64
@@ -52,14 +53,14 @@ class Cursor:
         return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
 
     def advance(self) -> Token:
-        """Step over the token under the cursor and give it."""
+        """Step over the token under the cursor and return it."""
         token = self._tokens[self._at]
         if token.kind is not Kind.END:
             self._at += 1
         return token
 
     def unexpected(self) -> NotWellFormed:
-        """An expression must stand under the cursor, and does not."""
+        """The error where the cursor should stand on an expression."""
         token = self.token
         if token.word == "FROM":
             # The parser takes it for the start of FROM … SET.
@@ -83,17 +84,17 @@ class Cursor:
 
     def skip_symbol(self, symbol: str) -> bool:
         """Step over the symbol if the cursor stands on it."""
-        found = self.at_symbol(symbol)
-        if found:
+        if self.at_symbol(symbol):
             self._at += 1
-        return found
+            return True
+        return False
 
     def skip_word(self, word: str) -> bool:
         """Step over the word if the cursor stands on it."""
-        found = self.at_word(word)
-        if found:
+        if self.at_word(word):
             self._at += 1
-        return found
+            return True
+        return False
 
     def expect_symbol(self, symbol: str) -> None:
         """Step over the symbol, which must be here."""
@@ -118,13 +119,13 @@ class Cursor:
         return token
 
     def nest(self, levels: int = 1) -> None:
-        """Go deeper; there is a limit to that."""
+        """Enter some levels of nesting, up to the limit."""
         self._depth += levels
         if self._depth > _DEPTH_MAX:
             raise NotWellFormed
 
     def unnest(self, levels: int = 1) -> None:
-        """Come back up."""
+        """Leave some levels of nesting."""
         self._depth -= levels
 
     def parameter(self) -> Parameter:
@@ -142,7 +143,7 @@ class Cursor:
         return token.text
 
     def path(self, missing: str | None = None) -> Path:
-        """A document path: a name, then .name, ['name'] and [index] as often as wanted."""
+        """A document path: a name, then any number of .name, ['name'] and [index]."""
         parts: list[str | int] = [self.name(missing)]
         while True:
             if self.skip_symbol("."):
@@ -165,8 +166,10 @@ class Cursor:
         if token.kind is not Kind.NUMBER or not token.text.isdigit():
             raise self.unexpected()
         self._at += 1
-        index = int(sign + token.text)
-        if not 0 <= index <= INDEX_MAX:
+        digits = token.text.lstrip("0") or "0"
+        # Python refuses to convert thousands of digits, which a statement may have.
+        index = int(sign + digits) if len(digits) <= _INDEX_DIGITS_MAX else LIST_INDEX_MAX + 1
+        if not 0 <= index <= LIST_INDEX_MAX:
             raise Invalid(
                 f"List index is not within the allowable range; index: [{sign}{token.text}] at {token.position}"
             )

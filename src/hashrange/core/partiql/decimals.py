@@ -1,4 +1,4 @@
-"""Numbers as PartiQL takes them: what java.math.BigDecimal can hold, whose exponent has 32 bits (measured)."""
+"""The numbers that PartiQL accepts: those of java.math.BigDecimal, whose exponent has 32 bits (measured)."""
 
 import re
 from typing import Any
@@ -9,23 +9,26 @@ from hashrange.core.limits import NESTING_LEVELS_MAX
 
 _SCIENTIFIC = re.compile(r"[+-]?[0-9]*(?:\.([0-9]*))?[eE]([+-]?[0-9]{9,})", re.ASCII)
 _SCALE_MAX = 2**31 - 1
+_EXPONENT_DIGITS_MAX = len(str(_SCALE_MAX))
 
 
 def check(text: str) -> None:
-    """Refuse an exponent that has no room in 32 bits; others may still be out of the service's range."""
-    found = _SCIENTIFIC.fullmatch(text)
-    if found is None:
+    """Refuse an exponent that does not fit in 32 bits, before one that is out of the service's range."""
+    match = _SCIENTIFIC.fullmatch(text)
+    if match is None:
         return
-    fraction, exponent = found.groups()
-    shown = exponent.lstrip("+-0")
-    scale = len(fraction or "") - int(exponent) if len(shown) <= 10 else _SCALE_MAX + 1
+    fraction, exponent = match.groups()
+    # Python refuses to convert thousands of digits, even if most of them are zeros.
+    digits = exponent.lstrip("+-0") or "0"
+    magnitude = int(digits) if len(digits) <= _EXPONENT_DIGITS_MAX else 2 * _SCALE_MAX
+    scale = len(fraction or "") - (-magnitude if exponent[0] == "-" else magnitude)
     if not -_SCALE_MAX - 1 <= scale <= _SCALE_MAX:
         raise Invalid(f"The parameter cannot be converted to a numeric value: {text}")
     numbers.canonical(text)
 
 
 def check_all(raw: Any, depth: int = 0) -> None:
-    """Check every number in a parameter as sent; whatever else is wrong with it is found later."""
+    """Check every number in a parameter as sent, and ignore whatever else is wrong with it: others report that."""
     if not isinstance(raw, dict) or depth > NESTING_LEVELS_MAX:
         return
     for kind, content in raw.items():

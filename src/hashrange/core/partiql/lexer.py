@@ -1,4 +1,4 @@
-"""Cuts a PartiQL statement into tokens; comments and white space go."""
+"""Cuts a PartiQL statement into tokens, and drops comments and white space."""
 
 import re
 from enum import Enum, auto
@@ -10,7 +10,7 @@ from hashrange.core.partiql.errors import NotWellFormed
 class Kind(Enum):
     """What a token can be."""
 
-    WORD = auto()  # as written: keywords are only told apart by where they stand
+    WORD = auto()  # a name or a keyword, depending on its place
     NAME = auto()  # in double quotes
     TEXT = auto()  # in single quotes
     NUMBER = auto()
@@ -53,17 +53,17 @@ def tokenize(statement: str) -> list[Token]:
     tokens = []
     at, line, line_start = 0, 1, 0
     while at < len(statement):
-        found = _TOKEN.match(statement, at)
-        if found is None or found.lastgroup is None:
+        match = _TOKEN.match(statement, at)
+        if match is None or match.lastgroup is None:
             # The service's lexer gives no detail (recorded for a comment that never ends).
             raise NotWellFormed
-        if found.lastgroup != "SPACE":
-            tokens.append(_token(Kind[found.lastgroup], found.group(), line, at - line_start + 1))
-        newlines = found.group().count("\n")
+        if match.lastgroup != "SPACE":
+            tokens.append(_token(Kind[match.lastgroup], match.group(), line, at - line_start + 1))
+        newlines = match.group().count("\n")
         if newlines:
             line += newlines
-            line_start = at + found.group().rindex("\n") + 1
-        at = found.end()
+            line_start = at + match.group().rindex("\n") + 1
+        at = match.end()
     tokens.append(Token(Kind.END, "", "", line, at - line_start + 1, 0))
     return tokens
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hashrange.core import limits, numbers, values
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions.tree import Literal, Parameter
+from hashrange.core.expressions.resolved import Known, Literal
 from hashrange.core.partiql import decimals
 from hashrange.core.partiql.cursor import Cursor
 from hashrange.core.partiql.errors import NotWellFormed
@@ -24,7 +24,7 @@ def at_value(cursor: Cursor) -> bool:
     )
 
 
-def value(cursor: Cursor) -> Literal | Parameter:
+def value(cursor: Cursor) -> Known:
     """A literal or a parameter."""
     if cursor.at_symbol("?"):
         return cursor.parameter()
@@ -32,7 +32,7 @@ def value(cursor: Cursor) -> Literal | Parameter:
 
 
 def fields(cursor: Cursor) -> Iterator[str]:
-    """The names in a map literal, each given when the cursor stands before its value."""
+    """The names in a map literal: yields each when the cursor is before its value, which the caller must read."""
     cursor.expect_symbol("{")
     while not cursor.at_symbol("}"):
         if cursor.token.kind not in (Kind.TEXT, Kind.NAME):
@@ -87,7 +87,7 @@ def _signed(cursor: Cursor) -> str:
 
 
 def unsupported_operator(operator: str) -> Invalid:
-    """Arithmetic where there can be none."""
+    """An operator where the service allows none."""
     return Invalid(f"Unsupported operator in Condition Expression. Operator: {operator}")
 
 
@@ -119,8 +119,8 @@ def _bag(cursor: Cursor, path: str, depth: int) -> Value:
     if kinds == {"S"}:
         return {"SS": values.sort_strings(_distinct([member["S"] for member in members], written, "."))}
     if kinds == {"N"}:
-        found = _distinct([member["N"] for member in members], written, "! under root")
-        return {"NS": values.sort_numbers(found)}
+        distinct = _distinct([member["N"] for member in members], written, "! under root")
+        return {"NS": values.sort_numbers(distinct)}
     raise Invalid("Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags")
 
 

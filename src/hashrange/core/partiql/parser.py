@@ -1,33 +1,21 @@
 """The grammar of statements."""
 
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions.tree import Literal, Node, Parameter, Path
-from hashrange.core.partiql import literals
-from hashrange.core.partiql.actions import actions
-from hashrange.core.partiql.ast import (
-    Column,
-    Delete,
-    Exists,
-    Insert,
-    OrderTerm,
-    Returning,
-    Select,
-    Statement,
-    Target,
-    Update,
-)
-from hashrange.core.partiql.conditions import condition
+from hashrange.core.expressions.resolved import Known, Node, Path
+from hashrange.core.partiql import literals, syntax
 from hashrange.core.partiql.cursor import SIMPLE_PATH, Cursor
 from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind
+from hashrange.core.partiql.update_grammar import actions
+from hashrange.core.partiql.where_grammar import condition
 
-_RETURNING: dict[tuple[str, str], Returning] = {
+_RETURNING: dict[tuple[str, str], syntax.Returning] = {
     ("ALL", "OLD"): "ALL OLD",
     ("ALL", "NEW"): "ALL NEW",
     ("MODIFIED", "OLD"): "MODIFIED OLD",
     ("MODIFIED", "NEW"): "MODIFIED NEW",
 }
-# Some of the words that the parser keeps for itself; here they only decide what an error says.
+# Some of the words that the service's parser reserves; here they only decide what an error says.
 _OTHER_KEYWORDS = frozenset(
     {
         *("ALTER", "CREATE", "DATE", "DROP", "GRANT", "GROUP", "INDEX", "INTO", "KEY", "LEVEL", "LIMIT"),
@@ -37,24 +25,24 @@ _OTHER_KEYWORDS = frozenset(
 )
 
 
-def statement(cursor: Cursor) -> Statement:
-    """The one statement of a text, with nothing behind it but a semicolon."""
-    found = _statement(cursor)
-    ended = cursor.skip_symbol(";")
+def statement(cursor: Cursor) -> syntax.Statement:
+    """The one statement of a text; nothing but a semicolon may follow it."""
+    parsed = _statement(cursor)
+    terminated = cursor.skip_symbol(";")
     if cursor.token.kind is not Kind.END:
         raise NotWellFormed(
             "Unexpected token after semicolon. (Only one query is allowed.)"
-            if ended
+            if terminated
             else "Unexpected token after expression"
         )
-    return found
+    return parsed
 
 
-def _statement(cursor: Cursor) -> Statement:
+def _statement(cursor: Cursor) -> syntax.Statement:
     if cursor.call("EXISTS"):
         select = _select(cursor)
         cursor.expect_symbol(")")
-        return Exists(select)
+        return syntax.Exists(select)
     match cursor.token.word:
         case "SELECT":
             return _select(cursor)
@@ -71,7 +59,7 @@ def _statement(cursor: Cursor) -> Statement:
 
 
 def _no_statement(cursor: Cursor) -> NotWellFormed:
-    """To the parser any expression is a statement: it misses something only later, if at all."""
+    """The service's parser takes any expression for a statement, and so complains only about what follows it."""
     if cursor.token.kind in (Kind.SYMBOL, Kind.END):
         return cursor.unexpected()
     first, second = cursor.advance(), cursor.token
@@ -83,39 +71,39 @@ def _no_statement(cursor: Cursor) -> NotWellFormed:
     )
 
 
-def _select(cursor: Cursor) -> Select:
+def _select(cursor: Cursor) -> syntax.Select:
     if not cursor.skip_word("SELECT"):
         raise cursor.unexpected()
     columns = _columns(cursor)
     cursor.expect_word("FROM", "Expected FROM after SELECT list")
-    return Select(_target(cursor), columns, _where(cursor), _order(cursor))
+    return syntax.Select(_target(cursor), columns, _where(cursor), _order(cursor))
 
 
-def _columns(cursor: Cursor) -> tuple[Column, ...]:
-    """The columns; an asterisk, which stands for all of them, stands alone."""
-    found: list[Column] = []
+def _columns(cursor: Cursor) -> tuple[syntax.Column, ...]:
+    """The columns; an asterisk means all of them and excludes any other."""
+    columns: list[syntax.Column] = []
     stars = 0
     while True:
         if cursor.skip_symbol("*"):
             stars += 1
         else:
-            found.append(_column(cursor))
+            columns.append(_column(cursor))
         if not cursor.skip_symbol(","):
             break
-    if stars and (found or stars > 1):
+    if stars and (columns or stars > 1):
         raise NotWellFormed(
             "Other expressions may not be present in the select list when '*' is used without dot notation."
         )
-    return tuple(found)
+    return tuple(columns)
 
 
-def _column(cursor: Cursor) -> Column:
+def _column(cursor: Cursor) -> syntax.Column:
     token = cursor.token
     if token.kind is Kind.WORD and cursor.following.text == "(":
         # The service knows no functions here, COUNT(*) included.
         raise Invalid(f"Unexpected path component at {token.position}")
     path = cursor.path()
-    return Column(path, _column_name(path))
+    return syntax.Column(path, _column_name(path))
 
 
 def _column_name(path: Path) -> str:
@@ -124,13 +112,13 @@ def _column_name(path: Path) -> str:
     return str(path.parts[last]) + "".join(f"[{index}]" for index in path.parts[last + 1 :])
 
 
-def _target(cursor: Cursor, missing: str | None = None) -> Target:
+def _target(cursor: Cursor, missing: str | None = None) -> syntax.Target:
     names = [_target_name(cursor, missing)]
     while cursor.skip_symbol("."):
         names.append(_target_name(cursor, "Invalid path dot component"))
     if len(names) > 2:
         raise Invalid("A path may contain at most 2 components in the FROM clause")
-    return Target(*names)
+    return syntax.Target(*names)
 
 
 def _target_name(cursor: Cursor, missing: str | None) -> str:
@@ -144,25 +132,25 @@ def _where(cursor: Cursor) -> Node | None:
     return condition(cursor) if cursor.skip_word("WHERE") else None
 
 
-def _order(cursor: Cursor) -> tuple[OrderTerm, ...]:
+def _order(cursor: Cursor) -> tuple[syntax.OrderTerm, ...]:
     if not cursor.skip_word("ORDER"):
         return ()
     cursor.expect_word("BY", "Expected BY")
-    found = [_order_term(cursor)]
+    terms = [_order_term(cursor)]
     while cursor.skip_symbol(","):
-        found.append(_order_term(cursor))
-    return tuple(found)
+        terms.append(_order_term(cursor))
+    return tuple(terms)
 
 
-def _order_term(cursor: Cursor) -> OrderTerm:
+def _order_term(cursor: Cursor) -> syntax.OrderTerm:
     name = cursor.name()
     descending = cursor.skip_word("DESC")
     if not descending:
         cursor.skip_word("ASC")
-    return OrderTerm(name, descending)
+    return syntax.OrderTerm(name, descending)
 
 
-def _insert(cursor: Cursor) -> Insert:
+def _insert(cursor: Cursor) -> syntax.Insert:
     cursor.advance()
     cursor.expect_word("INTO", "Unexpected keyword")
     token = cursor.token
@@ -175,16 +163,16 @@ def _insert(cursor: Cursor) -> Insert:
             f"{token.position}"
         )
     if cursor.at_symbol("?"):
-        return Insert(target, cursor.parameter())
-    item: dict[str, Literal | Parameter] = {}
+        return syntax.Insert(target, cursor.parameter())
+    item: dict[str, Known] = {}
     for name in literals.fields(cursor):
         if not cursor.skip_word("MISSING"):
             item[name] = literals.value(cursor)
-    return Insert(target, tuple(item.items()))
+    return syntax.Insert(target, tuple(item.items()))
 
 
 def _no_value(cursor: Cursor) -> NotWellFormed:
-    """INSERT INTO t (a, b) VALUES (…) is what people try: to the parser (a, b) is what is inserted."""
+    """People try INSERT INTO t (a, b) VALUES (…): the service's parser takes (a, b) for what is inserted."""
     if not cursor.skip_symbol("("):
         return cursor.unexpected()
     while not cursor.skip_symbol(")"):
@@ -195,28 +183,28 @@ def _no_value(cursor: Cursor) -> NotWellFormed:
     return NotWellFormed("Unexpected token after expression")
 
 
-def _update(cursor: Cursor) -> Update:
+def _update(cursor: Cursor) -> syntax.Update:
     cursor.advance()
     target = _target(cursor, SIMPLE_PATH)
-    found = actions(cursor)
+    updates = actions(cursor)
     where = _where(cursor)
     returning = _returning(cursor)
     _refuse_index(target)
-    return Update(target, found, where, returning)
+    return syntax.Update(target, updates, where, returning)
 
 
-def _update_from(cursor: Cursor) -> Update:
-    """FROM t WHERE … SET …: the same, the other way round."""
+def _update_from(cursor: Cursor) -> syntax.Update:
+    """FROM t WHERE … SET …: an UPDATE in the other word order."""
     cursor.advance()
     target = _target(cursor)
     where = _where(cursor)
-    found = actions(cursor)
+    updates = actions(cursor)
     returning = _returning(cursor)
     _refuse_index(target)
-    return Update(target, found, where, returning)
+    return syntax.Update(target, updates, where, returning)
 
 
-def _delete(cursor: Cursor) -> Delete:
+def _delete(cursor: Cursor) -> syntax.Delete:
     cursor.advance()
     cursor.expect_word("FROM", "Expected FROM after DELETE")
     target = _target(cursor, SIMPLE_PATH)
@@ -228,22 +216,22 @@ def _delete(cursor: Cursor) -> Delete:
             "Only RETURNING ALL OLD * is allowed in DELETE statements."
         )
     _refuse_index(target)
-    return Delete(target, where, returning)
+    return syntax.Delete(target, where, returning)
 
 
-def _refuse_index(target: Target) -> None:
+def _refuse_index(target: syntax.Target) -> None:
     if target.index is not None:
         raise Invalid("This operation is not supported on an index")
 
 
-def _returning(cursor: Cursor) -> Returning | None:
+def _returning(cursor: Cursor) -> syntax.Returning | None:
     if not cursor.skip_word("RETURNING"):
         return None
-    found = _RETURNING.get((cursor.token.word, cursor.following.word))
-    if found is None:
+    returning = _RETURNING.get((cursor.token.word, cursor.following.word))
+    if returning is None:
         raise NotWellFormed("Expected ( MODIFIED | ALL ) ( NEW | OLD ) in each returning element.")
     cursor.advance()
     cursor.advance()
     if not cursor.skip_symbol("*"):
         raise NotWellFormed("Unsupported syntax in RETURNING columns.")
-    return found
+    return returning

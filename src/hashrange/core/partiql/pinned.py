@@ -1,19 +1,10 @@
-"""Which item a WHERE clause names: equalities on the key, and what it asks for beside them."""
+"""Which item a WHERE clause names: its equalities on the key, and all other conditions."""
 
 import msgspec
 
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions.tree import (
-    And,
-    Compare,
-    In,
-    Literal,
-    Node,
-    Parameter,
-    Path,
-    Values,
-    known_value,
-)
+from hashrange.core.expressions import resolved
+from hashrange.core.expressions.resolved import Literal, Parameter, Path, known_value
 from hashrange.core.schema import Table
 from hashrange.core.values import Item, Value
 
@@ -21,10 +12,10 @@ Equality = tuple[str, Value]
 
 
 class Pinned(msgspec.Struct, frozen=True):
-    """The first value that each key attribute must equal, and all other conditions."""
+    """The first value that every key attribute must equal, and all other conditions."""
 
     key: Item
-    rest: tuple[Node, ...]
+    rest: tuple[resolved.Node, ...]
     doubled: str | None  # the first key attribute that must equal a second value, too
 
     def whole(self, table: Table) -> bool:
@@ -32,21 +23,21 @@ class Pinned(msgspec.Struct, frozen=True):
         return len(self.key) == len(table.keys)
 
 
-def conditions(where: Node | None) -> tuple[Node, ...]:
+def conditions(where: resolved.Node | None) -> tuple[resolved.Node, ...]:
     """The conditions that all must hold."""
     match where:
         case None:
             return ()
-        case And(parts):
+        case resolved.And(parts):
             return parts
         case _:
             return (where,)
 
 
-def pin(table: Table, where: Node | None, values: Values, *, lists: bool = False) -> Pinned:
+def pin(table: Table, where: resolved.Node | None, values: resolved.Values, *, lists: bool = False) -> Pinned:
     """Read a WHERE clause for the key it names; with `lists`, IN with a single value is an equality, too."""
     key: Item = {}
-    rest: list[Node] = []
+    rest: list[resolved.Node] = []
     doubled = None
     for node in conditions(where):
         name, value = _equality(node, values, lists=lists) or ("", {})
@@ -58,13 +49,13 @@ def pin(table: Table, where: Node | None, values: Values, *, lists: bool = False
     return Pinned(key, tuple(rest), doubled)
 
 
-def _equality(node: Node, values: Values, *, lists: bool) -> Equality | None:
+def _equality(node: resolved.Node, values: resolved.Values, *, lists: bool) -> Equality | None:
     match node:
-        case Compare("=", Path((str(name),)), Literal() | Parameter() as operand):
+        case resolved.Compare("=", Path((str(name),)), Literal() | Parameter() as operand):
             return name, known_value(operand, values)
-        case Compare("=", Literal() | Parameter() as operand, Path((str(name),))):
+        case resolved.Compare("=", Literal() | Parameter() as operand, Path((str(name),))):
             return name, known_value(operand, values)
-        case In(Path((str(name),)), (Literal() | Parameter() as operand,)) if lists:
+        case resolved.In(Path((str(name),)), (Literal() | Parameter() as operand,)) if lists:
             return name, known_value(operand, values)
         case _:
             return None
@@ -83,5 +74,5 @@ def written_key(table: Table, pinned: Pinned) -> Item:
 
 
 def names_only_key(table: Table, pinned: Pinned) -> bool:
-    """Whether a WHERE clause names one item and asks for nothing else."""
+    """Whether a WHERE clause names one item and has no other condition."""
     return pinned.whole(table) and not pinned.rest

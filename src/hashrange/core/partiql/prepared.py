@@ -7,27 +7,27 @@ import msgspec
 
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Projection, Update, projection
-from hashrange.core.expressions.checks import Fault
 from hashrange.core.expressions.condition import ConditionPlan, plan_condition
 from hashrange.core.expressions.errors import Flaw
-from hashrange.core.expressions.tree import Node, Values
+from hashrange.core.expressions.resolved import Node, Values
 from hashrange.core.expressions.update import UpdatePlan, plan_update
-from hashrange.core.partiql import ast
+from hashrange.core.expressions.value_checks import Fault
+from hashrange.core.partiql import syntax
 from hashrange.core.partiql.cursor import Cursor
 from hashrange.core.partiql.parser import statement
 from hashrange.core.values import Value
 
-# Statements that are kept: long ones carry their data with them and are not seen again, and would fill the memory.
-_KEPT_MAX = 256
-_KEPT_CHARS_MAX = 1024
+# Long statements hold their data as literals, so that they hardly come twice: they would only fill the cache.
+_CACHE_ENTRIES_MAX = 256
+_CACHED_CHARS_MAX = 1024
 
 
 class Prepared(msgspec.Struct, frozen=True):
     """Everything about a statement that its parameters do not change."""
 
-    statement: ast.Statement
+    statement: syntax.Statement
     parameters: int
-    checks: tuple[ast.Check, ...]
+    checks: tuple[syntax.Check, ...]
     where: ConditionPlan | None
     update: UpdatePlan | None
     projection: Projection | None
@@ -36,19 +36,19 @@ class Prepared(msgspec.Struct, frozen=True):
 class Bound(msgspec.Struct, frozen=True):
     """A statement and the values of its parameters."""
 
-    statement: ast.Statement
+    statement: syntax.Statement
     prepared: Prepared
     values: Values
 
     @property
     def where(self) -> Condition | None:
-        """What WHERE asks for."""
+        """The condition of WHERE."""
         plan = self.prepared.where
         return None if plan is None else Condition(plan, self.values)
 
     @property
     def update(self) -> Update | None:
-        """What SET and REMOVE do."""
+        """The update of SET and REMOVE."""
         plan = self.prepared.update
         return None if plan is None else Update(plan, self.values)
 
@@ -68,12 +68,12 @@ def bind(text: str, parameters: Sequence[Value]) -> Bound:
 
 
 def prepare(text: str) -> Prepared:
-    """Parse and compile a statement, unless that was done before."""
-    return _kept(text) if len(text) <= _KEPT_CHARS_MAX else _prepare(text)
+    """Parse and compile a statement, or take it from the cache."""
+    return _prepare_cached(text) if len(text) <= _CACHED_CHARS_MAX else _prepare(text)
 
 
-@lru_cache(maxsize=_KEPT_MAX)
-def _kept(text: str) -> Prepared:
+@lru_cache(maxsize=_CACHE_ENTRIES_MAX)
+def _prepare_cached(text: str) -> Prepared:
     return _prepare(text)
 
 
@@ -91,26 +91,26 @@ def _prepare(text: str) -> Prepared:
     )
 
 
-def _where(parsed: ast.Statement) -> Node | None:
+def _where(parsed: syntax.Statement) -> Node | None:
     match parsed:
-        case ast.Insert():
+        case syntax.Insert():
             return None
-        case ast.Exists(select):
+        case syntax.Exists(select):
             return select.where
         case _:
             return parsed.where
 
 
-def _update(parsed: ast.Statement, checks: Sequence[ast.Check]) -> UpdatePlan | None:
-    """Paths that meet cannot be planned; a check refuses them before anyone asks for the plan."""
-    if not isinstance(parsed, ast.Update) or any(isinstance(check, Fault) for check in checks):
+def _update(parsed: syntax.Statement, checks: Sequence[syntax.Check]) -> UpdatePlan | None:
+    """Paths that overlap cannot be planned; a check refuses them before the plan is used."""
+    if not isinstance(parsed, syntax.Update) or any(isinstance(check, Fault) for check in checks):
         return None
     return plan_update(parsed.actions)
 
 
-def _projection(parsed: ast.Statement) -> Projection | None:
-    if isinstance(parsed, ast.Exists):
+def _projection(parsed: syntax.Statement) -> Projection | None:
+    if isinstance(parsed, syntax.Exists):
         parsed = parsed.select
-    if not isinstance(parsed, ast.Select) or not parsed.columns:
+    if not isinstance(parsed, syntax.Select) or not parsed.columns:
         return None
     return projection(column.path for column in parsed.columns)

@@ -1,24 +1,25 @@
-"""How a SELECT reads: which stretches of keys in which order, what it keeps of them, or why it cannot."""
+"""How a SELECT reads: which key ranges in which order, and what it keeps of them; or why it cannot."""
 
 from collections.abc import Iterable
 
 import msgspec
 
-from hashrange.core import indexes, key_paths, keys, reads
+from hashrange.core import indexes
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition
+from hashrange.core.expressions import Condition, resolved
 from hashrange.core.expressions.condition import ConditionPlan
-from hashrange.core.expressions.evaluate import Test
-from hashrange.core.expressions.keys import KeyClause
+from hashrange.core.expressions.evaluate_condition import Test
+from hashrange.core.expressions.key_clauses import KeyClause
 from hashrange.core.expressions.mentions import condition_paths
-from hashrange.core.expressions.tree import Compare, In, Node, Or, Path, Values
+from hashrange.core.expressions.resolved import Path
+from hashrange.core.keys import encoding, key_paths, ranges
+from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import STATEMENT_READS_MAX
-from hashrange.core.partiql import ast
+from hashrange.core.partiql import syntax
 from hashrange.core.partiql.branches import Branch, Decomposition
-from hashrange.core.partiql.java import hash_set_order
+from hashrange.core.partiql.java_order import hash_set_order
 from hashrange.core.partiql.pinned import conditions
 from hashrange.core.partiql.prepared import Bound
-from hashrange.core.reads import Stretch
 from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item, Value
 
@@ -27,18 +28,18 @@ _OVERLAP = "Overlapping conditions with range keys are not supported in where cl
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """What a SELECT reads, one stretch after the other; `stretches` None means everything."""
+    """What a SELECT reads: key ranges in this order, or everything if there are none."""
 
     table: Table
     index: Index | None
-    stretches: tuple[Stretch, ...] | None
+    key_ranges: tuple[KeyRange, ...] | None
     keep: Condition | None
     reverse: bool = False
     fetch: bool = False  # columns that a local index does not carry
     single: bool = False  # one item by its primary key
 
 
-def select(bound: Bound, statement: ast.Select, table: Table, index: Index | None) -> Selection:
+def select(bound: Bound, statement: syntax.Select, table: Table, index: Index | None) -> Selection:
     """Plan a SELECT on a table or on one of its indexes; the checks come in the service's order."""
     partition, sort = _key(table, index)
     key_paths.refuse_nested(table, () if index is None else (index,), bound.where, bound.prepared.projection)
@@ -49,17 +50,16 @@ def select(bound: Bound, statement: ast.Select, table: Table, index: Index | Non
     keyed = where.keyed
     if keyed is not None and carried is not None and index is not None:
         _check_filters(keyed, index, carried)
-    order = _order(statement, where, bound.values, partition, sort)
+    descending, reverse = _order(statement, partition, sort)
     keep = bound.where
     if keyed is not None and not any(branch.filters for _, branch in keyed):
         keep = None
     elif keep is not None and carried is not None:
         keep = _on_view(keep, carried)
-    descending, reverse = order
     return Selection(
         table=table,
         index=index,
-        stretches=_stretches(table, index, keyed, descending=descending, reverse=reverse),
+        key_ranges=_key_ranges(table, index, keyed, descending=descending, reverse=reverse),
         keep=keep,
         reverse=reverse,
         fetch=carried is not None and not bound_columns(statement) <= carried,
@@ -67,8 +67,8 @@ def select(bound: Bound, statement: ast.Select, table: Table, index: Index | Non
     )
 
 
-def decompose(bound: Bound, statement: ast.Select, table: Table, index: Index | None) -> Decomposition:
-    """Take the WHERE clause apart, and refuse what it cannot ask of keys."""
+def decompose(bound: Bound, statement: syntax.Select, table: Table, index: Index | None) -> Decomposition:
+    """Take the WHERE clause apart, and refuse conditions that keys cannot have."""
     partition, sort = _key(table, index)
     where = Decomposition(statement.where, bound.values, partition, sort)
     _check_types(where.clauses, partition, sort)
@@ -80,8 +80,8 @@ def decompose(bound: Bound, statement: ast.Select, table: Table, index: Index | 
     return where
 
 
-def bound_columns(statement: ast.Select) -> frozenset[str]:
-    """The attributes that the columns are found in."""
+def bound_columns(statement: syntax.Select) -> frozenset[str]:
+    """The attributes that hold the columns."""
     return frozenset(str(column.path.parts[0]) for column in statement.columns)
 
 
@@ -93,7 +93,7 @@ def _key(table: Table, index: Index | None) -> tuple[KeyAttribute, KeyAttribute 
     return index.hash[0], index.range[0] if index.range else None
 
 
-def _check_columns(statement: ast.Select, index: Index, carried: frozenset[str]) -> None:
+def _check_columns(statement: syntax.Select, index: Index, carried: frozenset[str]) -> None:
     names = [str(column.path.parts[0]) for column in statement.columns]
     missing = [name for name in names if name not in carried]
     if missing:
@@ -116,20 +116,20 @@ def _check_types(clauses: Iterable[KeyClause], partition: KeyAttribute, sort: Ke
 
 
 def _check_overlap(table: Table, index: Index | None, keyed: list[tuple[Value, Branch]]) -> None:
-    """No two alternatives may read the same stretch of a partition."""
-    found = sorted((_stretch(table, index, branch) for _, branch in keyed), key=lambda each: each.start)
-    filled = [stretch for stretch in found if not stretch.end or stretch.start < stretch.end]
+    """No two alternatives may read the same key range of a partition."""
+    key_ranges = [_key_range(table, index, branch) for _, branch in keyed]
+    filled = [key_range for key_range in key_ranges if not key_range.end or key_range.start < key_range.end]
     reach = None
-    for stretch in filled:
-        if reach is not None and stretch.start < reach:
+    for key_range in sorted(filled, key=lambda key_range: key_range.start):
+        if reach is not None and key_range.start < reach:
             raise Invalid(_OVERLAP)
-        reach = stretch.end if reach is None else max(reach, stretch.end)
+        reach = key_range.end if reach is None else max(reach, key_range.end)
 
 
 def _check_filters(keyed: list[tuple[Value, Branch]], index: Index, carried: frozenset[str]) -> None:
-    """An index read by its key cannot filter on what it does not carry, unless one alternative does not."""
+    """An index read by its key cannot filter on what it does not carry, unless one alternative does without."""
     missing: list[str] = []
-    for _, branch in sorted(keyed, key=lambda each: keys.scalar(each[0])):
+    for _, branch in sorted(keyed, key=lambda pair: encoding.scalar(pair[0])):
         names = [str(path.parts[0]) for node in branch.filters for path in condition_paths(node)]
         missing = [name for name in names if name not in carried]
         if not missing:
@@ -140,14 +140,8 @@ def _check_filters(keyed: list[tuple[Value, Branch]], index: Index, carried: fro
     )
 
 
-def _order(
-    statement: ast.Select,
-    where: Decomposition,
-    values: Values,
-    partition: KeyAttribute,
-    sort: KeyAttribute | None,
-) -> tuple[bool, bool]:
-    """Whether partitions, and the items in each, come in descending order."""
+def _order(statement: syntax.Select, partition: KeyAttribute, sort: KeyAttribute | None) -> tuple[bool, bool]:
+    """Whether the partitions, and the items of a partition, come in descending order."""
     if not statement.order:
         return False, False
     if statement.where is None:
@@ -171,15 +165,17 @@ def _order(
     return named.get(partition.name, False), reverse
 
 
-def _partitions(node: Node, name: str) -> int:
+def _partitions(node: resolved.Node, name: str) -> int:
     """How many values of the partition key a condition gives."""
     match node:
-        case Compare("=", Path((str(attribute),))) | Compare("=", _, Path((str(attribute),))):
+        case resolved.Compare("=", Path((str(attribute),))) | resolved.Compare(
+            "=", _, Path((str(attribute),))
+        ):
             return int(attribute == name)
-        case In(Path((str(attribute),)), candidates):
+        case resolved.In(Path((str(attribute),)), candidates):
             return len(candidates) if attribute == name else 0
-        case Or(parts):
-            counts = [_partitions(part, name) if isinstance(part, Compare) else 0 for part in parts]
+        case resolved.Or(parts):
+            counts = [_partitions(part, name) if isinstance(part, resolved.Compare) else 0 for part in parts]
             return sum(counts) if all(counts) else 0
         case _:
             return 0
@@ -192,43 +188,43 @@ def _on_view(keep: Condition, carried: frozenset[str]) -> Condition:
 
 
 def _viewing(test: Test, carried: frozenset[str]) -> Test:
-    def viewed(item: Item, values: Values) -> bool:
+    def viewed(item: Item, values: resolved.Values) -> bool:
         return test({name: value for name, value in item.items() if name in carried}, values)
 
     return viewed
 
 
-def _stretches(
+def _key_ranges(
     table: Table,
     index: Index | None,
     keyed: list[tuple[Value, Branch]] | None,
     *,
     descending: bool,
     reverse: bool,
-) -> tuple[Stretch, ...] | None:
-    """The reads, partition by partition; nothing stands for all there is."""
+) -> tuple[KeyRange, ...] | None:
+    """The key ranges to read, partition by partition; None if the statement reads everything."""
     if keyed is None:
         return None
-    found = [(keys.scalar(partition), _stretch(table, index, branch)) for partition, branch in keyed]
-    found.sort(key=lambda each: each[1].start, reverse=reverse)
-    found.sort(key=lambda each: each[0], reverse=descending)
-    return tuple(stretch for _, stretch in found)
+    pairs = [(encoding.scalar(partition), _key_range(table, index, branch)) for partition, branch in keyed]
+    pairs.sort(key=lambda pair: pair[1].start, reverse=reverse)
+    pairs.sort(key=lambda pair: pair[0], reverse=descending)
+    return tuple(key_range for _, key_range in pairs)
 
 
-def _stretch(table: Table, index: Index | None, branch: Branch) -> Stretch:
-    """The keys that all conditions of an alternative leave."""
+def _key_range(table: Table, index: Index | None, branch: Branch) -> KeyRange:
+    """The keys that meet all conditions of an alternative."""
     partition, _ = _key(table, index)
     (hashed, *_) = (clause for clause in branch.clauses if clause.attribute == partition.name)
-    found = reads.query_stretch(table, index, [hashed])
+    key_range = ranges.query_range(table, index, [hashed])
     for clause in branch.clauses:
         if clause.attribute != partition.name:
-            found = _common(found, reads.query_stretch(table, index, [hashed, clause]))
-    return found
+            key_range = _common(key_range, ranges.query_range(table, index, [hashed, clause]))
+    return key_range
 
 
-def _common(left: Stretch, right: Stretch) -> Stretch:
-    ends = [stretch.end for stretch in (left, right) if stretch.end]
-    return Stretch(max(left.start, right.start), min(ends, default=b""))
+def _common(left: KeyRange, right: KeyRange) -> KeyRange:
+    ends = [key_range.end for key_range in (left, right) if key_range.end]
+    return KeyRange(max(left.start, right.start), min(ends, default=b""))
 
 
 def _is_one_item(keyed: list[tuple[Value, Branch]], table: Table) -> bool:
