@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from cluster import Cluster, cluster
 
 from postgres_server import free_port
+from scaleout.cluster import Cluster, cluster
 from serving import Serving, serving
 
 STALENESS_MS = 400
