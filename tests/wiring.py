@@ -156,13 +156,17 @@ class Wire:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(self._serve(ready))
 
+    @staticmethod
+    def _caller(identity: Any) -> Any:
+        return Caller(identity.access_key, identity.region)
+
     async def _serve(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         dispatcher = Dispatcher(
             operations=OPERATIONS,
             engine=self.engine,
-            context_for=lambda identity: Caller(identity.access_key, identity.region),
+            context_for=self._caller,
             region="us-east-1",
             body_bytes_max=self.limits.body_bytes_max,
         )

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import SqliteEngine, committer, pace
+from hashrange.storage.sqlite.group import Group
 from hashrange.storage.sqlite.pace import AWAY_MAX, AWAY_MIN, QUICK_SECONDS, Pace
 
 
@@ -59,13 +61,13 @@ class Outcomes(list[Any]):
 def counted(engine: SqliteEngine, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of the commits to come."""
     sizes: list[int] = []
-    commit = committer.Group.commit
+    commit = Group.commit
 
     def counting(group: Any) -> None:
         sizes.append(len(group.callbacks))
         commit(group)
 
-    monkeypatch.setattr(committer.Group, "commit", counting)
+    monkeypatch.setattr(Group, "commit", counting)
     return sizes
 
 
@@ -97,7 +99,7 @@ def test_a_turn_that_brings_more_is_waited_for(
     looped.submit(put(1), outcomes.done)
     turns.finish()  # now it is known how long the disk takes
     sizes = counted(looped, monkeypatch)
-    monkeypatch.setattr(committer.time, "monotonic", lambda: 1.0)
+    monkeypatch.setattr(time, "monotonic", lambda: 1.0)
     looped.submit(put(2), outcomes.done)
     turns.take()
     assert len(outcomes) == 1
@@ -210,9 +212,13 @@ def test_what_was_submitted_is_committed_though_the_loop_never_turns_again(
 def test_a_real_loop(tmp_path: Path) -> None:
     async def main() -> list[Any]:
         loop = asyncio.get_running_loop()
+
+        def deliver(callbacks: list[Callable[[], None]]) -> None:
+            loop.call_soon_threadsafe(committer.run_inline, callbacks)
+
         engine = SqliteEngine.open(
             tmp_path,
-            deliver=lambda callbacks: loop.call_soon_threadsafe(committer.run_inline, callbacks),
+            deliver=deliver,
             soon=loop.call_soon,
         )
         futures = []

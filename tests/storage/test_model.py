@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,14 +86,15 @@ def act(tx: Transaction | Model, todo: list[tuple]) -> list[object]:  # type: ig
 class EngineMachine(RuleBasedStateMachine):
     """Whatever the model answers, the engine answers."""
 
-    opener = staticmethod(lambda _directory: MemoryEngine())
-
     def __init__(self) -> None:
         super().__init__()
         self.directory = Path(tempfile.mkdtemp())
         self.engine: Engine = self.opener(self.directory)
         self.rows: dict[bytes, bytes] = {}
         self.counters: dict[bytes, int] = {}
+
+    def opener(self, directory: Path) -> Engine:
+        return MemoryEngine()
 
     @rule(batch=steps)
     def submit(self, batch: list[tuple[list[tuple], bool]]) -> None:  # type: ignore[type-arg]
@@ -111,7 +113,7 @@ class EngineMachine(RuleBasedStateMachine):
         assert [type(one) if isinstance(one, Boom) else one for one in seen] == expected
 
     @staticmethod
-    def step(todo: list[tuple], fails: bool) -> object:  # type: ignore[type-arg]
+    def step(todo: list[tuple], fails: bool) -> Callable[[Transaction], list[object]]:  # type: ignore[type-arg]
         def run(tx: Transaction) -> list[object]:
             seen = act(tx, todo)
             if fails:
@@ -152,7 +154,8 @@ class EngineMachine(RuleBasedStateMachine):
 class DiskMachine(EngineMachine):
     """The same on disk."""
 
-    opener = staticmethod(SqliteEngine.open)
+    def opener(self, directory: Path) -> Engine:
+        return SqliteEngine.open(directory)
 
 
 class PostgresMachine(EngineMachine):
@@ -212,7 +215,8 @@ class WidePostgresMachine(PostgresMachine):
     """The same with keys on both sides of what an index takes."""
 
     def opener(self, directory: Path) -> Engine:
-        return Wide(super().opener(directory))
+        wide: Any = Wide(super().opener(directory))
+        return wide
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,12 @@ def test_nothing_is_acknowledged_before_the_log_is_synced(disk: FaultyDisk, tmp_
 
     disk.refuse = refuse
     over = threading.Event()
-    engine.submit(lambda tx: tx.put(b"k", b"v"), lambda _result, _error: (order.append("done"), over.set()))
+
+    def done(_result: object, _error: BaseException | None) -> None:
+        order.append("done")
+        over.set()
+
+    engine.submit(lambda tx: tx.put(b"k", b"v"), done)
     assert over.wait(10)
     engine.close()
     assert order[: order.index("done") + 1][-2:] == ["sync", "done"]

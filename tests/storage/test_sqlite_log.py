@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_a_slow_checkpoint_holds_the_writer_back(
 ) -> None:
     real = checkpoint._checkpoint
 
-    def slow(connection: object, mode: int) -> bool:
+    def slow(connection: Any, mode: int) -> bool:
         if connection is sqlite._checkpointer._connection:
             time.sleep(0.3)
         return real(connection, mode)

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -170,7 +171,7 @@ def test_sigterm_drains_every_worker(pair: Serving) -> None:
 
 
 def test_a_second_server_finds_the_data_locked(pair: Serving, tmp_path: Path) -> None:
-    command = [*pair.process.args[:3], "serve", "--port", "0", "--data-dir", str(tmp_path)]
+    command = [sys.executable, "-m", "hashrange", "serve", "--port", "0", "--data-dir", str(tmp_path)]
     second = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert second.returncode == 1
     assert "in use by another server" in second.stderr
