@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FAST := $(wildcard tests/core tests/wire tests/storage tests/tidy)
+FAST := tests/core tests/jobs tests/storage tests/tidy tests/wire
 
 .PHONY: serve test check lint fmt types clean fuzz differential bytecode
 
@@ -23,7 +23,7 @@ differential: $(VENV)/ready
 	PYTHONPATH=tests $(BIN)/python -m differential.run --requests $(or $(REQUESTS),20000) --seed $(or $(SEED),1)
 
 check: lint types
-	$(BIN)/pytest -n 2 -m "not slow" $(FAST)
+	$(BIN)/pytest -n 2 -m "not slow" --hypothesis-profile quick $(FAST)
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

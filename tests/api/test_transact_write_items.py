@@ -335,6 +335,7 @@ def test_a_repeat_is_answered_even_if_it_could_not_happen_again(
     client.transact_write_items(TransactItems=actions, ClientRequestToken=token)
 
 
+@pytest.mark.slow
 def test_a_token_is_good_after_a_restart(make_client: Any, tmp_path: Path) -> None:
     token = unique("t")
     for _ in range(2):

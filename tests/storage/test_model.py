@@ -221,7 +221,12 @@ class WidePostgresMachine(PostgresMachine):
 
 @pytest.mark.parametrize(
     ("machine", "examples"),
-    [(EngineMachine, 60), (DiskMachine, 30), (PostgresMachine, 12), (WidePostgresMachine, 12)],
+    [
+        (EngineMachine, 60),
+        pytest.param(DiskMachine, 30, marks=pytest.mark.slow),
+        pytest.param(PostgresMachine, 12, marks=pytest.mark.slow),
+        pytest.param(WidePostgresMachine, 12, marks=pytest.mark.slow),
+    ],
 )
 def test_an_engine_is_a_sorted_dictionary(
     machine: type[EngineMachine], examples: int, request: pytest.FixtureRequest
@@ -230,7 +235,7 @@ def test_an_engine_is_a_sorted_dictionary(
         PostgresMachine.server = request.getfixturevalue("postgres")
     case = machine.TestCase
     case.settings = settings(
-        max_examples=examples,
+        max_examples=examples * settings().max_examples // 150,
         stateful_step_count=25,
         deadline=None,
         suppress_health_check=list(HealthCheck),

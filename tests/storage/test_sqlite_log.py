@@ -45,12 +45,14 @@ def eventually(true: Callable[[], bool], seconds: float = 10) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_the_log_stays_short_under_constant_load(sqlite: SqliteEngine, tmp_path: Path) -> None:
     for part in range(20):
         write_commits(sqlite, 60, part * 60)
     assert log_pages(tmp_path) < 5 * START
 
 
+@pytest.mark.slow
 def test_a_slow_checkpoint_holds_the_writer_back(
     sqlite: SqliteEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

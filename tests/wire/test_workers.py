@@ -145,6 +145,7 @@ def test_a_worker_that_dies_is_replaced(pair: Serving) -> None:
     assert [pair.post("Scan", {"TableName": "shared"}).status for _ in range(4)] == [200] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replaced", [False, True])
 def test_workers_end_with_their_parent_and_leave_the_data_free(tmp_path: Path, replaced: bool) -> None:
     with serving("--workers", "2", "--data-dir", str(tmp_path), "--transition-ms", "0") as first:
