@@ -117,17 +117,22 @@ def test_a_read_by_key_cannot_filter_on_what_is_not_carried(
 
 
 @pytest.mark.parametrize(
-    "where",
+    ("where", "expected"),
     [
-        "g = 'y' AND (carried = 'a' OR carried = 'b')",
-        "(g = 'y' AND carried = '1') OR (g = 'z' AND aa = '1')",
-        "g > 'a' AND zz = '1'",
-        "g = 'y' AND (g = 'z' OR zz = '1')",
-        "(g = 'y' AND zz = '1') OR aa = '1'",
+        ("g = 'y' AND (carried = 'a' OR carried = 'b')", ["1", "2"]),
+        ("(g = 'y' AND carried = '1') OR (g = 'z' AND aa = '1')", ["3"]),
+        ("g > 'a' AND zz = '1'", []),
+        ("g = 'y' AND (g = 'z' OR zz = '1')", []),
+        ("(g = 'y' AND zz = '1') OR aa = '1'", []),
     ],
 )
-def test_other_reads_may(songs: Statements, where: str) -> None:
-    songs.run(f'SELECT pk FROM {{t}}."global-some" WHERE {where}')
+def test_other_reads_may_and_do_not_see_it(songs: Statements, where: str, expected: list[str]) -> None:
+    y, z = unique("y"), unique("z")
+    for sort, g, carried in (("1", y, "a"), ("2", y, "b"), ("3", y, "1"), ("4", z, "1")):
+        songs.put(pk=y, sk=sort, g=g, n={"N": sort}, carried=carried, zz="1", aa="1")
+    where = where.replace("'y'", f"'{y}'").replace("'z'", f"'{z}'")
+    answers = songs.items(f'SELECT sk, pk FROM {{t}}."global-some" WHERE {where}')
+    assert [item["sk"]["S"] for item in answers if item["pk"]["S"] == y] == expected
 
 
 def test_a_filter_sees_only_what_the_index_carries(songs: Statements, pk: str) -> None:
