@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 FAST := tests/core tests/jobs tests/storage tests/tidy tests/wire
 
-.PHONY: serve test check lint fmt types clean fuzz differential bytecode
+.PHONY: serve test check lint fmt types clean fuzz differential mutants bytecode
 
 serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
@@ -21,6 +21,10 @@ fuzz: $(VENV)/ready
 # The same requests to Hashrange and to DynamoDB Local.
 differential: $(VENV)/ready
 	PYTHONPATH=tests $(BIN)/python -m differential.run --requests $(or $(REQUESTS),20000) --seed $(or $(SEED),1)
+
+# Small faults in the core, which the tests should notice; `make mutants SAMPLE=1000 SEED=7 ONLY=numbers` for others.
+mutants: $(VENV)/ready
+	PYTHONPATH=tests $(BIN)/python -m mutants --sample $(or $(SAMPLE),300) --seed $(or $(SEED),1) --only "$(ONLY)"
 
 check: lint types
 	$(BIN)/pytest -n 2 -m "not slow" --hypothesis-profile quick $(FAST)
