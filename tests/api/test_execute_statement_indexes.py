@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from item_tables import make_table, unique
+from clocked import Clocked
+from item_tables import definitions, key_schema, make_table, unique
 from partiql_calls import Statements
 
 VALUES = "One or more parameter values were invalid: "
@@ -141,6 +142,32 @@ def test_a_filter_sees_only_what_the_index_carries(songs: Statements, pk: str) -
         assert songs.items(scan + "other = 'o1'") == []
         assert len(songs.items(scan + f"NOT other = 'o1' AND begins_with(pk, '{pk}')")) == 3
     assert songs.items("SELECT sk, other FROM {t}.\"local-keys\" WHERE other = 'o1'") == []
+
+
+@pytest.mark.parametrize(
+    "keys", [[("g", "HASH"), ("h", "HASH")], [("g", "HASH"), ("h", "RANGE"), ("i", "RANGE")]]
+)
+def test_keys_of_several_attributes_are_not_for_statements(keys: list[tuple[str, str]]) -> None:
+    service = Clocked()
+    service.call(
+        "CreateTable",
+        TableName="songs",
+        KeySchema=key_schema("pk"),
+        AttributeDefinitions=definitions(pk="S", **{name: "S" for name, _ in keys}),
+        BillingMode="PAY_PER_REQUEST",
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "wide",
+                "KeySchema": [{"AttributeName": name, "KeyType": kind} for name, kind in keys],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+    )
+    service.settle()
+    assert service.refused("ExecuteStatement", Statement="SELECT * FROM songs.wide WHERE g = 'x'") == (
+        "ValidationException",
+        VALUES + "Multi-attribute keys are not supported in PartiQL. IndexName: wide",
+    )
 
 
 def test_consistency(songs: Statements, pk: str) -> None:
