@@ -4,7 +4,8 @@
 fault makes no difference. Nothing is written to the source: the faulty module is handed to the import system of a
 child process. A first run without faults finds out which tests call which function, so that only these are run.
 
-The tests are those of tests/core, and those of tests/api that need no server.
+First come the tests of tests/core, and those of tests/api that need no server; what passes these has to pass all of
+tests/api, with a server that has the fault.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import os
 import pickle
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -47,6 +49,24 @@ PRELOADED = (
     "psycopg",
     "psycopg.pq",
 )
+
+# What Python runs first in such a process: the module of this name comes from the file beside this one.
+SITE = """
+import importlib.machinery as machinery, os, sys
+class Faulty(machinery.PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name != os.environ["FAULTY_NAME"]:
+            return None
+        spec = machinery.PathFinder.find_spec(name, path, target)
+        spec.loader = Loader(name, spec.origin)
+        return spec
+class Loader(machinery.SourceFileLoader):
+    def get_code(self, fullname):
+        with open(os.path.join(os.path.dirname(__file__), "faulty.py")) as file:
+            return compile(file.read(), self.path, "exec")
+sys.meta_path.insert(0, Faulty)
+"""
 
 Function = tuple[str, int]  # file, and the line where it begins
 
@@ -96,10 +116,12 @@ def try_all(sample: Sequence[Mutation], calls: Calls, deadline: float) -> Iterat
             for tests in (quick, rest)
             if tests
         )
-        if survived:
+        if survived and api_passes(mutation):
             where = f"{mutation.path.relative_to(ROOT)}:{mutation.line}:{mutation.column}"
             print(f"survived: {where}: {mutation.what}  ({len(quick + rest)} tests)", flush=True)
-        yield mutation, not survived
+            yield mutation, False
+        else:
+            yield mutation, True
 
 
 def report(outcomes: Iterator[tuple[Mutation, bool]]) -> None:
@@ -126,6 +148,26 @@ def chosen(mutation: Mutation, calls: Calls) -> tuple[list[str], list[str]]:
     totals = accumulate(calls.seconds[test] for test in ordered)
     most = sum(total <= QUICK_SECONDS for total in totals) or 1
     return ordered[:most], ordered[most:]
+
+
+def api_passes(mutation: Mutation) -> bool:
+    """Whether all tests of the API pass, in a process and with a server that have the fault."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "sitecustomize.py").write_text(SITE)
+        Path(folder, "faulty.py").write_text(ast.unparse(mutation.tree()))
+        environment = {"PYTHONPATH": folder, "FAULTY_NAME": module_name(mutation.path)}
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "2", "-m", "not slow", "tests/api"]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            ended = subprocess.run(
+                command,
+                cwd=ROOT,
+                env=os.environ | environment,
+                capture_output=True,
+                timeout=4 * SECONDS_MOST,
+                check=False,
+            )
+            return ended.returncode == 0
+    return False
 
 
 # In the children.
