@@ -3,9 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FAST := $(wildcard tests/core tests/wire tests/storage tests/tidy)
+FAST := tests/core tests/jobs tests/storage tests/tidy tests/wire
 
-.PHONY: serve test check lint fmt types clean fuzz differential bytecode pythons
+.PHONY: serve test check lint fmt types clean fuzz differential mutants bytecode pythons
 
 serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
@@ -26,15 +26,19 @@ fuzz: $(VENV)/ready
 differential: $(VENV)/ready
 	PYTHONPATH=tests $(BIN)/python -m differential.run --requests $(or $(REQUESTS),20000) --seed $(or $(SEED),1)
 
+# Small faults in the core, which the tests should notice; `make mutants SAMPLE=1000 SEED=7 ONLY=numbers` for others.
+mutants: $(VENV)/ready
+	PYTHONPATH=tests $(BIN)/python -m mutants --sample $(or $(SAMPLE),300) --seed $(or $(SEED),1) --only "$(ONLY)"
+
 check: lint types
-	$(BIN)/pytest -n 2 -m "not slow" $(FAST)
+	$(BIN)/pytest -n 2 -m "not slow" --hypothesis-profile quick $(FAST)
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/ready
-	$(BIN)/mypy --strict src bench/hashrange_bench
+	$(BIN)/mypy
 
 fmt: $(VENV)/ready
 	$(BIN)/ruff format .

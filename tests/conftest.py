@@ -6,9 +6,15 @@ from typing import Any
 import boto3
 import pytest
 from botocore.config import Config
+from hypothesis import settings
 
 from postgres_server import PostgresServer, postgres_server
 from serving import Answer, Serving, serving
+
+# Property tests give the same examples in every run; `make check` tries fewer of them.
+settings.register_profile("steady", derandomize=True, max_examples=150, deadline=None, database=None)
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=40)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")

@@ -115,6 +115,7 @@ def serving(*flags: str, environment: Mapping[str, str] | None = None) -> Iterat
                 process.wait(timeout=20)
             finally:
                 process.kill()
+                assert process.stdout is not None
                 process.stdout.close()
 
 
@@ -123,6 +124,7 @@ def _endpoint(process: subprocess.Popen[str], log: Path) -> str:
     watchdog = threading.Timer(_START_SECONDS, process.kill)
     watchdog.start()
     try:
+        assert process.stdout is not None
         for line in process.stdout:
             if found := re.search(r"endpoint\s+(http://\S+)", line):
                 return found[1]

@@ -48,13 +48,13 @@ class Fake:
         return invalid.message
 
 
-def answered(body: Any) -> Described:
+def rendered_as(body: Any) -> Described:
     """A result that is rendered as this JSON."""
     return Described(msgspec.Raw(orjson.dumps(body)))  # type: ignore[arg-type]
 
 
 class HeldEngine(MemoryEngine):
-    """An engine whose writes are answered when the test says so."""
+    """An engine whose writes are rendered_as when the test says so."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,15 +69,15 @@ class HeldEngine(MemoryEngine):
 
 
 def echo(_: Any, request: dict[str, Any]) -> Plan:
-    return Answer(answered(request))
+    return Answer(rendered_as(request))
 
 
 def who(context: Any, _: dict[str, Any]) -> Plan:
-    return Answer(answered([context.access_key, context.region]))
+    return Answer(rendered_as([context.access_key, context.region]))
 
 
 def read(_: Any, request: dict[str, Any]) -> Plan:
-    return Read(lambda reader: answered({"value": (reader.get(request["key"].encode()) or b"").decode()}))
+    return Read(lambda reader: rendered_as({"value": (reader.get(request["key"].encode()) or b"").decode()}))
 
 
 def write(_: Any, request: dict[str, Any]) -> Plan:
@@ -85,13 +85,13 @@ def write(_: Any, request: dict[str, Any]) -> Plan:
         tx.put(request["key"].encode(), request["value"].encode())
         if request.get("fail"):
             raise Invalid("the step failed")
-        return answered({})
+        return rendered_as({})
 
     return Write(step)
 
 
 def big(_: Any, request: dict[str, Any]) -> Plan:
-    return Answer(answered("x" * request["bytes"]))
+    return Answer(rendered_as("x" * request["bytes"]))
 
 
 def fail(_: Any, request: dict[str, Any]) -> Plan:
@@ -174,6 +174,10 @@ class Wire:
     def _main(self, ready: threading.Event) -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(self._serve(ready))
+
+    @staticmethod
+    def _caller(identity: Any) -> Any:
+        return Caller(identity.access_key, identity.region)
 
     async def _serve(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()

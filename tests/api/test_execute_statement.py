@@ -292,6 +292,19 @@ def test_a_token_belongs_to_its_statement(songs: Statements, pk: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "sorts",
+    [
+        "sk < '2' OR sk >= '2'",
+        "sk <= '2' OR sk > '2'",
+        "sk BETWEEN '1' AND '2' OR sk = '3'",
+        "sk = '1' OR sk BETWEEN '2' AND '3'",
+    ],
+)
+def test_ranges_that_meet_do_not_overlap(songs: Statements, pk: str, sorts: str) -> None:
+    assert songs.keys(f"pk = '{pk}' AND ({sorts})") == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
     ("where", "message"),
     [
         ("pk IN ['r', 'r']", OVERLAP),

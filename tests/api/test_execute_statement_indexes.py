@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from item_tables import make_table, unique
+from clocked import Clocked
+from item_tables import definitions, key_schema, make_table, unique
 from partiql_calls import Statements
 
 VALUES = "One or more parameter values were invalid: "
@@ -117,17 +118,22 @@ def test_a_read_by_key_cannot_filter_on_what_is_not_carried(
 
 
 @pytest.mark.parametrize(
-    "where",
+    ("where", "expected"),
     [
-        "g = 'y' AND (carried = 'a' OR carried = 'b')",
-        "(g = 'y' AND carried = '1') OR (g = 'z' AND aa = '1')",
-        "g > 'a' AND zz = '1'",
-        "g = 'y' AND (g = 'z' OR zz = '1')",
-        "(g = 'y' AND zz = '1') OR aa = '1'",
+        ("g = 'y' AND (carried = 'a' OR carried = 'b')", ["1", "2"]),
+        ("(g = 'y' AND carried = '1') OR (g = 'z' AND aa = '1')", ["3"]),
+        ("g > 'a' AND zz = '1'", []),
+        ("g = 'y' AND (g = 'z' OR zz = '1')", []),
+        ("(g = 'y' AND zz = '1') OR aa = '1'", []),
     ],
 )
-def test_other_reads_may(songs: Statements, where: str) -> None:
-    songs.run(f'SELECT pk FROM {{t}}."global-some" WHERE {where}')
+def test_other_reads_may_and_do_not_see_it(songs: Statements, where: str, expected: list[str]) -> None:
+    y, z = unique("y"), unique("z")
+    for sort, g, carried in (("1", y, "a"), ("2", y, "b"), ("3", y, "1"), ("4", z, "1")):
+        songs.put(pk=y, sk=sort, g=g, n={"N": sort}, carried=carried, zz="1", aa="1")
+    where = where.replace("'y'", f"'{y}'").replace("'z'", f"'{z}'")
+    answers = songs.items(f'SELECT sk, pk FROM {{t}}."global-some" WHERE {where}')
+    assert [item["sk"]["S"] for item in answers if item["pk"]["S"] == y] == expected
 
 
 def test_a_filter_sees_only_what_the_index_carries(songs: Statements, pk: str) -> None:
@@ -136,6 +142,32 @@ def test_a_filter_sees_only_what_the_index_carries(songs: Statements, pk: str) -
         assert songs.items(scan + "other = 'o1'") == []
         assert len(songs.items(scan + f"NOT other = 'o1' AND begins_with(pk, '{pk}')")) == 3
     assert songs.items("SELECT sk, other FROM {t}.\"local-keys\" WHERE other = 'o1'") == []
+
+
+@pytest.mark.parametrize(
+    "keys", [[("g", "HASH"), ("h", "HASH")], [("g", "HASH"), ("h", "RANGE"), ("i", "RANGE")]]
+)
+def test_keys_of_several_attributes_are_not_for_statements(keys: list[tuple[str, str]]) -> None:
+    service = Clocked()
+    service.call(
+        "CreateTable",
+        TableName="songs",
+        KeySchema=key_schema("pk"),
+        AttributeDefinitions=definitions(pk="S", **{name: "S" for name, _ in keys}),
+        BillingMode="PAY_PER_REQUEST",
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "wide",
+                "KeySchema": [{"AttributeName": name, "KeyType": kind} for name, kind in keys],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+    )
+    service.settle()
+    assert service.refused("ExecuteStatement", Statement="SELECT * FROM songs.wide WHERE g = 'x'") == (
+        "ValidationException",
+        VALUES + "Multi-attribute keys are not supported in PartiQL. IndexName: wide",
+    )
 
 
 def test_consistency(songs: Statements, pk: str) -> None:

@@ -234,7 +234,7 @@ def test_a_page_ends_at_a_megabyte(client: Any, range_table: str) -> None:
     for number in range(8):
         item = {"pk": {"S": pk}, "sk": {"S": str(number)}, "a": {"S": "x" * 150_000}}
         client.put_item(TableName=range_table, Item=item)
-    request = {
+    request: dict[str, Any] = {
         "TableName": range_table,
         "KeyConditionExpression": "pk = :p",
         "ExpressionAttributeValues": {":p": {"S": pk}},

@@ -82,7 +82,7 @@ def test_entries_follow_updates_and_deletes(client: Any, indexed_table: str) -> 
 )
 def test_projections(client: Any, indexed_table: str, name: str, carried: set[str]) -> None:
     g, pk = unique("g"), unique()
-    more = {"l": {"S": "l"}, "carried": {"S": "c"}, "x": {"M": {"y": {"N": "1"}}}}
+    more: Item = {"l": {"S": "l"}, "carried": {"S": "c"}, "x": {"M": {"y": {"N": "1"}}}}
     item = put(client, indexed_table, pk, "1", g={"S": g}, n={"N": "1"}, **more)
     key, value = ("pk", pk) if name.startswith("local") else ("g", g)
     shown = {attribute: item[attribute] for attribute in carried}

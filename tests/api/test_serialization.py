@@ -293,7 +293,7 @@ def test_the_reader_complains_before_the_constraints(raw: Any) -> None:
 
 
 def test_the_reader_complains_before_the_values_rules(raw: Any, hash_table: str) -> None:
-    body = {"TableName": hash_table, "Item": {"pk": {"SS": []}, "a": {"S": 5}}}
+    body: dict[str, Any] = {"TableName": hash_table, "Item": {"pk": {"SS": []}, "a": {"S": 5}}}
     assert complaint(raw, "PutItem", body) == "NUMBER_VALUE cannot be converted to String"
     body = {"TableName": hash_table, "Item": {"pk": {"S": "a"}}, "ConditionExpression": "(((", "Expected": 5}
     assert complaint(raw, "PutItem", body) == "Unexpected field type"

@@ -15,7 +15,7 @@ def get(table: str, key: Item, **more: Any) -> dict[str, Any]:
 
 
 def test_items_come_in_the_order_they_were_asked_for(client: Any, hash_table: str, range_table: str) -> None:
-    first = {"pk": {"S": unique()}, "a": {"N": "1"}, "m": {"M": {"x": {"S": "1"}, "y": {"S": "2"}}}}
+    first: Item = {"pk": {"S": unique()}, "a": {"N": "1"}, "m": {"M": {"x": {"S": "1"}, "y": {"S": "2"}}}}
     second = {"pk": {"S": unique()}, "sk": {"S": "s"}}
     client.put_item(TableName=hash_table, Item=first)
     client.put_item(TableName=range_table, Item=second)

@@ -333,8 +333,14 @@ def test_a_repeat_is_answered_even_if_it_could_not_happen_again(
     token = unique("t")
     client.transact_write_items(TransactItems=actions, ClientRequestToken=token)
     client.transact_write_items(TransactItems=actions, ClientRequestToken=token)
+    assert read(client, hash_table, keys[0]) == keys[0]
+    assert [reason["Code"] for reason in cancelled(client, actions)] == ["ConditionalCheckFailed"]
+    client.delete_item(TableName=hash_table, Key=keys[0])
+    client.transact_write_items(TransactItems=actions, ClientRequestToken=token)
+    assert read(client, hash_table, keys[0]) is None
 
 
+@pytest.mark.slow
 def test_a_token_is_good_after_a_restart(make_client: Any, tmp_path: Path) -> None:
     token = unique("t")
     for _ in range(2):

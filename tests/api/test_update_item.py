@@ -173,7 +173,7 @@ def test_on_a_new_item_old_values_are_none_and_new_ones_all(
 
 
 def test_conditions_and_what_they_return(client: Any, hash_table: str, pk: str) -> None:
-    request = {
+    request: dict[str, Any] = {
         "TableName": hash_table,
         "Key": {"pk": {"S": pk}},
         "UpdateExpression": "SET s = :s",

@@ -63,6 +63,7 @@ def test_attribute_names_that_are_not_allowed(client: Any, length: int, rule: st
 def test_the_longest_attribute_name(client: Any) -> None:
     name = make_table(client, "p")
     client.update_time_to_live(TableName=name, TimeToLiveSpecification=setting("a" * 255))
+    assert described(client, name) == {"TimeToLiveStatus": "ENABLED", "AttributeName": "a" * 255}
 
 
 def test_a_table_there_is_not(client: Any) -> None:

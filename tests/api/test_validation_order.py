@@ -33,7 +33,7 @@ EMPTY_NAME = (
 KEY = {"pk": {"S": "a"}}
 BAD_ENUMS = {"ReturnConsumedCapacity": "hi", "ReturnItemCollectionMetrics": "ho", "ReturnValues": "ha"}
 
-OPERATIONS = {
+OPERATIONS: dict[str, dict[str, Any]] = {
     "get_item": {"Key": KEY},
     "put_item": {"Item": KEY},
     "update_item": {"Key": KEY},

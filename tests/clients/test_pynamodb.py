@@ -32,7 +32,7 @@ from pynamodb.transactions import TransactGet, TransactWrite  # noqa: E402
 pytestmark = pytest.mark.slow
 
 
-class ByOwner(GlobalSecondaryIndex):
+class ByOwner(GlobalSecondaryIndex[Any]):
     """Pets by owner, whole."""
 
     class Meta:  # noqa: D106 - PynamoDB's own way to name the table
@@ -43,7 +43,7 @@ class ByOwner(GlobalSecondaryIndex):
     weight = NumberAttribute(range_key=True)
 
 
-class ByWeight(LocalSecondaryIndex):
+class ByWeight(LocalSecondaryIndex[Any]):
     """Pets of a kind by weight, keys only."""
 
     class Meta:  # noqa: D106 - PynamoDB's own way to name the table
@@ -70,7 +70,7 @@ class Pet(Model):
     owner = UnicodeAttribute(null=True)
     weight = NumberAttribute(default=1)
     tags = UnicodeSetAttribute(null=True)
-    visits = ListAttribute(of=NumberAttribute, default=list)
+    visits: Any = ListAttribute(of=NumberAttribute, default=list)
     details: MapAttribute[Any, Any] = MapAttribute(null=True)
     version = VersionAttribute()
     by_owner = ByOwner()

@@ -72,7 +72,7 @@ def test_changes_turn_the_old_entries_into_the_new(
 
 
 def test_types_that_cannot_be_keys_keep_an_item_out() -> None:
-    item = {"pk": {"S": "k"}, "g": {"L": []}, "n": {"N": "1"}}
+    item: dict[str, Any] = {"pk": {"S": "k"}, "g": {"L": []}, "n": {"N": "1"}}
     assert indexes.entry(TABLE, ALL, item, key_of(item)) is None
     item["g"] = {"S": ""}
     assert indexes.entry(TABLE, ALL, item, key_of(item)) is None

@@ -91,11 +91,12 @@ def test_a_condition_that_fails_gives_the_stored_item() -> None:
 
 def test_index_rows_come_move_and_go() -> None:
     made = mutation.apply(INDEXED, put(g={"S": "a"}), None, NOW)
-    ((first,),) = ([diff.after for diff in made.index_diffs],)
+    first = made.index_diffs[0].after
     moved = mutation.apply(INDEXED, put(g={"S": "b"}), stored(g={"S": "a"}), NOW)
     (diff,) = moved.index_diffs
     assert diff.before == first
     assert diff.after is not None
+    assert diff.before is not None
     assert diff.after.key != diff.before.key
     assert diff.units == 2  # a delete and an insert
     gone = mutation.apply(INDEXED, DeleteCommand(b"key"), stored(g={"S": "a"}), NOW)

@@ -2,6 +2,7 @@
 
 import base64
 import copy
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -149,8 +150,8 @@ def test_the_order_in_which_a_set_was_sent_does_not_matter(sent: dict[str, Any])
 @given(value_strategies.sets)
 def test_sets_are_sorted(sent: dict[str, Any]) -> None:
     ((kind, members),) = values.canonical(sent).items()
-    as_sorted = {"SS": str.encode, "NS": Decimal, "BS": base64.b64decode}[kind]
-    assert members == sorted(members, key=as_sorted)
+    orders: dict[str, Callable[[Any], Any]] = {"SS": str.encode, "NS": Decimal, "BS": base64.b64decode}
+    assert members == sorted(members, key=orders[kind])
 
 
 @pytest.mark.parametrize(
@@ -228,7 +229,7 @@ def test_an_item_is_measured_as_its_values_are(sent: dict[str, Any]) -> None:
         item = {name: values.canonical(value) for name, value in raw.items()}
         return item, values.attributes_size(item)
 
-    outcomes = []
+    outcomes: list[Any] = []
     for measure in (slowly, values.canonical_sized):
         try:
             outcomes.append(measure(copy.deepcopy(sent)))

@@ -169,8 +169,8 @@ class Chroot:
         for mount in (*self.mounts, "/opt/hashrange/bin"):
             (root / mount.lstrip("/")).mkdir(parents=True, exist_ok=True)
         self._install()
-        path, owner, group, mode = IMAGE.made_directory()
-        data = root / path.lstrip("/")
+        made, owner, group, mode = IMAGE.made_directory()
+        data = root / made.lstrip("/")
         data.mkdir(parents=True)
         data.chmod(mode)
         os.chown(data, owner, group)

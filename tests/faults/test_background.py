@@ -52,7 +52,7 @@ def test_an_index_is_filled_in_spite_of_load_and_kills(tmp_path: Path, workers: 
         _new_index(line)
         with under_load(server.port, working):
             time.sleep(0.15)
-            killed_halfway = _is_filling(line)
+            killed_halfway = int(_is_filling(line))
             server.process.kill()
     for _ in range(_KILLS):
         with serving(*flags) as server, Line(server.port) as line:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import uvloop
@@ -75,7 +76,7 @@ async def _fire(port: int, shots: list[Shot], tally: Tally) -> None:
             group.create_task(_connection(port, queue, tally))
 
 
-async def _connection(port: int, queue: "iter[list[Shot]]", tally: Tally) -> None:
+async def _connection(port: int, queue: Iterator[list[Shot]], tally: Tally) -> None:
     streams = None
     for batch in queue:
         reader, writer = streams or await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)

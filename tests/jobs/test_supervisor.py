@@ -98,14 +98,25 @@ def test_a_closed_engine_ends_the_work() -> None:
 def test_with_a_lease_only_its_holder_works_and_another_goes_on_when_it_stops() -> None:
     engine = MemoryEngine()
     jobs = [Recorded(lambda _: 0.01) for _ in range(2)]
+    looked = threading.Semaphore(0)
+
+    def now() -> float:
+        """A clock that stands still, so that no term ever runs out."""
+        looked.release()
+        return 77.0
+
+    leases = [
+        Lease(engine, "jobs", "server 0", term_seconds=0.1, now=lambda: 77.0),
+        Lease(engine, "jobs", "server 1", term_seconds=0.1, now=now),
+    ]
     supervisors = [
-        Supervisor([job], ManualClock(77.0), Lease(engine, "jobs", f"server {number}", term_seconds=0.4))
-        for number, job in enumerate(jobs)
+        Supervisor([job], ManualClock(77.0), lease) for job, lease in zip(jobs, leases, strict=True)
     ]
     supervisors[0].start()
     jobs[0].wait_for(3)
     supervisors[1].start()
-    time.sleep(0.6)
+    for _ in range(5):
+        assert looked.acquire(timeout=10)
     assert jobs[1].steps == 0
     supervisors[0].stop()
     jobs[1].wait_for(3)
@@ -130,7 +141,6 @@ def test_a_lease_that_cannot_be_read_is_not_released() -> None:
     engine.write = away  # type: ignore[method-assign, assignment]
     lease.release = released.set  # type: ignore[method-assign]
     assert asked.wait(10)
-    time.sleep(0.05)
     supervisor.stop()
     assert not released.is_set()
     engine.close()

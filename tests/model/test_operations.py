@@ -66,7 +66,8 @@ def create_table(connection: Connection, name: str) -> None:
     def definition(index_name: str) -> dict[str, Any]:
         index = INDEXES[index_name]
         keys = [(key, "HASH") for key in index.hash] + [(key, "RANGE") for key in index.range]
-        kind = {None: "ALL", frozenset(): "KEYS_ONLY"}.get(index.carries, "INCLUDE")
+        kinds: dict[frozenset[str] | None, str] = {None: "ALL", frozenset(): "KEYS_ONLY"}
+        kind = kinds.get(index.carries, "INCLUDE")
         projection: dict[str, Any] = {"ProjectionType": kind}
         if kind == "INCLUDE":
             projection["NonKeyAttributes"] = sorted(index.carries or ())
@@ -176,9 +177,9 @@ class Sequence:
             self._compare_query(None, {"pk": {"S": partition}}, ("sk",), list(self.plain.items.values()))
         for name, index in INDEXES.items():
             entries = self.plain.entries(name)
-            partitions = {tuple(json.dumps(entry[key]) for key in index.hash) for entry in entries}
-            for partition in partitions:
-                values = {key: json.loads(text) for key, text in zip(index.hash, partition, strict=True)}
+            hashes = {tuple(json.dumps(entry[key]) for key in index.hash) for entry in entries}
+            for texts in hashes:
+                values = {key: json.loads(text) for key, text in zip(index.hash, texts, strict=True)}
                 self._compare_query(name, values, index.range, entries)
 
     def _compare_gets(self) -> None:

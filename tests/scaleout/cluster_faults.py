@@ -5,8 +5,8 @@ import signal
 import time
 from collections.abc import Callable
 
-from cluster import Cluster, Node
-from servers import Servers
+from scaleout.cluster import Cluster, Node
+from scaleout.servers import Servers
 
 
 class Faults:

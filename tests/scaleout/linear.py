@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from history import Operation
+from scaleout.history import Operation
 
 
 def violations(operations: Iterable[Operation]) -> dict[str, list[Operation]]:

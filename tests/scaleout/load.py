@@ -7,8 +7,8 @@ import time
 from contextlib import closing
 from typing import Any
 
-from history import Operation, Transaction
-from servers import Client, Servers, Unanswered, Unsent
+from scaleout.history import Operation, Transaction
+from scaleout.servers import Client, Servers, Unanswered, Unsent
 
 REGISTERS = "registers"
 LISTS = "lists"

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from history import Transaction
+from scaleout.history import Transaction
 
 Edges = dict[str, set[str]]
 

@@ -3,10 +3,10 @@
 import random
 from typing import Any
 
-import linear
 import pytest
-import serial
-from history import Operation, Transaction
+
+from scaleout import linear, serial
+from scaleout.history import Operation, Transaction
 
 
 def op(kind: Any, sent: float, answered: float, outcome: Any = "done", **fields: Any) -> Operation:

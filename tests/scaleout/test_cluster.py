@@ -9,11 +9,12 @@ import time
 from contextlib import ExitStack, closing
 
 import pytest
-from cluster import cluster
-from cluster_faults import Faults
-from load import Load, create_tables
-from servers import Client, Servers
-from verdict import check
+
+from scaleout.cluster import cluster
+from scaleout.cluster_faults import Faults
+from scaleout.load import Load, create_tables
+from scaleout.servers import Client, Servers
+from scaleout.verdict import check
 
 FAULTS = 24
 

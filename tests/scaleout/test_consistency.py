@@ -7,9 +7,9 @@ import random
 import time
 from contextlib import closing
 
-from load import Load, create_tables
-from servers import Client, Servers
-from verdict import check
+from scaleout.load import Load, create_tables
+from scaleout.servers import Client, Servers
+from scaleout.verdict import check
 
 SECONDS = 6
 

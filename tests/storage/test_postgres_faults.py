@@ -18,6 +18,8 @@ from hashrange.storage.postgres.waiting import Waiter
 from postgres_server import PostgresServer, postgres_server
 from tcp_proxy import Proxy
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:

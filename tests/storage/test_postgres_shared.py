@@ -1,5 +1,6 @@
 """Several servers on one database: their steps are serializable among each other, not only each server's own."""
 
+import queue
 import random
 import threading
 import time
@@ -17,7 +18,7 @@ from postgres_server import PostgresServer
 
 LAST = b"\xff" * 9
 READ_MOSTLY = b"\x03"
-Step = Callable[[Transaction], Any]
+Step = Callable[..., Any]
 
 
 @pytest.fixture
@@ -56,7 +57,12 @@ def write(engine: Engine, step: Step, reads: tuple[bytes, ...] = ()) -> Any:
     """A write with hints, waited for."""
     over = threading.Event()
     outcome: list[Any] = []
-    engine.submit(step, lambda result, error: (outcome.append((result, error)), over.set()), reads=reads)
+
+    def done(result: Any, error: BaseException | None) -> None:
+        outcome.append((result, error))
+        over.set()
+
+    engine.submit(step, done, reads=reads)
     assert over.wait(60)
     result, error = outcome[0]
     if error is not None:
@@ -255,14 +261,13 @@ def test_a_write_is_seen_by_every_server_as_soon_as_it_is_acknowledged(engines: 
         writer, reader = random.sample(engines, 2)
         writer.write(lambda tx, number=number: tx.put(b"k", b"%d" % number))
         assert reader.read(lambda snapshot: snapshot.get(b"k")) == b"%d" % number
-        over, seen = threading.Event(), []
+        seen: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         reader.submit_read(
             lambda snapshot: snapshot.get(b"k"),
-            lambda result, _error, seen=seen, over=over: (seen.append(result), over.set()),
+            lambda result, _error, seen=seen: seen.put(result),
             reads=(b"k",),
         )
-        assert over.wait(10)
-        assert seen == [b"%d" % number]
+        assert seen.get(timeout=10) == b"%d" % number
 
 
 def test_clearing_and_writing_the_same_range_at_once(engines: list[Engine]) -> None:

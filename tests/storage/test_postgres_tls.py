@@ -45,7 +45,7 @@ def test_everything_goes_through(url: str, schema: str, folder: Path) -> None:
         engine.write(put_all)
         assert dict(engine.read(lambda reader: list(reader.scan(b"", b"\xff")))) == rows
         for key, value in rows.items():
-            assert engine.read(lambda reader, key=key: reader.get(key)) == value  # type: ignore[misc]
+            assert engine.read(lambda reader, key=key: reader.get(key)) == value
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,11 @@
 import itertools
 import tracemalloc
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from hashrange.storage.engine import Engine, Transaction
+from hashrange.storage.engine import Engine, Reader, Transaction
 
 LAST = b"\xff" * 9
 KEYS = [b"", b"\x00", b"\x00\x00", b"a", b"a\x00", b"aa", b"b", b"\x7f", b"\x80", b"\xff", b"\xff\xff"]
@@ -16,7 +17,7 @@ def fill(engine: Engine, keys: list[bytes]) -> None:
     engine.write(lambda tx: [tx.put(key, b"value of " + key) for key in keys])
 
 
-def keys_of(engine: Engine, start: bytes = b"", end: bytes = LAST, **options: object) -> list[bytes]:
+def keys_of(engine: Engine, start: bytes = b"", end: bytes = LAST, **options: Any) -> list[bytes]:
     return engine.read(lambda reader: [key for key, _ in reader.scan(start, end, **options)])
 
 
@@ -71,7 +72,7 @@ def test_an_unfinished_scan_does_no_harm(engine: Engine) -> None:
 def test_several_scans_may_be_open_at_once(engine: Engine) -> None:
     fill(engine, [b"a", b"b", b"c"])
 
-    def pairs(reader: Transaction) -> list[tuple[bytes, bytes]]:
+    def pairs(reader: Reader) -> list[tuple[bytes, bytes]]:
         up, down = reader.scan(b"", LAST), reader.scan(b"", LAST, reverse=True)
         return [(one[0], other[0]) for one, other in zip(up, down, strict=True)]
 

@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from hashrange.storage.engine import Reader
 from hashrange.storage.sqlite import SqliteEngine
 from storage import crash_writer
@@ -34,6 +36,7 @@ def run_and_kill(directory: Path, first: int, seconds: float) -> set[int]:
     return {int(line) for line in said.split(b"\n")[:-1]}
 
 
+@pytest.mark.slow
 def test_kill_under_load_loses_nothing_acknowledged(tmp_path: Path) -> None:
     acknowledged: set[int] = set()
     first = 0

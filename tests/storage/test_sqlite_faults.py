@@ -105,6 +105,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 KINDS = {"I/O error": apsw.IOError, "disk full": apsw.FullError}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @pytest.mark.parametrize("length", [1, 4])
 def test_the_nth_operation_fails(disk: FaultyDisk, tmp_path: Path, kind: str, length: int) -> None:
@@ -139,6 +140,7 @@ def test_the_nth_operation_fails(disk: FaultyDisk, tmp_path: Path, kind: str, le
     assert first > 40
 
 
+@pytest.mark.slow
 def test_power_goes_at_the_nth_operation(disk: FaultyDisk, tmp_path: Path) -> None:
     """From the Nth operation on nothing works; what was synced by then is all there is on the next day."""
     first, step = 1, 1
@@ -180,7 +182,12 @@ def test_nothing_is_acknowledged_before_the_log_is_synced(disk: FaultyDisk, tmp_
 
     disk.refuse = refuse
     over = threading.Event()
-    engine.submit(lambda tx: tx.put(b"k", b"v"), lambda _result, _error: (order.append("done"), over.set()))
+
+    def done(_result: object, _error: BaseException | None) -> None:
+        order.append("done")
+        over.set()
+
+    engine.submit(lambda tx: tx.put(b"k", b"v"), done)
     assert over.wait(10)
     engine.close()
     assert order[: order.index("done") + 1][-2:] == ["sync", "done"]

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,18 +45,20 @@ def eventually(true: Callable[[], bool], seconds: float = 10) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_the_log_stays_short_under_constant_load(sqlite: SqliteEngine, tmp_path: Path) -> None:
     for part in range(20):
         write_commits(sqlite, 60, part * 60)
     assert log_pages(tmp_path) < 5 * START
 
 
+@pytest.mark.slow
 def test_a_slow_checkpoint_holds_the_writer_back(
     sqlite: SqliteEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = checkpoint._checkpoint
 
-    def slow(connection: object, mode: int) -> bool:
+    def slow(connection: Any, mode: int) -> bool:
         if connection is sqlite._checkpointer._connection:
             time.sleep(0.3)
         return real(connection, mode)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import apsw
+import pytest
 
 from hashrange.storage.sqlite import SqliteEngine
 
@@ -22,6 +23,7 @@ def test_every_read_sees_every_commit_before_it(tmp_path: Path) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_a_kept_snapshot_does_not_keep_the_log_from_starting_over(tmp_path: Path) -> None:
     engine = SqliteEngine.open(tmp_path)
     log = tmp_path / "hashrange.db-wal"

@@ -2,13 +2,16 @@
 
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
-from hashrange.storage.engine import Engine, Transaction
+from hashrange.storage.engine import Done, Engine, Reader, Transaction
 from hashrange.storage.errors import StorageError
 
+Step = Callable[[Transaction], object]
 LAST = b"\xff" * 9
 
 
@@ -65,7 +68,7 @@ def change_other_rows_then_raise(tx: Transaction) -> None:
 @pytest.mark.parametrize(
     "bad", [write_then_raise, write_scan_then_raise, clear_then_raise, change_other_rows_then_raise]
 )
-def test_a_failing_step_leaves_nothing_and_harms_no_neighbour(engine: Engine, bad: object) -> None:
+def test_a_failing_step_leaves_nothing_and_harms_no_neighbour(engine: Engine, bad: Step) -> None:
     outcomes: list[object] = []
 
     def done(result: object, error: BaseException | None) -> None:
@@ -88,7 +91,7 @@ def test_a_failing_step_leaves_nothing_and_harms_no_neighbour(engine: Engine, ba
 class paused:  # noqa: N801 - used like a function
     """Hold the writer in a step while more are submitted, so that these share a commit."""
 
-    def __init__(self, engine: Engine, done: object) -> None:
+    def __init__(self, engine: Engine, done: Done[Any]) -> None:
         self.engine, self.done, self.go = engine, done, threading.Event()
 
     def __enter__(self) -> None:
@@ -109,7 +112,7 @@ class paused:  # noqa: N801 - used like a function
         (lambda tx: next(tx.scan(b"b", b"a")), StopIteration),
     ],
 )
-def test_nonsense_harms_only_its_own_step(engine: Engine, bad: object, error: type[Exception]) -> None:
+def test_nonsense_harms_only_its_own_step(engine: Engine, bad: Step, error: type[Exception]) -> None:
     outcomes: list[object] = []
 
     def done(result: object, failure: BaseException | None) -> None:
@@ -156,7 +159,7 @@ def test_a_commit_that_cannot_be_stored_is_undone_and_the_next_one_works(engine:
 
 
 def test_done_is_called_once_each_in_the_order_of_submission(engine: Engine) -> None:
-    calls: list[int] = []
+    calls: list[int | None] = []
     for number in range(300):
         engine.submit(
             lambda tx, number=number: tx.put(b"k", b"%d" % number) or number,
@@ -256,7 +259,7 @@ def move(tx: Transaction, source: int, target: int) -> None:
     tx.add(b"moves", 1)
 
 
-def sum_by_get(reader: Transaction) -> int:
+def sum_by_get(reader: Reader) -> int:
     total = 0
     for number in range(4):
         total += int(reader.get(b"account%d" % number) or b"0")
@@ -264,7 +267,7 @@ def sum_by_get(reader: Transaction) -> int:
     return total
 
 
-def sum_by_scan(reader: Transaction) -> int:
+def sum_by_scan(reader: Reader) -> int:
     reader.counter(b"moves")
     time.sleep(0.0002)
     first = sum(int(value) for _, value in reader.scan(b"account", b"b"))
@@ -275,7 +278,7 @@ def sum_by_scan(reader: Transaction) -> int:
 def test_a_read_may_be_nested_in_a_read(engine: Engine) -> None:
     engine.write(lambda tx: tx.put(b"a", b"1"))
 
-    def outer(reader: Transaction) -> tuple[object, ...]:
+    def outer(reader: Reader) -> tuple[object, ...]:
         first = reader.scan(b"", LAST)
         inner = engine.read(lambda other: (list(other.scan(b"", LAST)), other.get(b"a")))
         return next(first), inner, reader.get(b"a")
@@ -286,7 +289,7 @@ def test_a_read_may_be_nested_in_a_read(engine: Engine) -> None:
 def test_a_read_that_raises_ends_its_snapshot(engine: Engine) -> None:
     kept: list[object] = []
 
-    def step(reader: Transaction) -> None:
+    def step(reader: Reader) -> None:
         kept.append(reader.scan(b"", LAST))
         reader.get(b"a")
         raise Boom

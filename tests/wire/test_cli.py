@@ -100,6 +100,7 @@ def test_an_invalid_setting_ends_the_command() -> None:
 
 def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
     with serving("--data-dir", str(tmp_path / "data"), "--region", "eu-north-1") as server:
+        assert server.process.stdout is not None
         rest = [server.process.stdout.readline() for _ in range(3)]
         assert str(tmp_path / "data") in rest[0]
         assert f"--region eu-north-1 --endpoint-url {server.endpoint}" in rest[2]
@@ -121,6 +122,7 @@ def test_json_logs_are_json(tmp_path: Path) -> None:
         text=True,
     )
     try:
+        assert process.stderr is not None
         line = process.stderr.readline()
         assert '"message": "server.started"' in line
         assert '"endpoint": "http://127.0.0.1:' in line

@@ -1,7 +1,6 @@
 """How the listener stops."""
 
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
@@ -36,22 +35,30 @@ def test_a_request_under_way_is_answered_and_idle_connections_are_closed(
 
 def test_a_request_that_is_still_arriving_is_answered(small_wire: Callable[..., Wire]) -> None:
     wire = small_wire()
-    whole = request("Echo", {"a": 1})
+    whole = request("Echo", {"a": 1}, b"Expect: 100-continue")
     with wire.connect() as client:
         client.send(whole[:-3])
-        time.sleep(0.1)
+        assert client.read().status == 100  # the server has seen the headers, and waits for the rest
         thread = stopping(wire)
-        time.sleep(0.1)
+        assert eventually(lambda: not accepts(wire))
         client.send(whole[-3:])
         assert client.read().json == {"a": 1}
         thread.join(5)
 
 
+def accepts(wire: Wire) -> bool:
+    try:
+        wire.connect().socket.close()
+    except OSError:
+        return False
+    return True
+
+
 def test_draining_does_not_wait_for_ever(small_wire: Callable[..., Wire]) -> None:
     wire = small_wire(drain_seconds=0.2)
     with wire.connect() as client:
-        client.send(b"POST / HTTP/1.1\r\n")
-        time.sleep(0.1)
+        client.send(request("Echo", {"a": 1}, b"Expect: 100-continue")[:-3])
+        assert client.read().status == 100
         thread = stopping(wire)
         assert client.closed(3)
         thread.join(5)

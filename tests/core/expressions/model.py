@@ -77,14 +77,14 @@ def _value(operand: resolved.Operand, item: Typed) -> Typed:
         case resolved.Parameter():
             raise AssertionError(operand)
         case resolved.Path(parts):
-            value = item
+            found = item
             for part in parts:
-                kind, content = value
+                kind, content = found
                 if isinstance(part, str):
-                    value = content.get(part, _MISSING) if kind == "M" else _MISSING
+                    found = content.get(part, _MISSING) if kind == "M" else _MISSING
                 else:
-                    value = content[part] if kind == "L" and part < len(content) else _MISSING
-            return value
+                    found = content[part] if kind == "L" and part < len(content) else _MISSING
+            return found
         case resolved.Size(inner):
             kind, content = _value(inner, item)
             if kind in ("N", "BOOL", "NULL", "missing"):

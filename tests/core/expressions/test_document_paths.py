@@ -1,6 +1,7 @@
 """Document paths: what they lead to, and which two of them cannot stand in one expression."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -53,5 +54,5 @@ def test_a_tree_reports_the_first_path_that_another_cannot_stand_beside(some: li
     ],
 )
 def test_a_path_leads_to_a_value_or_nowhere(path: tuple[str | int, ...], value: object) -> None:
-    item = {"m": {"M": {"l": {"L": [{"S": "x"}, {"S": "y"}]}}}, "s": {"S": "x"}}
+    item: dict[str, dict[str, Any]] = {"m": {"M": {"l": {"L": [{"S": "x"}, {"S": "y"}]}}}, "s": {"S": "x"}}
     assert find(item, path) == value

@@ -112,7 +112,7 @@ def test_conditions_agree_with_the_model(node: Any, item: dict[str, Any]) -> Non
     assert matches(build.condition(node), item) is holds(node, item)
 
 
-_UPDATE_VALUES = {
+_UPDATE_VALUES: dict[str, Any] = {
     ":n": {"N": "1"},
     ":s": {"S": "new"},
     ":l": {"L": [{"N": "9"}]},

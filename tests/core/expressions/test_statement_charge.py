@@ -1,10 +1,17 @@
 """What UpdateItem's statement counts for against the 400 KB, as measured on the service."""
 
+from typing import Any
+
 import pytest
 
 from hashrange.core.expressions import Binder, build, legacy, update_charge
 
-VALUES = {":v": {"S": "12345"}, ":n": {"N": "1"}, ":l": {"L": [{"S": "a"}]}, ":ss": {"SS": ["abc"]}}
+VALUES: dict[str, Any] = {
+    ":v": {"S": "12345"},
+    ":n": {"N": "1"},
+    ":l": {"L": [{"S": "a"}]},
+    ":ss": {"SS": ["abc"]},
+}
 
 
 @pytest.mark.parametrize(

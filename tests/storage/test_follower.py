@@ -1,0 +1,70 @@
+"""Two servers' catalogues over one engine: neither overlooks what the other has changed."""
+
+from typing import Any
+
+import pytest
+
+from clocked import Clocked
+from hashrange.storage.follower import Follower
+from hashrange.storage.sqlite import MemoryEngine
+from item_tables import definitions, key_schema
+
+
+class AtOnce(MemoryEngine):
+    """An engine that answers every read before the caller goes on."""
+
+    def submit_read(self, step: Any, done: Any, **_options: Any) -> None:
+        try:
+            result = self.read(step)
+        except Exception as error:  # noqa: BLE001 - it is the step's outcome
+            done(None, error)
+        else:
+            done(result, None)
+
+
+def create(service: Clocked, name: str) -> Any:
+    return service.call(
+        "CreateTable",
+        TableName=name,
+        KeySchema=key_schema("pk"),
+        AttributeDefinitions=definitions(pk="S"),
+        BillingMode="PAY_PER_REQUEST",
+    )
+
+
+@pytest.fixture
+def pair() -> tuple[Clocked, Clocked]:
+    engine = AtOnce()
+    return Clocked(engine), Clocked(engine)
+
+
+def follow(service: Clocked) -> None:
+    """What a server does every now and then."""
+    Follower(service.engine, service.catalogue).poll()
+
+
+def test_a_change_by_another_server_is_seen(pair: tuple[Clocked, Clocked]) -> None:
+    one, two = pair
+    create(one, "ones")
+    follow(two)
+    assert two.describe("ones")["TableName"] == "ones"
+
+
+def test_a_change_just_before_an_own_one_is_not_overlooked(pair: tuple[Clocked, Clocked]) -> None:
+    """An own change is taken over by itself: that must not pass for having seen the other's."""
+    one, two = pair
+    create(one, "ones")
+    create(two, "twos")
+    assert two.describe("twos")["TableName"] == "twos"
+    follow(two)
+    assert two.describe("ones")["TableName"] == "ones"
+
+
+def test_own_changes_alone_are_not_read_again(pair: tuple[Clocked, Clocked]) -> None:
+    one, _ = pair
+    reads: list[object] = []
+    create(one, "first")
+    create(one, "second")
+    one.catalogue.on_change = lambda: reads.append("again")
+    follow(one)
+    assert reads == []
