@@ -13,6 +13,7 @@ serve: $(VENV)/runtime bytecode
 test: $(VENV)/ready bytecode
 	$(BIN)/pytest -n 2
 	$(BIN)/pytest -n 2 --engine postgres tests/api
+	$(BIN)/pytest -n 2 --engine postgres-serializable tests/api
 
 # Spoilt requests; `make fuzz REQUESTS=1000000 SEED=7` for more of them, or others.
 fuzz: $(VENV)/ready

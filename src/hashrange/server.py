@@ -250,6 +250,7 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
         seldom=layout.SELDOM_WRITTEN,
         replicas=settings.replica,
         staleness_seconds=settings.replica_staleness_ms / 1000,
+        isolation=settings.postgres_isolation,
     )
 
 

@@ -159,9 +159,12 @@ class PostgresMachine(EngineMachine):
     """The same on PostgreSQL, in a schema per run."""
 
     server: PostgresServer
+    isolation = "locking"
 
     def opener(self, directory: Path) -> Engine:
-        return PostgresEngine.open(self.server.url(), schema_name=self.schema(directory))
+        return PostgresEngine.open(
+            self.server.url(), schema_name=self.schema(directory), isolation=self.isolation
+        )
 
     def schema(self, directory: Path) -> str:
         return f"model_{directory.name.lower()}"
@@ -215,9 +218,28 @@ class WidePostgresMachine(PostgresMachine):
         return Wide(super().opener(directory))
 
 
+class SerializableMachine(PostgresMachine):
+    """The same with the database's SERIALIZABLE."""
+
+    isolation = "serializable"
+
+
+class WideSerializableMachine(WidePostgresMachine):
+    """Both."""
+
+    isolation = "serializable"
+
+
 @pytest.mark.parametrize(
     ("machine", "examples"),
-    [(EngineMachine, 60), (DiskMachine, 30), (PostgresMachine, 12), (WidePostgresMachine, 12)],
+    [
+        (EngineMachine, 60),
+        (DiskMachine, 30),
+        (PostgresMachine, 12),
+        (WidePostgresMachine, 12),
+        (SerializableMachine, 12),
+        (WideSerializableMachine, 12),
+    ],
 )
 def test_an_engine_is_a_sorted_dictionary(
     machine: type[EngineMachine], examples: int, request: pytest.FixtureRequest

@@ -9,6 +9,7 @@ from psycopg import conninfo
 from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres.faults import Broken
 from hashrange.storage.postgres.flavour import Flavour, session_settings
+from hashrange.storage.postgres.isolation import Isolation
 from hashrange.storage.postgres.link import Link
 from hashrange.storage.postgres.statements import statements
 
@@ -30,6 +31,12 @@ class Address(msgspec.Struct, kw_only=True):
     schema: str
     seconds_max: float  # for an answer
     flavour: Flavour = Flavour.POSTGRESQL  # as `schema.prepare` finds it
+    wanted: Isolation = Isolation.LOCKING
+
+    @property
+    def isolation(self) -> Isolation:
+        """How write steps are kept apart. The locks need PostgreSQL; the others have a SERIALIZABLE by row."""
+        return self.wanted if self.flavour is Flavour.POSTGRESQL else Isolation.SERIALIZABLE
 
     @property
     def description(self) -> str:
@@ -50,7 +57,8 @@ class Address(msgspec.Struct, kw_only=True):
     def link(self) -> Link:
         """Open a connection, set it up and prepare every statement on it."""
         settings = (*session_settings(self.flavour), f'SET search_path = "{self.schema}"')
-        return Link(self.connect(), settings, statements(self.flavour), seconds_max=self.seconds_max)
+        known = statements(self.flavour, self.isolation)
+        return Link(self.connect(), settings, known, seconds_max=self.seconds_max)
 
 
 def address(url: str, *, schema: str, seconds_max: float, leader: bool) -> Address:

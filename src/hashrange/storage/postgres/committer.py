@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 from hashrange.storage.engine import Deliver, Done, Transaction
 from hashrange.storage.errors import Closed, Conflict, StorageError, Unavailable
-from hashrange.storage.postgres import writes
-from hashrange.storage.postgres.faults import Broken, Refused, translate
+from hashrange.storage.postgres import statements
+from hashrange.storage.postgres.backoff import back_off
+from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Broken, Refused, translate
 from hashrange.storage.postgres.link import Call
 from hashrange.storage.postgres.links import Links
-from hashrange.storage.postgres.statements import COUNTER_SHARDS
+from hashrange.storage.postgres.locking import LockingTransaction
+from hashrange.storage.postgres.serializable import SerializableTransaction
 from hashrange.storage.postgres.transaction import WriteTransaction
 
 log = logging.getLogger(__name__)
@@ -27,8 +29,8 @@ STEPS_BYTES_MAX = 8 * 1024 * 1024
 BATCH_ATTEMPTS = 2  # then every step goes by itself
 STEP_ATTEMPTS = 12
 STEP_SECONDS = 5.0  # no more attempts after this time
-BACKOFF_SECONDS = 0.002
-BACKOFF_SECONDS_MOST = 0.25
+
+_COMMIT = Call(statements.COMMIT)
 
 Callbacks = list[Callable[[], None]]
 
@@ -49,7 +51,7 @@ class Committer:
         self._links = links
         self._seldom = seldom
         self._deliver = deliver
-        self._shard = random.randrange(COUNTER_SHARDS)  # noqa: S311 - any will do
+        self._shard = random_shard()
         self._jobs: deque[Job] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -99,6 +101,7 @@ class Committer:
             try:
                 outcomes, left = self._attempt(batch, keys)
             except Conflict:
+                self._shard = random_shard()  # perhaps it was somebody else's, too
                 back_off(attempt)
                 continue
             return outcomes if not left else outcomes + self._commit(left)
@@ -114,6 +117,7 @@ class Committer:
                 conflict = error
                 if time.monotonic() > deadline:
                     break
+                self._shard = random_shard()
                 back_off(attempt)
             except Exception as error:  # noqa: BLE001 - the steps behind it still have their turn
                 return fail_all([job], translate(error))
@@ -124,7 +128,7 @@ class Committer:
 
         What the steps turn out to read is added to `keys`, for the next attempt.
         """
-        tx = WriteTransaction(self._links, self._seldom)
+        tx = self._transaction()
         outcomes: Callbacks = []
         try:
             tx.begin(keys)
@@ -132,7 +136,9 @@ class Committer:
                 outcomes.append(run_step(tx, job))
                 if tx.overlay.pending_bytes >= STEPS_BYTES_MAX:
                     break
-            self._finish(tx)
+            last_calls = tx.last_calls(self._shard)
+            if tx.begun or last_calls:
+                commit(tx, last_calls)
         except (Broken, Refused) as error:
             raise _verdict(error) from error
         finally:
@@ -141,14 +147,10 @@ class Committer:
                 self._links.abandon(link)
         return outcomes, batch[len(outcomes) :]
 
-    def _finish(self, tx: WriteTransaction) -> None:
-        todo_writes = writes.sort_out(tx)
-        todo = writes.calls(tx, todo_writes, self._shard)
-        if tx.scanned:
-            writes.confirm(tx, todo_writes, todo)
-            todo = []
-        if tx.begun or todo:
-            commit(tx, todo)
+    def _transaction(self) -> WriteTransaction:
+        if self._links.serializable:
+            return SerializableTransaction(self._links)
+        return LockingTransaction(self._links, self._seldom)
 
 
 def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
@@ -173,7 +175,7 @@ def commit(tx: WriteTransaction, todo: list[Call]) -> None:
     link.expect_open()  # what is known to be lost before the commit can be done again
     link.warned = False
     try:
-        ended = link.run([*todo, writes.COMMIT_CALL])[-1]
+        ended = link.run([*todo, _COMMIT])[-1]
     except Refused as refusal:
         if refusal.at < len(todo) or refusal.is_conflict:
             raise
@@ -181,7 +183,7 @@ def commit(tx: WriteTransaction, todo: list[Call]) -> None:
     except Broken as error:
         raise Unavailable(f"the outcome of a commit is unknown: {error}") from error
     if ended.command_status != b"COMMIT":
-        raise Refused("40001", "the transaction was rolled back")
+        raise Refused(SERIALIZATION_FAILURE, "the transaction was rolled back")
     if link.warned:
         # PostgreSQL warns when it stops to wait for its replicas: committed here, perhaps not there.
         raise Unavailable("a commit may not have reached the replicas")
@@ -194,16 +196,15 @@ def _verdict(error: Broken | Refused) -> StorageError:
     return translate(error)
 
 
+def random_shard() -> int:
+    """The part of every counter to add to: any will do, the fewer writers share one the better."""
+    return random.randrange(statements.COUNTER_SHARDS)  # noqa: S311 - not a secret
+
+
 def fail_all(batch: Sequence[Job], error: StorageError) -> Callbacks:
     """Give every step the same bad news; each raises its own, so that their tracebacks stay apart."""
     log.error("commit failed, %d steps undone: %s", len(batch), error)
     return [partial(job.done, None, type(error)(*error.args)) for job in batch]
-
-
-def back_off(attempt: int) -> None:
-    """Wait a random while, longer each time, so that those who collided do not meet again."""
-    most = min(BACKOFF_SECONDS * 2**attempt, BACKOFF_SECONDS_MOST)
-    time.sleep(random.uniform(0, most))  # noqa: S311 - not a secret
 
 
 def run_callbacks(deliver: Deliver, callbacks: Callbacks) -> None:

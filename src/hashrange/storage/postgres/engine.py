@@ -12,6 +12,7 @@ from hashrange.storage.postgres import schema
 from hashrange.storage.postgres.address import Address, address
 from hashrange.storage.postgres.committer import Committer, Job, run_inline
 from hashrange.storage.postgres.grouped import ReadJob
+from hashrange.storage.postgres.isolation import Isolation
 from hashrange.storage.postgres.links import Links
 from hashrange.storage.postgres.reader import SnapshotReader
 from hashrange.storage.postgres.reading import Readers, read_on
@@ -66,11 +67,13 @@ class PostgresEngine:
         seldom: tuple[bytes, ...] = (),
         replicas: Sequence[str] = (),
         staleness_seconds: float = 1.0,
+        isolation: str = Isolation.LOCKING.value,
         schema_name: str = SCHEMA,
         create: bool = True,
     ) -> "PostgresEngine":
         """Connect to the database and create or check its tables."""
         place = address(url, schema=schema_name, seconds_max=ANSWER_SECONDS_MAX, leader=True)
+        place.wanted = Isolation(isolation)
         others = Replicas[Readers](replicas, schema_name, staleness_seconds) if replicas else None
         schema.prepare(place, create=create)
         return cls(place, deliver or run_inline, seldom, others)
@@ -91,7 +94,7 @@ class PostgresEngine:
         """Run `step` on one snapshot, on a link nobody else uses meanwhile."""
         if self._closed:
             raise Closed("the engine is closed")
-        return read_on(SnapshotReader(self._links, seconds=seconds), step)
+        return read_on(self._links, step, seconds=seconds)
 
     def submit_read(
         self,
@@ -118,8 +121,7 @@ class PostgresEngine:
 
     def counters(self) -> list[tuple[bytes, int]]:
         """Give all counters that are not zero, in key order, for copying them."""
-        reader = SnapshotReader(self._links)
-        return read_on(reader, lambda _: reader.counters())
+        return read_on(self._links, SnapshotReader.counters)
 
     def maintain(self, budget_pages: int) -> int:
         """Drop what no longer counts; the database gives its own pages back."""

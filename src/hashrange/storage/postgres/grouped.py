@@ -15,16 +15,21 @@ from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.appetite import Appetite
 from hashrange.storage.postgres.arrays import bytea_array, int8, read_int8
+from hashrange.storage.postgres.backoff import back_off
 from hashrange.storage.postgres.committer import run_callbacks
 from hashrange.storage.postgres.faults import Broken, Refused, translate
 from hashrange.storage.postgres.link import Call, Link
 from hashrange.storage.postgres.links import Source
-from hashrange.storage.postgres.reader import rows_of
+from hashrange.storage.postgres.reader import end_snapshot, rows_of
 from hashrange.storage.postgres.replicas import Stale
 
 KEYS_MAX = 128  # a row may have 400 KB
 STEPS_MAX = 16  # of those that read ranges
 ROUNDS_MAX = 3
+ATTEMPTS = 8
+
+_SNAPSHOT = Call(statements.SNAPSHOT)
+_COMMIT = Call(statements.COMMIT)
 
 Callbacks = list[Callable[[], None]]
 
@@ -155,15 +160,28 @@ class Grouping:
     def _run(self) -> None:
         while batch := self._next():
             try:
-                outcomes = self._read(batch)
+                outcomes, left = self._read_again(batch)
             except Stale:
-                outcomes = []
+                outcomes, left = [], []
                 for job in batch:
                     self._read_elsewhere(job)
             except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
-                outcomes = _fail_all(batch, translate(error))
+                outcomes, left = _fail_all(batch, translate(error)), []
+            for job in left:
+                self._read_alone(job)
             if outcomes:
                 run_callbacks(self._deliver, outcomes)
+
+    def _read_again(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
+        """Read, and once more if the snapshot collides with a write, which only serializable ones do."""
+        for attempt in range(ATTEMPTS):
+            try:
+                return self._read(batch)
+            except Refused as refusal:
+                if not refusal.is_conflict or attempt == ATTEMPTS - 1:
+                    raise
+            back_off(attempt)
+        raise AssertionError("the last attempt gives or raises")
 
     def _next(self) -> list[ReadJob]:
         with self._changed:
@@ -179,7 +197,8 @@ class Grouping:
     def _is_full(self, steps: int, keys: int) -> bool:
         raise NotImplementedError
 
-    def _read(self, batch: list[ReadJob]) -> Callbacks:
+    def _read(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
+        """Run steps; gives callbacks, and the steps that need more. May be done again if it raises."""
         raise NotImplementedError
 
 
@@ -189,20 +208,23 @@ class RowReader(Grouping):
     def _is_full(self, steps: int, keys: int) -> bool:
         return keys >= KEYS_MAX
 
-    def _read(self, batch: list[ReadJob]) -> Callbacks:
+    def _read(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
         keys = list({key for job in batch for key in job.reads if not long_keys.is_long(key)})
-        link, (found,) = self._source.first([Call(statements.GET, (bytea_array(keys),))])
+        get = Call(statements.GET, (bytea_array(keys),))
+        calls = [_SNAPSHOT, get, _COMMIT] if self._source.serializable else [get]
+        link, results = self._source.first(calls)
         rows: dict[bytes, bytes | None] = dict.fromkeys(keys)
-        rows.update(rows_of(found))
+        rows.update(rows_of(results[calls.index(get)]))
         self._source.give_back(link)
         known = Known(self._appetite, rows)
         outcomes: Callbacks = []
+        left: list[ReadJob] = []
         for job in batch:
             try:
                 outcomes.append(outcome(known, job))
             except Wanted:
-                self._read_alone(job)
-        return outcomes
+                left.append(job)
+        return outcomes, left
 
 
 class RangeReader(Grouping):
@@ -211,33 +233,39 @@ class RangeReader(Grouping):
     def _is_full(self, steps: int, keys: int) -> bool:
         return steps >= STEPS_MAX
 
-    def _read(self, batch: list[ReadJob]) -> Callbacks:
+    def _read(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
         known = Known(self._appetite)
         outcomes: Callbacks = []
-        left = batch
+        alone: list[ReadJob] = []
+        stopped = batch
         link: Link | None = None
+        confirm = self._source.serializable
         try:
             for _ in range(ROUNDS_MAX):
-                left, wanted = self._try(known, left, outcomes)
-                if not left:
+                stopped, wanted = self._try(known, stopped, outcomes, alone)
+                if not stopped:
                     break
                 try:
                     link = self._fetch(link, known, wanted)
                 except (Broken, Refused):
-                    if link is None:
+                    if link is None or confirm:
                         raise
                     break  # the snapshot is lost: those who stopped get one of their own
             else:
-                left, _ = self._try(known, left, outcomes)
-        finally:
+                stopped, _ = self._try(known, stopped, outcomes, alone)
             if link is not None:
                 if not link.broken:
-                    link.leave([Call(statements.COMMIT)])
+                    end_snapshot(link, confirm=confirm)
                 self._source.give_back(link)
+        except BaseException as error:
+            if link is None:
+                raise
+            self._source.abandon(link)
+            if not isinstance(error, Broken):
+                raise
+            return [], batch  # what has no commit does not count: everyone gets a snapshot of their own
         self._learn(known)
-        for job in left:
-            self._read_alone(job)
-        return outcomes
+        return outcomes, alone + stopped
 
     def _learn(self, known: Known) -> None:
         # Not before the batch is over: within it, the same scan has to ask for the same.
@@ -246,7 +274,7 @@ class RangeReader(Grouping):
                 self._appetite.learn(each.start, len(page.get_value(0, 1) or b""))
 
     def _try(
-        self, known: Known, jobs: Sequence[ReadJob], outcomes: Callbacks
+        self, known: Known, jobs: Sequence[ReadJob], outcomes: Callbacks, alone: list[ReadJob]
     ) -> tuple[list[ReadJob], set[What]]:
         """Run steps as far as they come; gives those who stopped, and what they stopped at."""
         stopped: list[ReadJob] = []
@@ -256,7 +284,7 @@ class RangeReader(Grouping):
                 outcomes.append(outcome(known, job))
             except Wanted as stop:
                 if stop.what is None:
-                    self._read_alone(job)
+                    alone.append(job)
                 else:
                     stopped.append(job)
                     wanted.add(stop.what)
@@ -271,7 +299,7 @@ class RangeReader(Grouping):
         calls += [each.call() for each in ranges]
         calls += [Call(statements.COUNTER, (each.key,)) for each in counters]
         if link is None:
-            link, (_, *results) = self._source.first([Call(statements.SNAPSHOT), *calls])
+            link, (_, *results) = self._source.first([_SNAPSHOT, *calls])
         else:
             results = link.run(calls)
         known.rows.update(dict.fromkeys(keys))

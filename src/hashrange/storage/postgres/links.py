@@ -11,6 +11,7 @@ from psycopg.pq.abc import PGresult
 from hashrange.storage.errors import Closed, Unavailable
 from hashrange.storage.postgres.address import Address
 from hashrange.storage.postgres.faults import Broken, Refused
+from hashrange.storage.postgres.isolation import Isolation
 from hashrange.storage.postgres.link import Call, Link
 
 log = logging.getLogger(__name__)
@@ -23,11 +24,18 @@ PAUSE_SECONDS_MOST = 0.5
 class Source(Protocol):
     """Where reads begin: the leader, or a replica."""
 
+    @property
+    def serializable(self) -> bool:
+        """Whether snapshots are serializable transactions: then what was read counts once they have committed."""
+
     def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
         """Run the first statements of a transaction on whichever link works."""
 
     def give_back(self, link: Link) -> None:
         """Keep a link that is between transactions for the next."""
+
+    def abandon(self, link: Link) -> None:
+        """Take back a link in the middle of a transaction that is not to be."""
 
 
 class Links:
@@ -42,6 +50,7 @@ class Links:
         self._closed = threading.Event()
         self._is_lost = False  # as far as it was logged
         self._is_hurried = False
+        self.serializable = place.isolation is Isolation.SERIALIZABLE
 
     def take(self) -> Link:
         """Give a link that nobody else uses, an idle one or a new one."""

@@ -8,7 +8,7 @@ from psycopg.pq.abc import PGresult
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array, read_int8
-from hashrange.storage.postgres.faults import Broken, translate
+from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Broken, Refused, translate
 from hashrange.storage.postgres.link import Call, Link
 from hashrange.storage.postgres.links import Source
 from hashrange.storage.postgres.paging import read_range
@@ -22,10 +22,10 @@ class SnapshotReader:
     """The engine's `Reader`: its snapshot begins with the first call and ends with `release`.
 
     The first call costs one round trip, since the transaction begins with it, and the end costs none,
-    since nobody waits for it.
+    since nobody waits for it; unless the transaction is serializable, and its commit may fail.
     """
 
-    __slots__ = ("_known", "_link", "_over", "_seconds", "_source", "lost")
+    __slots__ = ("_known", "_link", "_over", "_seconds", "_source", "collided", "lost")
 
     def __init__(self, source: Source, *, seconds: float | None = None) -> None:
         self._source = source
@@ -34,6 +34,7 @@ class SnapshotReader:
         self._known: dict[bytes, bytes | None] = {}
         self._over = False
         self.lost = False  # its connection broke when it had begun
+        self.collided = False  # with a concurrent write: what it read does not count
 
     def fetch(self, keys: Iterable[bytes]) -> None:
         """Read several rows at once, ahead of the calls that ask for them."""
@@ -73,9 +74,14 @@ class SnapshotReader:
         """End the snapshot, and with it every scan that was not read to its end."""
         self._over = True
         link, self._link = self._link, None
-        if link is not None:
+        if link is None:
+            return
+        try:
             if not link.broken:
-                link.leave([_COMMIT])
+                end_snapshot(link, confirm=self._source.serializable)
+        except Exception as error:
+            raise self._failure(error, link) from error
+        finally:
             self._source.give_back(link)
 
     def _run(self, call: Call) -> PGresult:
@@ -87,8 +93,20 @@ class SnapshotReader:
                 return results[1]
             return self._link.run([call])[0]
         except Exception as error:
-            self.lost = self._link is not None and isinstance(error, Broken)
-            raise translate(error) from error
+            raise self._failure(error, self._link) from error
+
+    def _failure(self, error: Exception, link: Link | None) -> StorageError:
+        self.lost = link is not None and isinstance(error, Broken)
+        self.collided = isinstance(error, Refused) and error.is_conflict
+        return translate(error)
+
+
+def end_snapshot(link: Link, *, confirm: bool) -> None:
+    """End the transaction of a snapshot; with `confirm` wait for its commit, which may be refused."""
+    if not confirm:
+        link.leave([_COMMIT])
+    elif link.run([_COMMIT])[0].command_status != b"COMMIT":
+        raise Refused(SERIALIZATION_FAILURE, "the snapshot was rolled back")
 
 
 def get_call(key: bytes) -> Call:

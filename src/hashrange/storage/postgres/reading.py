@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from hashrange.storage.engine import Deliver, Reader
+from hashrange.storage.engine import Deliver
 from hashrange.storage.errors import Closed, StorageError
+from hashrange.storage.postgres.backoff import back_off
 from hashrange.storage.postgres.committer import run_callbacks
 from hashrange.storage.postgres.grouped import RangeReader, ReadJob, RowReader
 from hashrange.storage.postgres.links import Source
@@ -14,6 +15,8 @@ from hashrange.storage.postgres.reader import SnapshotReader
 from hashrange.storage.postgres.replicas import Stale
 
 T = TypeVar("T")
+
+ATTEMPTS = 8
 
 
 class Readers:
@@ -50,23 +53,38 @@ class Readers:
         else:
             self._other.submit(job)
 
-    def _run(self, job: ReadJob, *, again: bool = True) -> None:
-        reader = SnapshotReader(self._source)
+    def _run(self, job: ReadJob) -> None:
         try:
-            outcome = partial(job.done, read_on(reader, job.step, job.reads), None)
+            outcome = partial(job.done, read_on(self._source, job.step, reads=job.reads), None)
         except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
             if isinstance(error, StorageError) and self._other is not None:
                 self._other.submit(job)
-                return
-            if reader.lost and again:
-                self._run(job, again=False)
                 return
             outcome = partial(job.done, None, error)
         run_callbacks(self._deliver, [outcome])
 
 
-def read_on(reader: SnapshotReader, step: Callable[[Reader], T], reads: Sequence[bytes] = ()) -> T:
-    """Run a step on a snapshot, which ends with it."""
+def read_on(
+    source: Source,
+    step: Callable[[SnapshotReader], T],
+    *,
+    reads: Sequence[bytes] = (),
+    seconds: float | None = None,
+) -> T:
+    """Run a step on a snapshot, which ends with it; once more where the snapshot is lost, or collides."""
+    for attempt in range(ATTEMPTS):
+        reader = SnapshotReader(source, seconds=seconds)
+        try:
+            return _run_step(reader, step, reads)
+        except BaseException:
+            is_last = attempt == ATTEMPTS - 1 or (reader.lost and attempt > 0)
+            if is_last or not (reader.lost or reader.collided):
+                raise
+        back_off(attempt)
+    raise AssertionError("the last attempt gives or raises")
+
+
+def _run_step(reader: SnapshotReader, step: Callable[[SnapshotReader], T], reads: Sequence[bytes]) -> T:
     try:
         if reads:
             reader.fetch(reads)

@@ -82,6 +82,8 @@ class Heart:
 class Replica:
     """The links to one replica, for reading only; like `Links`, but it gives nothing that is too old."""
 
+    serializable = False  # no replica can be; what it gives is eventually consistent
+
     def __init__(self, name: str, links: Links, heart: Heart, *, staleness_seconds: float) -> None:
         self._name = name
         self._links = links
@@ -119,6 +121,10 @@ class Replica:
     def give_back(self, link: Link) -> None:
         """Keep a link for the next."""
         self._links.give_back(link)
+
+    def abandon(self, link: Link) -> None:
+        """Take back a link in the middle of a transaction."""
+        self._links.abandon(link)
 
     def close(self) -> None:
         """Close every link."""

@@ -5,9 +5,8 @@ from hashrange.storage.postgres.arrays import read_int8
 from hashrange.storage.postgres.faults import Refused, translate
 from hashrange.storage.postgres.link import Call, Link
 from hashrange.storage.postgres.links import Links
-from hashrange.storage.postgres.transaction import keys_of
+from hashrange.storage.postgres.transaction import BEGIN_CALLS, keys_of
 
-_BEGIN = Call(statements.BEGIN)
 _COMMIT = Call(statements.COMMIT)
 
 
@@ -30,6 +29,6 @@ def give_back(links: Links) -> None:
 
 
 def _drop(link: Link, key: bytes) -> None:
-    rows = link.run([_BEGIN, Call(statements.COUNTER_LOCK, (key,))])[1]
+    rows = link.run([*BEGIN_CALLS, Call(statements.COUNTER_LOCK, (key,))])[-1]
     is_zero = sum(read_int8(rows.get_value(number, 0)) for number in range(rows.ntuples)) == 0
     link.run([Call(statements.COUNTER_DROP, (key,)), _COMMIT] if is_zero else [_COMMIT])

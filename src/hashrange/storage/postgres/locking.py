@@ -1,0 +1,198 @@
+"""Serializable by locks: what a transaction's steps read stays as they read it until the commit.
+
+The transaction is READ COMMITTED and makes sure of what it read by itself:
+
+- A row that is there is locked when it is read. Keys that steps declare are locked all at once, in key order,
+  so that those who want the same rows wait for each other.
+- A row that is missing cannot be locked. If it is written, it is inserted, which fails if it has come up in
+  the meantime; if it is not, it is inserted and deleted again, which keeps others from inserting it.
+- Keys that everyone reads and hardly anyone writes (`seldom`) are not locked one by one: readers hold the
+  fence together, a writer holds it alone. Locks of tables are granted in turn, so a writer gets its turn.
+- Ranges are read without locks and read once more before the commit, when everything else is locked and
+  written: if they look different, the batch starts again. Only one transaction that read a range is
+  at this stage at any time.
+
+Why this suffices is in docs/design/008-postgres-isolation.md.
+"""
+
+import hashlib
+from collections.abc import Iterator
+
+from psycopg.pq.abc import PGresult
+
+from hashrange.storage.postgres import long_keys, statements, writes
+from hashrange.storage.postgres.arrays import bytea_array, read_int8
+from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Refused
+from hashrange.storage.postgres.link import Call
+from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.transaction import WriteTransaction
+from hashrange.storage.postgres.writes import Writes
+
+_FENCE = Call(statements.FENCE)
+_FENCE_ALONE = Call(statements.FENCE_ALONE)
+_SCANNER = Call(statements.SCANNER)
+
+
+class Scanned:
+    """A range as a step found it, up to where it was read."""
+
+    __slots__ = ("end", "rows", "start")
+
+    def __init__(self, start: bytes, end: bytes) -> None:
+        self.start = start
+        self.end = end
+        self.rows: dict[bytes, bytes | None] = {}  # digests of the values; None: only the key was looked at
+
+
+class LockingTransaction(WriteTransaction):
+    """Holds still what it reads by row locks, guards and a last look at its ranges."""
+
+    def __init__(self, links: Links, seldom: tuple[bytes, ...]) -> None:
+        super().__init__(links)
+        self._seldom = seldom
+        self._guarded: set[bytes] = set()  # missing rows that must stay so until the commit
+        self._scanned: list[Scanned] = []
+
+    def last_calls(self, shard: int) -> list[Call]:
+        """Give the writes, unless ranges were read: then they are sent before the last look at these."""
+        todo = self._sort_out()
+        calls = self._calls(todo, shard)
+        if not self._scanned:
+            return calls
+        self._confirm(todo, calls)
+        return []
+
+    def _end_step(self, *, wrote: bool) -> None:
+        # A step that looked at one missing row and did nothing saw it at one moment, which is enough.
+        if wrote or len(self._step_keys) > 1:
+            heads = map(long_keys.head_of, self._step_keys)
+            missing = (key for key in heads if self.stored.get(key, b"") is None)
+            self._guarded.update(key for key in missing if not key.startswith(self._seldom))
+        super()._end_step(wrote=wrote)
+
+    # Reading.
+
+    def _read_rows(self, keys: set[bytes]) -> list[PGresult]:
+        """Read rows and lock them.
+
+        Whoever has locks already and wants one more, out of order, must not wait for it: that is how deadlocks
+        come about. The batch starts again instead, and then knows from the beginning what it needs.
+
+        A row that comes up after the statement began counts as missing. Nobody is misled for long: to go by
+        that, the batch has to insert it.
+        """
+        shared = sorted(key for key in keys if key.startswith(self._seldom))
+        own = sorted(key for key in keys if not key.startswith(self._seldom))
+        lock = statements.LOCK_NOW if self.stored else statements.LOCK
+        calls = [_FENCE, Call(statements.GET, (bytea_array(shared),))] if shared else []
+        calls += [Call(lock, (bytea_array(own),))] if own else []
+        return self.run(calls)[1 if shared else 0 :]
+
+    def _stored_counter(self, key: bytes) -> int:
+        # All of its rows are there and locked from here on: a number given out on this ground is given once.
+        fill, lock = (Call(name, (key,)) for name in (statements.COUNTER_FILL, statements.COUNTER_LOCK))
+        rows = self.run([fill, lock])[1]
+        return sum(read_int8(rows.get_value(number, 0)) for number in range(rows.ntuples))
+
+    def _scan_stored(
+        self, start: bytes, end: bytes, *, reverse: bool, hint: int | None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        seen = self._open_range(start, end, reverse=reverse)
+        for key, value in super()._scan_stored(start, end, reverse=reverse, hint=hint):
+            if not long_keys.is_long(key):
+                seen.rows[key] = hashlib.md5(value, usedforsecurity=False).digest()
+            if reverse:
+                seen.start = key
+            else:
+                seen.end = key + b"\0"
+            yield key, value
+        seen.start, seen.end = start, end
+
+    def _scan_keys(self, start: bytes, end: bytes, *, hint: int) -> Iterator[bytes]:
+        seen = self._open_range(start, end, reverse=False)
+        for key in super()._scan_keys(start, end, hint=hint):
+            if not long_keys.is_long(key):
+                seen.rows[key] = None
+            seen.end = key + b"\0"
+            yield key
+        seen.end = end
+
+    def _open_range(self, start: bytes, end: bytes, *, reverse: bool) -> Scanned:
+        if not self._scanned:
+            self.run([_SCANNER])
+        seen = Scanned(end, end) if reverse else Scanned(start, start)
+        self._scanned.append(seen)
+        return seen
+
+    def _run_scan(self, call: Call) -> PGresult:
+        if call.name in (statements.LONG_SCAN, statements.LONG_SCAN_REVERSE):
+            # The lock on the head holds still all keys that begin with it.
+            self._fetch([call.parameters[0] or b""])
+        return super()._run_scan(call)
+
+    # Writing.
+
+    def _sort_out(self) -> Writes:
+        """What the batch's writes and its guarded rows come to."""
+        todo = writes.sort_out(self.overlay)
+        for key in [key for key in todo.puts if self._is_missing(key)]:
+            todo.inserts[key] = todo.puts.pop(key)
+        for key in [key for key in todo.deletes if self.stored.get(key, b"") is None]:
+            # Nothing to remove, as long as nobody puts something there.
+            todo.deletes.remove(key)
+            self._guarded.add(key)
+        for key in self._guarded:
+            if key not in todo.inserts and key not in todo.puts:
+                todo.inserts[key] = b""
+                todo.deletes.add(key)
+        return todo
+
+    def _is_missing(self, key: bytes) -> bool:
+        """Whether a step has seen that there is no such row."""
+        if key in self.stored:
+            return self.stored[key] is None
+        return any(seen.start <= key < seen.end and key not in seen.rows for seen in self._scanned)
+
+    def _calls(self, todo: Writes, shard: int) -> list[Call]:
+        calls = writes.calls(todo, self.overlay, shard)
+        if any(key.startswith(self._seldom) for key in self.overlay.accepted):
+            calls.insert(0, _FENCE_ALONE)
+        return calls
+
+    # The last look at ranges.
+
+    def _confirm(self, todo: Writes, calls: list[Call]) -> None:
+        """Write, and see that the ranges which were read are still the same apart from these writes."""
+        written = todo.inserts.keys() | todo.puts.keys() | todo.deletes
+        seen = {key: digest for each in self._scanned for key, digest in each.rows.items()}
+        both = sorted(written & seen.keys())
+        if both:
+            _expect_unchanged(seen, both, self.run([Call(statements.LOCK_DIGESTS, (bytea_array(both),))])[0])
+        looks = [
+            Call(statements.DIGESTS, (long_keys.first_head(each.start), each.end)) for each in self._scanned
+        ]
+        results = self.run([*calls, *looks])[len(calls) :]
+        for each, result in zip(self._scanned, results, strict=True):
+            self._expect_same(each, result, written)
+
+    def _expect_same(self, seen: Scanned, rows: PGresult, written: set[bytes]) -> None:
+        expected = {key: digest for key, digest in seen.rows.items() if key not in written}
+        for key, digest in _digests(rows):
+            if long_keys.is_long(key):
+                if key not in self.stored and key not in written:
+                    raise Refused(SERIALIZATION_FAILURE, "a long key has come into a scanned range")
+            elif key not in written and expected.pop(key, b"") not in (None, digest):
+                raise Refused(SERIALIZATION_FAILURE, "a row has come into a scanned range, or has changed")
+        if expected:
+            raise Refused(SERIALIZATION_FAILURE, "a row has gone from a scanned range")
+
+
+def _expect_unchanged(seen: dict[bytes, bytes | None], keys: list[bytes], rows: PGresult) -> None:
+    digests = dict(_digests(rows))
+    if any(key not in digests or seen[key] not in (None, digests[key]) for key in keys):
+        raise Refused(SERIALIZATION_FAILURE, "a scanned row has changed")
+
+
+def _digests(rows: PGresult) -> Iterator[tuple[bytes, bytes]]:
+    for number in range(rows.ntuples):
+        yield rows.get_value(number, 0) or b"", bytes.fromhex((rows.get_value(number, 1) or b"").decode())
