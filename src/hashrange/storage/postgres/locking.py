@@ -8,11 +8,12 @@ The transaction is READ COMMITTED and makes sure of what it read by itself:
   the meantime; if it is not, it is inserted and deleted again, which keeps others from inserting it.
 - Keys that everyone reads and hardly anyone writes (`seldom`) are not locked one by one: readers hold the
   fence together, a writer holds it alone. Locks of tables are granted in turn, so a writer gets its turn.
-- Ranges are read without locks and read once more before the commit, when everything else is locked and
-  written: if they look different, the batch starts again. Only one transaction that read a range is
-  at this stage at any time.
+- Ranges are read without locks and read once more before the commit: if they look different, the batch starts
+  again. Whoever writes passes a gate before; from that last look to its commit a transaction that has read a
+  range has the gate to itself, so that the ranges stay as they are.
 
-Why this suffices is in docs/design/008-postgres-isolation.md.
+So at the moment of its commit everything a transaction has read is still so, and that moment is its place in the
+serial order. docs/design/008-postgres-isolation.md has the proof.
 """
 
 import hashlib
@@ -30,7 +31,8 @@ from hashrange.storage.postgres.writes import Writes
 
 _FENCE = Call(statements.FENCE)
 _FENCE_ALONE = Call(statements.FENCE_ALONE)
-_SCANNER = Call(statements.SCANNER)
+_GATE = Call(statements.GATE)
+_GATE_ALONE = Call(statements.GATE_ALONE)
 
 
 class Scanned:
@@ -56,19 +58,19 @@ class LockingTransaction(WriteTransaction):
     def last_calls(self, shard: int) -> list[Call]:
         """Give the writes, unless ranges were read: then they are sent before the last look at these."""
         todo = self._sort_out()
-        calls = self._calls(todo, shard)
-        if not self._scanned:
-            return calls
-        self._confirm(todo, calls)
-        return []
+        calls = writes.calls(todo, self.overlay, shard)
+        alone = any(key.startswith(self._seldom) for key in self.overlay.accepted)
+        fence = [_FENCE_ALONE] if alone else []
+        if self._scanned:
+            self._confirm(fence, todo, calls)
+            return []
+        return [*fence, _GATE, *calls] if calls else []
 
-    def _end_step(self, *, wrote: bool) -> None:
-        # A step that looked at one missing row and did nothing saw it at one moment, which is enough.
-        if wrote or len(self._step_keys) > 1:
-            heads = map(long_keys.head_of, self._step_keys)
-            missing = (key for key in heads if self.stored.get(key, b"") is None)
-            self._guarded.update(key for key in missing if not key.startswith(self._seldom))
-        super()._end_step(wrote=wrote)
+    def _end_step(self) -> None:
+        heads = map(long_keys.head_of, self._step_keys)
+        missing = (key for key in heads if self.stored.get(key, b"") is None)
+        self._guarded.update(key for key in missing if not key.startswith(self._seldom))
+        super()._end_step()
 
     # Reading.
 
@@ -92,6 +94,8 @@ class LockingTransaction(WriteTransaction):
         # All of its rows are there and locked from here on: a number given out on this ground is given once.
         fill, lock = (Call(name, (key,)) for name in (statements.COUNTER_FILL, statements.COUNTER_LOCK))
         rows = self.run([fill, lock])[1]
+        if rows.ntuples < statements.COUNTER_SHARDS:
+            raise self._conflict("a counter was dropped while it was being locked")
         return sum(read_int8(rows.get_value(number, 0)) for number in range(rows.ntuples))
 
     def _scan_stored(
@@ -118,8 +122,6 @@ class LockingTransaction(WriteTransaction):
         seen.end = end
 
     def _open_range(self, start: bytes, end: bytes, *, reverse: bool) -> Scanned:
-        if not self._scanned:
-            self.run([_SCANNER])
         seen = Scanned(end, end) if reverse else Scanned(start, start)
         self._scanned.append(seen)
         return seen
@@ -137,10 +139,11 @@ class LockingTransaction(WriteTransaction):
         todo = writes.sort_out(self.overlay)
         for key in [key for key in todo.puts if self._is_missing(key)]:
             todo.inserts[key] = todo.puts.pop(key)
-        for key in [key for key in todo.deletes if self.stored.get(key, b"") is None]:
-            # Nothing to remove, as long as nobody puts something there.
-            todo.deletes.remove(key)
-            self._guarded.add(key)
+        for key in todo.deletes:
+            if self._is_missing(key):
+                self._guarded.add(key)  # nothing to remove, as long as nobody puts something there
+            elif key not in self.stored and not any(key in seen.rows for seen in self._scanned):
+                todo.holds.add(key)
         for key in self._guarded:
             if key not in todo.inserts and key not in todo.puts:
                 todo.inserts[key] = b""
@@ -153,44 +156,47 @@ class LockingTransaction(WriteTransaction):
             return self.stored[key] is None
         return any(seen.start <= key < seen.end and key not in seen.rows for seen in self._scanned)
 
-    def _calls(self, todo: Writes, shard: int) -> list[Call]:
-        calls = writes.calls(todo, self.overlay, shard)
-        if any(key.startswith(self._seldom) for key in self.overlay.accepted):
-            calls.insert(0, _FENCE_ALONE)
-        return calls
-
     # The last look at ranges.
 
-    def _confirm(self, todo: Writes, calls: list[Call]) -> None:
-        """Write, and see that the ranges which were read are still the same apart from these writes."""
+    def _confirm(self, fence: list[Call], todo: Writes, calls: list[Call]) -> None:
+        """Write, and see that the ranges which were read are still the same apart from these writes.
+
+        What is to be written is locked before the gate: those who have such a row must be able to pass it. Nobody
+        else has anything written once the gate is ours, so nothing has to be waited for then.
+        """
         written = todo.inserts.keys() | todo.puts.keys() | todo.deletes
         seen = {key: digest for each in self._scanned for key, digest in each.rows.items()}
-        both = sorted(written & seen.keys())
-        if both:
-            _expect_unchanged(seen, both, self.run([Call(statements.LOCK_DIGESTS, (bytea_array(both),))])[0])
+        keys = sorted((written & seen.keys()) | (written - self.stored.keys()))
+        if keys or fence:
+            rows = self.run([*fence, Call(statements.LOCK_DIGESTS, (bytea_array(keys),))])[-1]
+            self._expect_unchanged(seen, written, rows)
         looks = [
             Call(statements.DIGESTS, (long_keys.first_head(each.start), each.end)) for each in self._scanned
         ]
-        results = self.run([*calls, *looks])[len(calls) :]
+        results = self.run([_GATE_ALONE, *calls, *looks])[len(calls) + 1 :]
         for each, result in zip(self._scanned, results, strict=True):
             self._expect_same(each, result, written)
+
+    def _expect_unchanged(self, seen: dict[bytes, bytes | None], written: set[bytes], rows: PGresult) -> None:
+        digests = dict(_digests(rows))
+        for key in written & seen.keys():
+            if key not in digests or seen[key] not in (None, digests[key]):
+                raise self._conflict("a scanned row has changed")
 
     def _expect_same(self, seen: Scanned, rows: PGresult, written: set[bytes]) -> None:
         expected = {key: digest for key, digest in seen.rows.items() if key not in written}
         for key, digest in _digests(rows):
             if long_keys.is_long(key):
                 if key not in self.stored and key not in written:
-                    raise Refused(SERIALIZATION_FAILURE, "a long key has come into a scanned range")
+                    raise self._conflict("a long key has come into a scanned range")
             elif key not in written and expected.pop(key, b"") not in (None, digest):
-                raise Refused(SERIALIZATION_FAILURE, "a row has come into a scanned range, or has changed")
+                raise self._conflict("a row has come into a scanned range, or has changed")
         if expected:
-            raise Refused(SERIALIZATION_FAILURE, "a row has gone from a scanned range")
+            raise self._conflict("a row has gone from a scanned range")
 
-
-def _expect_unchanged(seen: dict[bytes, bytes | None], keys: list[bytes], rows: PGresult) -> None:
-    digests = dict(_digests(rows))
-    if any(key not in digests or seen[key] not in (None, digests[key]) for key in keys):
-        raise Refused(SERIALIZATION_FAILURE, "a scanned row has changed")
+    def _conflict(self, why: str) -> Refused:
+        self.failure = Refused(SERIALIZATION_FAILURE, why)
+        return self.failure
 
 
 def _digests(rows: PGresult) -> Iterator[tuple[bytes, bytes]]:

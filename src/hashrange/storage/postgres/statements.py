@@ -15,7 +15,8 @@ ROLLBACK = b"rollback"
 MODE = b"mode"
 FENCE = b"fence"
 FENCE_ALONE = b"fence_alone"
-SCANNER = b"scanner"
+GATE = b"gate"
+GATE_ALONE = b"gate_alone"
 GET = b"get"
 LOCK = b"lock"
 LOCK_NOW = b"lock_now"
@@ -25,6 +26,7 @@ SCAN_KEYS = b"scan_keys"
 DIGESTS = b"digests"
 LOCK_DIGESTS = b"lock_digests"
 INSERT = b"insert"
+HOLD = b"hold"
 PUT = b"put"
 DELETE = b"delete"
 COUNTER = b"counter"
@@ -105,13 +107,19 @@ _LOCKING = {
     MODE: "LOCK TABLE meta IN ROW EXCLUSIVE MODE",
     FENCE: "LOCK TABLE fence IN ROW SHARE MODE",
     FENCE_ALONE: "LOCK TABLE fence IN EXCLUSIVE MODE",
-    SCANNER: "SELECT value FROM meta WHERE name = 'scanner' FOR UPDATE",
+    GATE: "LOCK TABLE fence IN ROW EXCLUSIVE MODE",
+    GATE_ALONE: "LOCK TABLE fence IN SHARE ROW EXCLUSIVE MODE",
     # In key order, so that two who want the same rows wait for each other and not both at once.
     LOCK: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
     LOCK_NOW: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE NOWAIT",
     DIGESTS: "SELECT k, md5(v) FROM rows WHERE k >= $1::bytea AND k < $2::bytea",
     LOCK_DIGESTS: "SELECT k, md5(v) FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
     INSERT: "INSERT INTO rows (k, v) SELECT k, v FROM unnest($1::bytea[], $2::bytea[]) AS new (k, v)",
+    # Locks the rows that are there, changing none, and occupies the keys of those that are not.
+    HOLD: (
+        "INSERT INTO rows (k, v) SELECT k, '' FROM unnest($1::bytea[]) AS new (k) "
+        "ON CONFLICT (k) DO UPDATE SET v = excluded.v WHERE false"
+    ),
 }
 _SERIALIZABLE = {
     # A snapshot beside the serializable transactions could show a state that no serial order has.

@@ -44,6 +44,8 @@ class WriteTransaction:
         written = self.overlay.get(key)
         if not isinstance(written, Unwritten):
             return written
+        if type(key) is not bytes:
+            raise TypeError("keys are bytes")
         self._step_keys.add(key)
         held = self.long_stored if long_keys.is_long(key) else self.stored
         if key not in held:
@@ -109,12 +111,12 @@ class WriteTransaction:
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
-        self._end_step(wrote=bool(self.overlay.own or self.overlay.adds))
+        self._end_step()
         self.overlay.accept()
 
     def discard(self) -> None:
         """Forget what the step wrote."""
-        self._end_step(wrote=False)
+        self._end_step()
         self.overlay.discard()
 
     def run(self, calls: list[Call]) -> list[PGresult]:
@@ -154,7 +156,7 @@ class WriteTransaction:
         """Give the statements that are left to be sent with the commit, after whatever has to come before it."""
         raise NotImplementedError
 
-    def _end_step(self, *, wrote: bool) -> None:
+    def _end_step(self) -> None:
         self.read |= self._step_keys
         self._step_keys.clear()
         self._step += 1
@@ -162,8 +164,6 @@ class WriteTransaction:
     # Reading what was not declared.
 
     def _fetch_one(self, key: bytes) -> None:
-        if type(key) is not bytes:
-            raise TypeError("keys are bytes")
         self._fetch([key])
         if long_keys.is_long(key):
             rows = self.run([long_keys.get_call(key)])[0]

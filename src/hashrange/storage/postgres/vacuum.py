@@ -29,6 +29,8 @@ def give_back(links: Links) -> None:
 
 
 def _drop(link: Link, key: bytes) -> None:
-    rows = link.run([*BEGIN_CALLS, Call(statements.COUNTER_LOCK, (key,))])[-1]
+    # All of its rows have to be there to be locked: one that came up later would be dropped unseen.
+    fill, lock = (Call(name, (key,)) for name in (statements.COUNTER_FILL, statements.COUNTER_LOCK))
+    rows = link.run([*BEGIN_CALLS, fill, lock])[-1]
     is_zero = sum(read_int8(rows.get_value(number, 0)) for number in range(rows.ntuples)) == 0
     link.run([Call(statements.COUNTER_DROP, (key,)), _COMMIT] if is_zero else [_COMMIT])

@@ -12,6 +12,9 @@ class Writes(msgspec.Struct):
     """Rows by what is to be done with them."""
 
     inserts: dict[bytes, bytes] = msgspec.field(default_factory=dict)  # known to be missing: must still be
+    holds: set[bytes] = msgspec.field(
+        default_factory=set
+    )  # to be deleted, and nobody knows if they are there
     puts: dict[bytes, bytes] = msgspec.field(default_factory=dict)
     deletes: set[bytes] = msgspec.field(default_factory=set)
     long: list[Call] = msgspec.field(default_factory=list)
@@ -39,10 +42,12 @@ def sort_out(overlay: Overlay) -> Writes:
 def calls(todo: Writes, overlay: Overlay, shard: int) -> list[Call]:
     """The statements; first those that may have to wait for others, each in key order."""
     found = []
-    for name, rows in ((statements.INSERT, todo.inserts), (statements.PUT, todo.puts)):
-        if rows:
-            keys = sorted(rows)
-            found.append(Call(name, (bytea_array(keys), bytea_array([rows[key] for key in keys]))))
+    if todo.inserts:
+        found.append(_write_call(statements.INSERT, todo.inserts))
+    if todo.holds:
+        found.append(Call(statements.HOLD, (bytea_array(sorted(todo.holds)),)))
+    if todo.puts:
+        found.append(_write_call(statements.PUT, todo.puts))
     if todo.deletes:
         found.append(Call(statements.DELETE, (bytea_array(sorted(todo.deletes)),)))
     found += todo.long
@@ -51,3 +56,8 @@ def calls(todo: Writes, overlay: Overlay, shard: int) -> list[Call]:
         amounts = int8_array(list(adds.values()))
         found.append(Call(statements.ADD, (bytea_array(list(adds)), int4(shard), amounts)))
     return found
+
+
+def _write_call(name: bytes, rows: dict[bytes, bytes]) -> Call:
+    keys = sorted(rows)
+    return Call(name, (bytea_array(keys), bytea_array([rows[key] for key in keys])))
