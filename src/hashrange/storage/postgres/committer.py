@@ -26,9 +26,11 @@ STEPS_MAX = 256
 KEYS_MAX = 1024
 STEPS_BYTES_MAX = 8 * 1024 * 1024
 
-BATCH_ATTEMPTS = 2  # then every step goes by itself
-STEP_ATTEMPTS = 12
-STEP_SECONDS = 5.0  # no more attempts after this time
+# A batch that keeps colliding is taken apart, and then every step goes by itself. No more attempts after these times.
+BATCH_ATTEMPTS = 5
+BATCH_SECONDS = 1.0
+STEP_ATTEMPTS = 30
+STEP_SECONDS = 5.0
 
 _COMMIT = Call(statements.COMMIT)
 
@@ -97,10 +99,13 @@ class Committer:
     def _commit(self, batch: list[Job]) -> Callbacks:
         """Commit a batch and give its callbacks; one that keeps colliding is taken apart."""
         keys = {key for job in batch for key in job.reads}
+        deadline = time.monotonic() + BATCH_SECONDS
         for attempt in range(BATCH_ATTEMPTS):
             try:
                 outcomes, left = self._attempt(batch, keys)
             except Conflict:
+                if time.monotonic() > deadline:
+                    break
                 self._shard = random_shard()  # perhaps it was somebody else's, too
                 back_off(attempt)
                 continue
