@@ -247,7 +247,7 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
     return _postgres().open(
         settings.engine,
         deliver=deliver,
-        seldom=layout.SELDOM_WRITTEN,
+        read_mostly=layout.SELDOM_WRITTEN,
         replicas=settings.replica,
         staleness_seconds=settings.replica_staleness_ms / 1000,
         isolation=settings.postgres_isolation,

@@ -282,7 +282,7 @@ def test_closing_does_not_wait_for_a_database_that_is_away(
     for _ in range(3 * committer.STEPS_MAX):  # three commits
         engine.submit(increment, done)
     assert first.wait(10)
-    monkeypatch.setattr(engine._links, "_patience_seconds", 30.0)  # which nobody may make use of
+    monkeypatch.setattr(engine._pool, "_patience_seconds", 30.0)  # which nobody may make use of
     began = time.monotonic()
     engine.close()
     assert time.monotonic() - began < 5

@@ -193,7 +193,7 @@ def test_dropping_a_counter_does_not_take_a_later_add_along(
     engines: list[PostgresEngine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine, other = engines
-    mine._odd._shard, other._odd._shard = 0, 1
+    mine._undeclared_committer._shard, other._undeclared_committer._shard = 0, 1
     mine.write(lambda tx: tx.add(b"c", 1))
     mine.write(lambda tx: tx.add(b"c", -1))
     threads: list[threading.Thread] = []

@@ -72,7 +72,9 @@ def test_a_role_that_finds_the_tables_needs_no_more_than_to_use_them(
         postgres.execute(
             "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA hashrange TO worker", "opening"
         )
-        with closing(PostgresEngine.open(database.replace("postgres@", "worker@"), seldom=(b"s",))) as engine:
+        with closing(
+            PostgresEngine.open(database.replace("postgres@", "worker@"), read_mostly=(b"s",))
+        ) as engine:
             engine.write(lambda tx: (tx.get(b"s"), tx.put(b"s", b"1"), tx.add(b"c", 1), tx.put(b"k", b"v")))
             assert engine.read(lambda reader: (reader.get(b"k"), reader.counter(b"c"))) == (b"v", 1)
     finally:

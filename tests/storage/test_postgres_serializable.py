@@ -112,7 +112,7 @@ def test_a_read_shows_a_state_of_the_serial_order(
 def test_adds_of_several_servers_to_one_counter_all_get_through(engines: list[Engine]) -> None:
     """They collide where two servers happen to add to the same part of it; then one takes another part."""
     for engine in engines:
-        for writer in (engine._committer, engine._odd):  # type: ignore[attr-defined]
+        for writer in (engine._committer, engine._undeclared_committer):  # type: ignore[attr-defined]
             writer._shard = 0
     waiters: list[Waiter[None]] = []
     for engine in engines * 20:

@@ -16,7 +16,7 @@ from hashrange.storage.postgres import PostgresEngine
 from postgres_server import PostgresServer
 
 LAST = b"\xff" * 9
-SELDOM = b"\x03"
+READ_MOSTLY = b"\x03"
 Step = Callable[[Transaction], Any]
 
 
@@ -36,7 +36,7 @@ def engines(request: pytest.FixtureRequest, postgres: PostgresServer, schema: st
             stack.enter_context(
                 closing(
                     PostgresEngine.open(
-                        postgres.url(), schema_name=schema, seldom=(SELDOM,), isolation=isolation
+                        postgres.url(), schema_name=schema, read_mostly=(READ_MOSTLY,), isolation=isolation
                     )
                 )
             )
@@ -218,14 +218,14 @@ def test_write_skew_on_rows_behind_the_fence(engines: list[Engine]) -> None:
     """A step that relies on a version does not commit beside one that changes it."""
 
     def use(tx: Transaction, *, prefix: bytes) -> str:
-        if tx.get(SELDOM + prefix) is not None:
+        if tx.get(READ_MOSTLY + prefix) is not None:
             return "late"
         tx.put(b"used" + prefix, b"")
         return "used"
 
     def change(tx: Transaction, *, prefix: bytes) -> str:
         used = tx.get(b"used" + prefix) is not None
-        tx.put(SELDOM + prefix, b"2")
+        tx.put(READ_MOSTLY + prefix, b"2")
         return "saw use" if used else "saw nothing"
 
     counts = race(engines, [use, change])

@@ -1,4 +1,4 @@
-"""Where the database is, and how a link to it is made."""
+"""Where the database is, and how a connection to it is made."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres.faults import Broken
 from hashrange.storage.postgres.flavour import Flavour, session_settings
 from hashrange.storage.postgres.isolation import Isolation
-from hashrange.storage.postgres.link import Link
+from hashrange.storage.postgres.pipeline import PipelineConnection
 from hashrange.storage.postgres.statements import statements
 
 # Those that a URL does not set itself. A host that is gone without a word is given up in seconds.
@@ -54,11 +54,11 @@ class Address(msgspec.Struct, kw_only=True):
         except psycopg.Error as error:
             raise Broken(one_line(error)) from error
 
-    def link(self) -> Link:
+    def open_pipeline(self) -> PipelineConnection:
         """Open a connection, set it up and prepare every statement on it."""
         settings = (*session_settings(self.flavour), f'SET search_path = "{self.schema}"')
         known = statements(self.flavour, self.isolation)
-        return Link(self.connect(), settings, known, seconds_max=self.seconds_max)
+        return PipelineConnection(self.connect(), settings, known, seconds_max=self.seconds_max)
 
 
 def address(url: str, *, schema: str, seconds_max: float, leader: bool) -> Address:

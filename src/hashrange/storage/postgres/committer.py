@@ -14,9 +14,9 @@ from hashrange.storage.errors import Closed, Conflict, StorageError, Unavailable
 from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.backoff import back_off
 from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Broken, Refused, translate
-from hashrange.storage.postgres.link import Call
-from hashrange.storage.postgres.links import Links
 from hashrange.storage.postgres.locking import LockingTransaction
+from hashrange.storage.postgres.pipeline import Call
+from hashrange.storage.postgres.pool import Pool
 from hashrange.storage.postgres.serializable import SerializableTransaction
 from hashrange.storage.postgres.transaction import WriteTransaction
 
@@ -48,10 +48,10 @@ class Job(NamedTuple):
 class Committer:
     """One of the writers of a server: its steps commit in the order in which they were submitted."""
 
-    def __init__(self, links: Links, seldom: tuple[bytes, ...], deliver: Deliver) -> None:
+    def __init__(self, pool: Pool, read_mostly: tuple[bytes, ...], deliver: Deliver) -> None:
         """Start the writer thread."""
-        self._links = links
-        self._seldom = seldom
+        self._pool = pool
+        self._read_mostly = read_mostly
         self._deliver = deliver
         self._shard = random_shard()
         self._jobs: deque[Job] = deque()
@@ -148,14 +148,14 @@ class Committer:
             raise _verdict(error) from error
         finally:
             keys |= tx.read
-            if (link := tx.finish()) is not None:
-                self._links.abandon(link)
+            if (connection := tx.finish()) is not None:
+                self._pool.abandon(connection)
         return outcomes, batch[len(outcomes) :]
 
     def _transaction(self) -> WriteTransaction:
-        if self._links.serializable:
-            return SerializableTransaction(self._links)
-        return LockingTransaction(self._links, self._seldom)
+        if self._pool.serializable:
+            return SerializableTransaction(self._pool)
+        return LockingTransaction(self._pool, self._read_mostly)
 
 
 def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
@@ -176,11 +176,11 @@ def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
 
 def commit(tx: WriteTransaction, todo: list[Call]) -> None:
     """Send the last writes and the commit; once they are on the wire only an answer says what became of them."""
-    link = tx.begun_link()
-    link.expect_open()  # what is known to be lost before the commit can be done again
-    link.warned = False
+    connection = tx.begun_connection()
+    connection.expect_open()  # what is known to be lost before the commit can be done again
+    connection.warned = False
     try:
-        ended = link.run([*todo, _COMMIT])[-1]
+        ended = connection.run([*todo, _COMMIT])[-1]
     except Refused as refusal:
         if refusal.at < len(todo) or refusal.is_conflict:
             raise
@@ -189,7 +189,7 @@ def commit(tx: WriteTransaction, todo: list[Call]) -> None:
         raise Unavailable(f"the outcome of a commit is unknown: {error}") from error
     if ended.command_status != b"COMMIT":
         raise Refused(SERIALIZATION_FAILURE, "the transaction was rolled back")
-    if link.warned:
+    if connection.warned:
         # PostgreSQL warns when it stops to wait for its replicas: committed here, perhaps not there.
         raise Unavailable("a commit may not have reached the replicas")
 

@@ -10,14 +10,14 @@ from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.postgres import schema
 from hashrange.storage.postgres.address import Address, address
+from hashrange.storage.postgres.batch_reader import ReadJob
 from hashrange.storage.postgres.committer import Committer, Job, run_inline
-from hashrange.storage.postgres.grouped import ReadJob
 from hashrange.storage.postgres.isolation import Isolation
-from hashrange.storage.postgres.links import Links
-from hashrange.storage.postgres.reader import SnapshotReader
-from hashrange.storage.postgres.reading import Readers, read_on
+from hashrange.storage.postgres.pool import Pool
+from hashrange.storage.postgres.readers import Readers
 from hashrange.storage.postgres.replicas import Replicas
-from hashrange.storage.postgres.vacuum import give_back
+from hashrange.storage.postgres.snapshot import SnapshotReader, read_on
+from hashrange.storage.postgres.vacuum import drop_zero_counters
 from hashrange.storage.postgres.waiting import Waiter
 
 T = TypeVar("T")
@@ -37,21 +37,25 @@ class PostgresEngine:
     shared = True
 
     def __init__(
-        self, place: Address, deliver: Deliver, seldom: tuple[bytes, ...], replicas: Replicas[Readers] | None
+        self,
+        place: Address,
+        deliver: Deliver,
+        read_mostly: tuple[bytes, ...],
+        replicas: Replicas[Readers] | None,
     ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
         self._place = place
-        self._links = Links(place, patience_seconds=PATIENCE_SECONDS)
+        self._pool = Pool(place, patience_seconds=PATIENCE_SECONDS)
         # Requests say what they read. What does not, such as jobs and changes of tables, may take its time, and
         # does so elsewhere. More than one writer for requests carries less: the batches get smaller.
-        self._committer = Committer(self._links, seldom, deliver)
-        self._odd = Committer(self._links, seldom, deliver)
+        self._committer = Committer(self._pool, read_mostly, deliver)
+        self._undeclared_committer = Committer(self._pool, read_mostly, deliver)
         self._threads = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
-        self._readers = Readers(self._links, deliver, self._threads)
+        self._readers = Readers(self._pool, deliver, self._threads)
         self._replicas = replicas
         if replicas is not None:
             replicas.start(
-                self._links,
+                self._pool,
                 place.flavour,
                 lambda each: Readers(each, deliver, self._threads, self._readers),
             )
@@ -64,7 +68,7 @@ class PostgresEngine:
         url: str,
         *,
         deliver: Deliver | None = None,
-        seldom: tuple[bytes, ...] = (),
+        read_mostly: tuple[bytes, ...] = (),
         replicas: Sequence[str] = (),
         staleness_seconds: float = 1.0,
         isolation: str = Isolation.LOCKING.value,
@@ -76,7 +80,7 @@ class PostgresEngine:
         place.wanted = Isolation(isolation)
         others = Replicas[Readers](replicas, schema_name, staleness_seconds) if replicas else None
         schema.prepare(place, create=create)
-        return cls(place, deliver or run_inline, seldom, others)
+        return cls(place, deliver or run_inline, read_mostly, others)
 
     @staticmethod
     def check(url: str) -> str:
@@ -91,10 +95,10 @@ class PostgresEngine:
         return _describe(self._place)
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
-        """Run `step` on one snapshot, on a link nobody else uses meanwhile."""
+        """Run `step` on one snapshot, on a connection nobody else uses meanwhile."""
         if self._closed:
             raise Closed("the engine is closed")
-        return read_on(self._links, step, seconds=seconds)
+        return read_on(self._pool, step, seconds=seconds)
 
     def submit_read(
         self,
@@ -111,7 +115,7 @@ class PostgresEngine:
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step` for the next commit."""
-        (self._committer if reads else self._odd).submit(Job(step, done, reads))
+        (self._committer if reads else self._undeclared_committer).submit(Job(step, done, reads))
 
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Submit `step` and wait until it is committed."""
@@ -121,13 +125,13 @@ class PostgresEngine:
 
     def counters(self) -> list[tuple[bytes, int]]:
         """Give all counters that are not zero, in key order, for copying them."""
-        return read_on(self._links, SnapshotReader.counters)
+        return read_on(self._pool, SnapshotReader.counters)
 
     def maintain(self, budget_pages: int) -> int:
         """Drop what no longer counts; the database gives its own pages back."""
         if self._closed:
             raise Closed("the engine is closed")
-        give_back(self._links)
+        drop_zero_counters(self._pool)
         return 0
 
     def close(self) -> None:
@@ -135,15 +139,15 @@ class PostgresEngine:
         with self._closing:
             if self._closed:
                 return
-            self._links.hurry()
+            self._pool.give_up()
             self._committer.close()
-            self._odd.close()
+            self._undeclared_committer.close()
             if self._replicas is not None:
                 self._replicas.close()
             self._readers.close()
             self._threads.shutdown()
             self._closed = True
-            self._links.close()
+            self._pool.close()
 
 
 def _describe(place: Address) -> str:

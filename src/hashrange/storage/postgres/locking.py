@@ -6,7 +6,7 @@ The transaction is READ COMMITTED and makes sure of what it read by itself:
   so that those who want the same rows wait for each other.
 - A row that is missing cannot be locked. If it is written, it is inserted, which fails if it has come up in
   the meantime; if it is not, it is inserted and deleted again, which keeps others from inserting it.
-- Keys that everyone reads and hardly anyone writes (`seldom`) are not locked one by one: readers hold the
+- Keys that everyone reads and hardly anyone writes (`read_mostly`) are not locked one by one: readers hold the
   fence together, a writer holds it alone. Locks of tables are granted in turn, so a writer gets its turn.
 - Ranges are read without locks and read once more before the commit: if they look different, the batch starts
   again. Whoever writes passes a gate before; from that last look to its commit a transaction that has read a
@@ -24,8 +24,8 @@ from psycopg.pq.abc import PGresult
 from hashrange.storage.postgres import long_keys, statements, writes
 from hashrange.storage.postgres.arrays import bytea_array, read_int8
 from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Refused
-from hashrange.storage.postgres.link import Call
-from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.pipeline import Call
+from hashrange.storage.postgres.pool import Pool
 from hashrange.storage.postgres.transaction import WriteTransaction
 from hashrange.storage.postgres.writes import Writes
 
@@ -49,9 +49,9 @@ class Scanned:
 class LockingTransaction(WriteTransaction):
     """Holds still what it reads by row locks, guards and a last look at its ranges."""
 
-    def __init__(self, links: Links, seldom: tuple[bytes, ...]) -> None:
-        super().__init__(links)
-        self._seldom = seldom
+    def __init__(self, pool: Pool, read_mostly: tuple[bytes, ...]) -> None:
+        super().__init__(pool)
+        self._read_mostly = read_mostly
         self._guarded: set[bytes] = set()  # missing rows that must stay so until the commit
         self._scanned: list[Scanned] = []
 
@@ -59,7 +59,7 @@ class LockingTransaction(WriteTransaction):
         """Give the writes, unless ranges were read: then they are sent before the last look at these."""
         todo = self._sort_out()
         calls = writes.calls(todo, self.overlay, shard)
-        alone = any(key.startswith(self._seldom) for key in self.overlay.accepted)
+        alone = any(key.startswith(self._read_mostly) for key in self.overlay.accepted)
         fence = [_FENCE_ALONE] if alone else []
         if self._scanned:
             self._confirm(fence, todo, calls)
@@ -69,7 +69,7 @@ class LockingTransaction(WriteTransaction):
     def _end_step(self) -> None:
         heads = map(long_keys.head_of, self._step_keys)
         missing = (key for key in heads if self.stored.get(key, b"") is None)
-        self._guarded.update(key for key in missing if not key.startswith(self._seldom))
+        self._guarded.update(key for key in missing if not key.startswith(self._read_mostly))
         super()._end_step()
 
     # Reading.
@@ -83,8 +83,8 @@ class LockingTransaction(WriteTransaction):
         A row that comes up after the statement began counts as missing. Nobody is misled for long: to go by
         that, the batch has to insert it.
         """
-        shared = sorted(key for key in keys if key.startswith(self._seldom))
-        own = sorted(key for key in keys if not key.startswith(self._seldom))
+        shared = sorted(key for key in keys if key.startswith(self._read_mostly))
+        own = sorted(key for key in keys if not key.startswith(self._read_mostly))
         lock = statements.LOCK_NOW if self.stored else statements.LOCK
         calls = [_FENCE, Call(statements.GET, (bytea_array(shared),))] if shared else []
         calls += [Call(lock, (bytea_array(own),))] if own else []

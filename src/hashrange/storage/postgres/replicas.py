@@ -23,8 +23,8 @@ from hashrange.storage.postgres.address import address
 from hashrange.storage.postgres.arrays import int4, int8, read_int8
 from hashrange.storage.postgres.faults import translate
 from hashrange.storage.postgres.flavour import Flavour
-from hashrange.storage.postgres.link import Call, Link
-from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.pipeline import Call, PipelineConnection
+from hashrange.storage.postgres.pool import Pool
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Stale(StorageError):
 class Heart:
     """A thread that writes beats to the leader."""
 
-    def __init__(self, leader: Links, *, interval_seconds: float, now: Callable[[], float]) -> None:
+    def __init__(self, leader: Pool, *, interval_seconds: float, now: Callable[[], float]) -> None:
         """Start to beat."""
         self._leader = leader
         self._interval_seconds = interval_seconds
@@ -73,20 +73,22 @@ class Heart:
             self._sent[number] = self._now()
             self._sent.pop(number - _BEATS_KEPT, None)
             try:
-                link, _ = self._leader.first([Call(statements.BEAT, (self._slot, self._nonce, int8(number)))])
-                self._leader.give_back(link)
+                connection, _ = self._leader.begin(
+                    [Call(statements.BEAT, (self._slot, self._nonce, int8(number)))]
+                )
+                self._leader.release(connection)
             except Exception as error:  # noqa: BLE001 - replicas grow stale, and the leader is asked instead
                 log.warning("no beat: %s", error)
 
 
 class Replica:
-    """The links to one replica, for reading only; like `Links`, but it gives nothing that is too old."""
+    """The connections to one replica, for reading only; like `Pool`, but it gives nothing that is too old."""
 
     serializable = False  # no replica can be; what it gives is eventually consistent
 
-    def __init__(self, name: str, links: Links, heart: Heart, *, staleness_seconds: float) -> None:
+    def __init__(self, name: str, pool: Pool, heart: Heart, *, staleness_seconds: float) -> None:
         self._name = name
-        self._links = links
+        self._pool = pool
         self._heart = heart
         self._staleness_seconds = staleness_seconds
         self.is_good = False  # known to answer, and with nothing too old
@@ -96,39 +98,39 @@ class Replica:
     def probe(self) -> None:
         """See whether it can be asked again."""
         try:
-            link, _ = self.first([Call(statements.SNAPSHOT), Call(statements.COMMIT)])
+            connection, _ = self.begin([Call(statements.SNAPSHOT), Call(statements.COMMIT)])
         except Stale:
             return
-        self._links.give_back(link)
+        self._pool.release(connection)
         if self._trouble is not None:
             self._trouble = None
             log.info("replica %s is asked again", self._name)
         self.is_good = True
 
-    def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
+    def begin(self, calls: Sequence[Call]) -> tuple[PipelineConnection, list[PGresult]]:
         """Run the first statements of a transaction, and see how old the answer may be."""
         at = 1 if calls[0].name == statements.SNAPSHOT else 0
         asked = [*calls[:at], self._heart.question, *calls[at:]]
         try:
-            link, results = self._links.first(asked)
+            connection, results = self._pool.begin(asked)
         except Exception as error:
             raise self._stale(str(translate(error))) from error
         if self._heart.age_seconds(results.pop(at)) > self._staleness_seconds:
-            self._links.abandon(link)
+            self._pool.abandon(connection)
             raise self._stale(_BEHIND)
-        return link, results
+        return connection, results
 
-    def give_back(self, link: Link) -> None:
-        """Keep a link for the next."""
-        self._links.give_back(link)
+    def release(self, connection: PipelineConnection) -> None:
+        """Keep a connection for the next."""
+        self._pool.release(connection)
 
-    def abandon(self, link: Link) -> None:
-        """Take back a link in the middle of a transaction."""
-        self._links.abandon(link)
+    def abandon(self, connection: PipelineConnection) -> None:
+        """Take back a connection in the middle of a transaction."""
+        self._pool.abandon(connection)
 
     def close(self) -> None:
-        """Close every link."""
-        self._links.close()
+        """Close every connection."""
+        self._pool.close()
 
     def _stale(self, why: str) -> Stale:
         """Ask it no more, and say so unless that was said. At the start it is behind until the first beat."""
@@ -165,15 +167,13 @@ class Replicas(Generic[R]):
         self._stopping = threading.Event()
         self._prober = threading.Thread(target=self._probe, name="hashrange-probe", daemon=True)
 
-    def start(self, leader: Links, flavour: Flavour, answering: Callable[[Replica], R]) -> None:
+    def start(self, leader: Pool, flavour: Flavour, answering: Callable[[Replica], R]) -> None:
         """Start to beat on the leader; `answering` makes what answers reads from a replica."""
         self._heart = Heart(leader, interval_seconds=self._staleness_seconds / 4, now=time.monotonic)
         for place in self._places:
             place.flavour = flavour
-            links = Links(place, patience_seconds=0)
-            replica = Replica(
-                place.description, links, self._heart, staleness_seconds=self._staleness_seconds
-            )
+            pool = Pool(place, patience_seconds=0)
+            replica = Replica(place.description, pool, self._heart, staleness_seconds=self._staleness_seconds)
             self._all.append((replica, answering(replica)))
         self._prober.start()
 

@@ -8,7 +8,7 @@ from psycopg.pq.abc import PGresult
 
 from hashrange.storage.postgres import statements, writes
 from hashrange.storage.postgres.arrays import bytea_array, read_int8
-from hashrange.storage.postgres.link import Call
+from hashrange.storage.postgres.pipeline import Call
 from hashrange.storage.postgres.transaction import WriteTransaction
 
 

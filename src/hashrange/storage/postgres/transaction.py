@@ -11,12 +11,11 @@ from psycopg.pq.abc import PGresult
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import int8
-from hashrange.storage.postgres.link import Call, Link
-from hashrange.storage.postgres.links import Links
 from hashrange.storage.postgres.overlay import Overlay, Unwritten, merged
-from hashrange.storage.postgres.paging import read_range
-from hashrange.storage.postgres.reader import rows_of
-from hashrange.storage.postgres.scanning import Scan
+from hashrange.storage.postgres.pipeline import Call, PipelineConnection
+from hashrange.storage.postgres.pool import Pool
+from hashrange.storage.postgres.ranges import Scan, read_range
+from hashrange.storage.postgres.snapshot import rows_of
 
 COUNTER_MAX = 2**62
 BEGIN_CALLS = (Call(statements.BEGIN), Call(statements.MODE))
@@ -25,9 +24,9 @@ BEGIN_CALLS = (Call(statements.BEGIN), Call(statements.MODE))
 class WriteTransaction:
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
-    def __init__(self, links: Links) -> None:
-        self._links = links
-        self._link: Link | None = None
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._connection: PipelineConnection | None = None
         self._step = 0
         self._step_keys: set[bytes] = set()
         self.failure: Exception | None = None  # trouble of the engine's own, even if a step has swallowed it
@@ -124,10 +123,10 @@ class WriteTransaction:
         if self.failure is not None:
             raise self.failure
         try:
-            if self._link is None:
-                self._link, results = self._links.first([*BEGIN_CALLS, *calls])
+            if self._connection is None:
+                self._connection, results = self._pool.begin([*BEGIN_CALLS, *calls])
                 return results[len(BEGIN_CALLS) :]
-            return self._link.run(calls)
+            return self._connection.run(calls)
         except Exception as error:
             self.failure = error
             raise
@@ -135,22 +134,22 @@ class WriteTransaction:
     @property
     def begun(self) -> bool:
         """Whether there is anything to commit or to let go of."""
-        return self._link is not None
+        return self._connection is not None
 
-    def begun_link(self) -> Link:
-        """The link, with the transaction begun on it."""
-        if self._link is None:
+    def begun_connection(self) -> PipelineConnection:
+        """The connection, with the transaction begun on it."""
+        if self._connection is None:
             self.run([])
-        if self._link is None:
+        if self._connection is None:
             raise StorageError("the transaction did not begin")
-        return self._link
+        return self._connection
 
-    def finish(self) -> Link | None:
-        """Give up the link, if there is one; what is under way on it is the taker's affair."""
+    def finish(self) -> PipelineConnection | None:
+        """Give up the connection, if there is one; what is under way on it is the taker's affair."""
         self.failure = StorageError("a transaction does not outlive its step")
         self._step += 1
-        link, self._link = self._link, None
-        return link
+        connection, self._connection = self._connection, None
+        return connection
 
     def last_calls(self, shard: int) -> list[Call]:
         """Give the statements that are left to be sent with the commit, after whatever has to come before it."""

@@ -4,8 +4,8 @@ import msgspec
 
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array, int4, int8_array
-from hashrange.storage.postgres.link import Call
 from hashrange.storage.postgres.overlay import Overlay
+from hashrange.storage.postgres.pipeline import Call
 
 
 class Writes(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""The links to one database: a few are kept for the next who asks, and lost ones are replaced."""
+"""The connections to one database: a few idle ones are kept for the next who asks, and lost ones are replaced."""
 
 import logging
 import threading
@@ -12,70 +12,70 @@ from hashrange.storage.errors import Closed, Unavailable
 from hashrange.storage.postgres.address import Address
 from hashrange.storage.postgres.faults import Broken, Refused
 from hashrange.storage.postgres.isolation import Isolation
-from hashrange.storage.postgres.link import Call, Link
+from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 
 log = logging.getLogger(__name__)
 
-IDLE_LINKS_MAX = 16
+IDLE_CONNECTIONS_MAX = 16
 PAUSE_SECONDS_FIRST = 0.02
 PAUSE_SECONDS_MOST = 0.5
 
 
-class Source(Protocol):
-    """Where reads begin: the leader, or a replica."""
+class ConnectionSource(Protocol):
+    """Where reads get their connections: from the leader, or from a replica."""
 
     @property
     def serializable(self) -> bool:
         """Whether snapshots are serializable transactions: then what was read counts once they have committed."""
 
-    def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
-        """Run the first statements of a transaction on whichever link works."""
+    def begin(self, calls: Sequence[Call]) -> tuple[PipelineConnection, list[PGresult]]:
+        """Run the first statements of a transaction on whichever connection works."""
 
-    def give_back(self, link: Link) -> None:
-        """Keep a link that is between transactions for the next."""
+    def release(self, connection: PipelineConnection) -> None:
+        """Keep a connection that is between transactions for the next."""
 
-    def abandon(self, link: Link) -> None:
-        """Take back a link in the middle of a transaction that is not to be."""
+    def abandon(self, connection: PipelineConnection) -> None:
+        """Take back a connection in the middle of a transaction that is not to be."""
 
 
-class Links:
-    """A free list of links. One link serves one thread at a time."""
+class Pool:
+    """A list of idle connections. One connection serves one thread at a time."""
 
     def __init__(self, place: Address, *, patience_seconds: float) -> None:
-        """Begin without links; how long to look for a server that answers is up to the owner."""
+        """Begin without connections; how long to look for a server that answers is up to the owner."""
         self._place = place
         self._patience_seconds = patience_seconds
-        self._idle: list[Link] = []
+        self._idle: list[PipelineConnection] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._is_lost = False  # as far as it was logged
-        self._is_hurried = False
+        self._is_given_up = False
         self.serializable = place.isolation is Isolation.SERIALIZABLE
 
-    def take(self) -> Link:
-        """Give a link that nobody else uses, an idle one or a new one."""
+    def acquire(self) -> PipelineConnection:
+        """Give a connection that nobody else uses, an idle one or a new one."""
         with self._lock:
             if self._closed.is_set():
                 raise Closed("the engine is closed")
             if self._idle:
                 return self._idle.pop()
-        return self._place.link()
+        return self._place.open_pipeline()
 
-    def give_back(self, link: Link) -> None:
-        """Keep a link that is between transactions for the next."""
+    def release(self, connection: PipelineConnection) -> None:
+        """Keep a connection that is between transactions for the next."""
         with self._lock:
-            if not self._closed.is_set() and len(self._idle) < IDLE_LINKS_MAX and not link.broken:
-                self._idle.append(link)
+            if not self._closed.is_set() and len(self._idle) < IDLE_CONNECTIONS_MAX and not connection.broken:
+                self._idle.append(connection)
                 return
-        link.close()
+        connection.close()
 
-    def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
-        """Run the first statements of a transaction on whichever link works.
+    def begin(self, calls: Sequence[Call]) -> tuple[PipelineConnection, list[PGresult]]:
+        """Run the first statements of a transaction on whichever connection works.
 
-        Nothing has happened yet that could not happen again, so a lost link is replaced and a server that
+        Nothing has happened yet that could not happen again, so a lost connection is replaced and a server that
         is being replaced is waited for.
         """
-        if self._is_hurried and self._is_lost:
+        if self._is_given_up and self._is_lost:
             raise Unavailable(f"{self._place.description} cannot be reached")
         deadline = time.monotonic() + self._patience_seconds
         pause = PAUSE_SECONDS_FIRST
@@ -83,9 +83,9 @@ class Links:
             try:
                 begun = self._attempt(calls)
             except Broken as error:
-                # An idle link that has ended is no news, but the second one was new.
+                # An idle connection that has ended is no news, but the second one was new.
                 is_news = pause > PAUSE_SECONDS_FIRST
-                is_over = time.monotonic() + pause > deadline or (self._is_hurried and is_news)
+                is_over = time.monotonic() + pause > deadline or (self._is_given_up and is_news)
                 gives_up = is_over or self._closed.wait(pause)
                 if gives_up or is_news:
                     self._say_lost(error)
@@ -97,34 +97,34 @@ class Links:
                 self._say_found()
                 return begun
 
-    def hurry(self) -> None:
+    def give_up(self) -> None:
         """Wait for nobody any more: the end is near, and what cannot be done at once is not done."""
-        self._is_hurried = True
+        self._is_given_up = True
 
     def close(self) -> None:
-        """Close every link that is not in use; those in use are closed when given back."""
+        """Close every connection that is not in use; those in use are closed when given back."""
         self._closed.set()
         self._drop_idle()
 
-    def _attempt(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
-        link = self.take()
+    def _attempt(self, calls: Sequence[Call]) -> tuple[PipelineConnection, list[PGresult]]:
+        connection = self.acquire()
         try:
-            return link, link.run(calls)
+            return connection, connection.run(calls)
         except Refused as refusal:
             if refusal.ends_session:
-                link.close()
+                connection.close()
                 raise Broken(str(refusal)) from refusal
-            self.abandon(link)
+            self.abandon(connection)
             raise
         except BaseException:
-            link.close()
+            connection.close()
             raise
 
-    def abandon(self, link: Link) -> None:
-        """Take back a link in the middle of a transaction that is not to be."""
-        if not link.broken and not link.idle:
-            link.leave([ROLLBACK_CALL])
-        self.give_back(link)
+    def abandon(self, connection: PipelineConnection) -> None:
+        """Take back a connection in the middle of a transaction that is not to be."""
+        if not connection.broken and not connection.idle:
+            connection.send_and_forget([ROLLBACK_CALL])
+        self.release(connection)
 
     def _say_lost(self, error: Broken) -> None:
         if not self._is_lost:
@@ -143,8 +143,8 @@ class Links:
     def _drop_idle(self) -> None:
         with self._lock:
             dropped, self._idle = self._idle, []
-        for link in dropped:
-            link.close()
+        for connection in dropped:
+            connection.close()
 
 
 ROLLBACK_CALL = Call(b"rollback")

@@ -7,7 +7,7 @@ _PREFIX_BYTES = 7  # ranges that begin alike have rows alike
 _KEPT_MAX = 1024
 
 
-class Appetite:
+class ReadAhead:
     """Remembers what rows weighed lately; used by one thread."""
 
     __slots__ = ("_row_bytes",)

@@ -31,7 +31,7 @@ class Call(NamedTuple):
     parameters: Sequence[bytes | None] = ()
 
 
-class Link:
+class PipelineConnection:
     """One connection, used by one thread at a time. After `Broken` it is of no more use."""
 
     __slots__ = ("_connection", "_owed", "_pg", "_poll", "_seconds_max", "warned")
@@ -62,7 +62,7 @@ class Link:
         self.send(calls)
         return self.receive(len(calls))
 
-    def leave(self, calls: Sequence[Call]) -> None:
+    def send_and_forget(self, calls: Sequence[Call]) -> None:
         """Send statements whose results nobody needs; the next run takes them off the wire.
 
         A connection that is lost by now is closed, and that is all: nothing was at stake.

@@ -1,4 +1,4 @@
-"""Grouped reads: requests that wait while a read is on its way share the next one."""
+"""Batched reads: requests that wait while a read is on its way share the next one."""
 
 import threading
 from collections import deque
@@ -13,15 +13,15 @@ from psycopg.pq.abc import PGresult
 from hashrange.storage.engine import Deliver, Done, Reader
 from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.postgres import long_keys, statements
-from hashrange.storage.postgres.appetite import Appetite
 from hashrange.storage.postgres.arrays import bytea_array, int8, read_int8
 from hashrange.storage.postgres.backoff import back_off
 from hashrange.storage.postgres.committer import run_callbacks
 from hashrange.storage.postgres.faults import Broken, Refused, translate
-from hashrange.storage.postgres.link import Call, Link
-from hashrange.storage.postgres.links import Source
-from hashrange.storage.postgres.reader import end_snapshot, rows_of
+from hashrange.storage.postgres.pipeline import Call, PipelineConnection
+from hashrange.storage.postgres.pool import ConnectionSource
+from hashrange.storage.postgres.read_ahead import ReadAhead
 from hashrange.storage.postgres.replicas import Stale
+from hashrange.storage.postgres.snapshot import end_snapshot, rows_of
 
 KEYS_MAX = 128  # a row may have 400 KB
 STEPS_MAX = 16  # of those that read ranges
@@ -63,21 +63,21 @@ class Counter(NamedTuple):
     key: bytes
 
 
-What = bytes | Range | Counter
+ReadKey = bytes | Range | Counter
 
 
-class Wanted(BaseException):
-    """The step wants something that was not read along. No step's own handlers are meant to catch this."""
+class Missing(BaseException):
+    """The step reads something that was not prefetched. No step's own handlers are meant to catch this."""
 
-    def __init__(self, what: What | None) -> None:
+    def __init__(self, read_key: ReadKey | None) -> None:
         super().__init__()
-        self.what = what  # a key, a range, a counter; None for what cannot be read in a group
+        self.read_key = read_key  # None for what cannot be read in a batch
 
 
-class Known(msgspec.Struct):
+class Prefetched(msgspec.Struct):
     """The engine's `Reader` over what was read together, and so in one snapshot."""
 
-    appetite: Appetite
+    read_ahead: ReadAhead
     rows: dict[bytes, bytes | None] = msgspec.field(default_factory=dict)
     ranges: dict[Range, PGresult] = msgspec.field(default_factory=dict)
     counters: dict[bytes, int] = msgspec.field(default_factory=dict)
@@ -87,7 +87,7 @@ class Known(msgspec.Struct):
         try:
             return self.rows[key]
         except KeyError:
-            raise Wanted(None if long_keys.is_long(key) else key) from None
+            raise Missing(None if long_keys.is_long(key) else key) from None
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
@@ -95,36 +95,36 @@ class Known(msgspec.Struct):
         """Give the rows with start <= key < end, as far as they were read."""
         if start >= end or (limit is not None and limit <= 0):
             return iter(())
-        rows = self.appetite.rows(start)
-        wanted = Range(start, end, reverse, rows if limit is None else min(limit, rows))
-        if wanted not in self.ranges:
-            raise Wanted(wanted)
-        return islice(_rows_in(self.ranges[wanted], wanted.rows), limit)
+        rows = self.read_ahead.rows(start)
+        key_range = Range(start, end, reverse, rows if limit is None else min(limit, rows))
+        if key_range not in self.ranges:
+            raise Missing(key_range)
+        return islice(_rows_in(self.ranges[key_range], key_range.rows), limit)
 
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""
         try:
             return self.counters[key]
         except KeyError:
-            raise Wanted(Counter(key)) from None
+            raise Missing(Counter(key)) from None
 
 
 def _rows_in(page: PGresult, complete: int) -> Iterator[tuple[bytes, bytes]]:
     for number in range(min(page.ntuples, complete)):
         key = page.get_value(number, 0) or b""
         if long_keys.is_long(key):
-            raise Wanted(None)
+            raise Missing(None)
         yield key, page.get_value(number, 1) or b""
     if page.ntuples > complete:
-        raise Wanted(None)
+        raise Missing(None)
 
 
-class Grouping:
+class BatchReader:
     """A thread that takes whatever steps wait and reads for all of them at once."""
 
     def __init__(
         self,
-        source: Source,
+        source: ConnectionSource,
         deliver: Deliver,
         read_alone: Callable[[ReadJob], None],
         read_elsewhere: Callable[[ReadJob], None],
@@ -134,7 +134,7 @@ class Grouping:
         self._deliver = deliver
         self._read_alone = read_alone
         self._read_elsewhere = read_elsewhere
-        self._appetite = Appetite()
+        self._read_ahead = ReadAhead()
         self._jobs: deque[ReadJob] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -202,7 +202,7 @@ class Grouping:
         raise NotImplementedError
 
 
-class RowReader(Grouping):
+class RowReader(BatchReader):
     """Reads single rows for steps that say which: one statement, and no transaction around it."""
 
     def _is_full(self, steps: int, keys: int) -> bool:
@@ -212,109 +212,111 @@ class RowReader(Grouping):
         keys = list({key for job in batch for key in job.reads if not long_keys.is_long(key)})
         get = Call(statements.GET, (bytea_array(keys),))
         calls = [_SNAPSHOT, get, _COMMIT] if self._source.serializable else [get]
-        link, results = self._source.first(calls)
+        connection, results = self._source.begin(calls)
         rows: dict[bytes, bytes | None] = dict.fromkeys(keys)
         rows.update(rows_of(results[calls.index(get)]))
-        self._source.give_back(link)
-        known = Known(self._appetite, rows)
+        self._source.release(connection)
+        prefetched = Prefetched(self._read_ahead, rows)
         outcomes: Callbacks = []
         left: list[ReadJob] = []
         for job in batch:
             try:
-                outcomes.append(outcome(known, job))
-            except Wanted:
+                outcomes.append(outcome(prefetched, job))
+            except Missing:
                 left.append(job)
         return outcomes, left
 
 
-class RangeReader(Grouping):
+class RangeReader(BatchReader):
     """Finds out by trying what steps read: each round reads, for all of them, what they stopped at."""
 
     def _is_full(self, steps: int, keys: int) -> bool:
         return steps >= STEPS_MAX
 
     def _read(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
-        known = Known(self._appetite)
+        prefetched = Prefetched(self._read_ahead)
         outcomes: Callbacks = []
         alone: list[ReadJob] = []
         stopped = batch
-        link: Link | None = None
+        connection: PipelineConnection | None = None
         confirm = self._source.serializable
         try:
             for _ in range(ROUNDS_MAX):
-                stopped, wanted = self._try(known, stopped, outcomes, alone)
+                stopped, missing = self._try(prefetched, stopped, outcomes, alone)
                 if not stopped:
                     break
                 try:
-                    link = self._fetch(link, known, wanted)
+                    connection = self._fetch(connection, prefetched, missing)
                 except (Broken, Refused):
-                    if link is None or confirm:
+                    if connection is None or confirm:
                         raise
                     break  # the snapshot is lost: those who stopped get one of their own
             else:
-                stopped, _ = self._try(known, stopped, outcomes, alone)
-            if link is not None:
-                if not link.broken:
-                    end_snapshot(link, confirm=confirm)
-                self._source.give_back(link)
+                stopped, _ = self._try(prefetched, stopped, outcomes, alone)
+            if connection is not None:
+                if not connection.broken:
+                    end_snapshot(connection, confirm=confirm)
+                self._source.release(connection)
         except BaseException as error:
-            if link is None:
+            if connection is None:
                 raise
-            self._source.abandon(link)
-            if not isinstance(error, Broken):
+            self._source.abandon(connection)
+            if not isinstance(error, Broken | Refused) or (isinstance(error, Refused) and error.is_conflict):
                 raise
             return [], batch  # what has no commit does not count: everyone gets a snapshot of their own
-        self._learn(known)
+        self._learn(prefetched)
         return outcomes, alone + stopped
 
-    def _learn(self, known: Known) -> None:
+    def _learn(self, prefetched: Prefetched) -> None:
         # Not before the batch is over: within it, the same scan has to ask for the same.
-        for each, page in known.ranges.items():
+        for key_range, page in prefetched.ranges.items():
             if page.ntuples:
-                self._appetite.learn(each.start, len(page.get_value(0, 1) or b""))
+                self._read_ahead.learn(key_range.start, len(page.get_value(0, 1) or b""))
 
     def _try(
-        self, known: Known, jobs: Sequence[ReadJob], outcomes: Callbacks, alone: list[ReadJob]
-    ) -> tuple[list[ReadJob], set[What]]:
+        self, prefetched: Prefetched, jobs: Sequence[ReadJob], outcomes: Callbacks, alone: list[ReadJob]
+    ) -> tuple[list[ReadJob], set[ReadKey]]:
         """Run steps as far as they come; gives those who stopped, and what they stopped at."""
         stopped: list[ReadJob] = []
-        wanted: set[What] = set()
+        missing: set[ReadKey] = set()
         for job in jobs:
             try:
-                outcomes.append(outcome(known, job))
-            except Wanted as stop:
-                if stop.what is None:
+                outcomes.append(outcome(prefetched, job))
+            except Missing as stop:
+                if stop.read_key is None:
                     alone.append(job)
                 else:
                     stopped.append(job)
-                    wanted.add(stop.what)
-                    wanted.update(key for key in job.reads if key not in known.rows)
-        return stopped, wanted
+                    missing.add(stop.read_key)
+                    missing.update(key for key in job.reads if key not in prefetched.rows)
+        return stopped, missing
 
-    def _fetch(self, link: Link | None, known: Known, whats: set[What]) -> Link:
-        keys = [what for what in whats if isinstance(what, bytes)]
-        ranges = [what for what in whats if isinstance(what, Range)]
-        counters = [what for what in whats if isinstance(what, Counter)]
+    def _fetch(
+        self, connection: PipelineConnection | None, prefetched: Prefetched, missing: set[ReadKey]
+    ) -> PipelineConnection:
+        keys = [key for key in missing if isinstance(key, bytes)]
+        ranges = [key for key in missing if isinstance(key, Range)]
+        counters = [key for key in missing if isinstance(key, Counter)]
         calls = [Call(statements.GET, (bytea_array(keys),))]
-        calls += [each.call() for each in ranges]
-        calls += [Call(statements.COUNTER, (each.key,)) for each in counters]
-        if link is None:
-            link, (_, *results) = self._source.first([_SNAPSHOT, *calls])
+        calls += [key_range.call() for key_range in ranges]
+        calls += [Call(statements.COUNTER, (counter.key,)) for counter in counters]
+        if connection is None:
+            connection, (_, *results) = self._source.begin([_SNAPSHOT, *calls])
         else:
-            results = link.run(calls)
-        known.rows.update(dict.fromkeys(keys))
-        known.rows.update(rows_of(results[0]))
-        known.ranges.update(zip(ranges, results[1 : len(ranges) + 1], strict=True))
+            results = connection.run(calls)
+        prefetched.rows.update(dict.fromkeys(keys))
+        prefetched.rows.update(rows_of(results[0]))
+        prefetched.ranges.update(zip(ranges, results[1 : len(ranges) + 1], strict=True))
         sums = (read_int8(result.get_value(0, 0)) for result in results[len(ranges) + 1 :])
-        known.counters.update(zip((each.key for each in counters), sums, strict=True))
-        return link
+        prefetched.counters.update(zip((counter.key for counter in counters), sums, strict=True))
+        return connection
 
 
-def outcome(known: Known, job: ReadJob) -> Callable[[], None]:
-    """Run a step on what is known, and give its callback."""
+def outcome(prefetched: Prefetched, job: ReadJob) -> Callable[[], None]:
+    """Run a step on what was prefetched, and give its callback."""
     try:
-        return partial(job.done, job.step(known), None)
-    except Wanted:
+        return partial(job.done, job.step(prefetched), None)
+    except Missing:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
         return partial(job.done, None, error)
