@@ -44,8 +44,8 @@ class Trips:
         self._server = Server(Settings(engine=url, port=0, transition_ms=0))
         engine, port = self._run(self._server.start())
         assert isinstance(engine, PostgresEngine)
-        self.writer = engine._committer._thread
-        self.reader = engine._readers._ranges._thread
+        self.writer = engine._committer._worker.thread
+        self.reader = engine._readers._ranges._worker.thread
         self.serving = Serving(None, f"http://127.0.0.1:{port}", None)  # type: ignore[arg-type]
 
     def _run(self, work: Any) -> Any:

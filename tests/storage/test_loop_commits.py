@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import SqliteEngine, committer, pace
@@ -212,7 +213,7 @@ def test_a_real_loop(tmp_path: Path) -> None:
         loop = asyncio.get_running_loop()
         engine = SqliteEngine.open(
             tmp_path,
-            deliver=lambda callbacks: loop.call_soon_threadsafe(committer.run_inline, callbacks),
+            deliver=lambda callbacks: loop.call_soon_threadsafe(run_inline, callbacks),
             soon=loop.call_soon,
         )
         futures = []

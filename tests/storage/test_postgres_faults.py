@@ -14,7 +14,7 @@ from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.errors import Conflict, Unavailable
 from hashrange.storage.postgres import PostgresEngine, committer
 from hashrange.storage.postgres import engine as engine_module
-from hashrange.storage.postgres.waiting import Waiter
+from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer, postgres_server
 from tcp_proxy import Proxy
 

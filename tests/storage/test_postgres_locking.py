@@ -10,7 +10,7 @@ import pytest
 
 from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.postgres import PostgresEngine, committer, vacuum
-from hashrange.storage.postgres.waiting import Waiter
+from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer
 
 BLOCKED_SECONDS = 0.4  # what has not happened by then is taken to wait for a lock

@@ -10,7 +10,7 @@ from hashrange.storage.engine import Reader
 from hashrange.storage.postgres import PostgresEngine, batch_reader
 from hashrange.storage.postgres.pipeline import Call
 from hashrange.storage.postgres.read_ahead import ROWS_MAX, ReadAhead
-from hashrange.storage.postgres.waiting import Waiter
+from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer
 
 

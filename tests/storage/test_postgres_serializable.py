@@ -9,7 +9,7 @@ import pytest
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import Conflict
 from hashrange.storage.postgres import PostgresEngine, committer
-from hashrange.storage.postgres.waiting import Waiter
+from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer
 
 

@@ -1,7 +1,6 @@
 """Batched reads: requests that wait while a read is on its way share the next one."""
 
-import threading
-from collections import deque
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -10,12 +9,13 @@ from typing import Any, NamedTuple
 import msgspec
 from psycopg.pq.abc import PGresult
 
+from hashrange.storage.batch_worker import BatchWorker
+from hashrange.storage.delivery import Callbacks, run_callbacks
 from hashrange.storage.engine import Deliver, Done, Reader
-from hashrange.storage.errors import Closed, StorageError
+from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array, int8, read_int8
 from hashrange.storage.postgres.backoff import back_off
-from hashrange.storage.postgres.committer import run_callbacks
 from hashrange.storage.postgres.faults import Broken, Refused, translate
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from hashrange.storage.postgres.pool import ConnectionSource
@@ -23,15 +23,11 @@ from hashrange.storage.postgres.read_ahead import ReadAhead
 from hashrange.storage.postgres.replicas import Stale
 from hashrange.storage.postgres.snapshot import end_snapshot, rows_of
 
-KEYS_MAX = 128  # a row may have 400 KB
-STEPS_MAX = 16  # of those that read ranges
 ROUNDS_MAX = 3
 ATTEMPTS = 8
 
 _SNAPSHOT = Call(statements.SNAPSHOT)
 _COMMIT = Call(statements.COMMIT)
-
-Callbacks = list[Callable[[], None]]
 
 
 class ReadJob(NamedTuple):
@@ -122,6 +118,9 @@ def _rows_in(page: PGresult, complete: int) -> Iterator[tuple[bytes, bytes]]:
 class BatchReader:
     """A thread that takes whatever steps wait and reads for all of them at once."""
 
+    jobs_max = sys.maxsize
+    keys_max = sys.maxsize
+
     def __init__(
         self,
         source: ConnectionSource,
@@ -135,42 +134,31 @@ class BatchReader:
         self._read_alone = read_alone
         self._read_elsewhere = read_elsewhere
         self._read_ahead = ReadAhead()
-        self._jobs: deque[ReadJob] = deque()
-        self._changed = threading.Condition()
-        self._closing = False
-        self._thread = threading.Thread(target=self._run, name="hashrange-reader", daemon=True)
-        self._thread.start()
+        self._worker = BatchWorker(
+            "hashrange-reader", self._run, jobs_max=self.jobs_max, keys_max=self.keys_max
+        )
 
     def submit(self, job: ReadJob) -> None:
         """Queue a step for the next read."""
-        with self._changed:
-            if not self._closing:
-                self._jobs.append(job)
-                self._changed.notify()
-                return
-        job.done(None, Closed("the engine is closed"))
+        self._worker.submit(job)
 
     def close(self) -> None:
         """Finish everything queued and end the thread."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
-        self._thread.join()
+        self._worker.close()
 
-    def _run(self) -> None:
-        while batch := self._next():
-            try:
-                outcomes, left = self._read_again(batch)
-            except Stale:
-                outcomes, left = [], []
-                for job in batch:
-                    self._read_elsewhere(job)
-            except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
-                outcomes, left = _fail_all(batch, translate(error)), []
-            for job in left:
-                self._read_alone(job)
-            if outcomes:
-                run_callbacks(self._deliver, outcomes)
+    def _run(self, batch: list[ReadJob]) -> None:
+        try:
+            outcomes, left = self._read_again(batch)
+        except Stale:
+            outcomes, left = [], []
+            for job in batch:
+                self._read_elsewhere(job)
+        except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
+            outcomes, left = _fail_all(batch, translate(error)), []
+        for job in left:
+            self._read_alone(job)
+        if outcomes:
+            run_callbacks(self._deliver, outcomes)
 
     def _read_again(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
         """Read, and once more if the snapshot collides with a write, which only serializable ones do."""
@@ -183,20 +171,6 @@ class BatchReader:
             back_off(attempt)
         raise AssertionError("the last attempt gives or raises")
 
-    def _next(self) -> list[ReadJob]:
-        with self._changed:
-            while not self._jobs and not self._closing:
-                self._changed.wait()
-            batch: list[ReadJob] = []
-            keys = 0
-            while self._jobs and not self._is_full(len(batch), keys):
-                batch.append(self._jobs.popleft())
-                keys += len(batch[-1].reads)
-            return batch
-
-    def _is_full(self, steps: int, keys: int) -> bool:
-        raise NotImplementedError
-
     def _read(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
         """Run steps; gives callbacks, and the steps that need more. May be done again if it raises."""
         raise NotImplementedError
@@ -205,8 +179,7 @@ class BatchReader:
 class RowReader(BatchReader):
     """Reads single rows for steps that say which: one statement, and no transaction around it."""
 
-    def _is_full(self, steps: int, keys: int) -> bool:
-        return keys >= KEYS_MAX
+    keys_max = 128  # a row may have 400 KB
 
     def _read(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
         keys = list({key for job in batch for key in job.reads if not long_keys.is_long(key)})
@@ -230,8 +203,7 @@ class RowReader(BatchReader):
 class RangeReader(BatchReader):
     """Finds out by trying what steps read: each round reads, for all of them, what they stopped at."""
 
-    def _is_full(self, steps: int, keys: int) -> bool:
-        return steps >= STEPS_MAX
+    jobs_max = 16
 
     def _read(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
         prefetched = Prefetched(self._read_ahead)

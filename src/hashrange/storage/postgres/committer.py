@@ -2,15 +2,15 @@
 
 import logging
 import random
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from hashrange.storage.batch_worker import BatchWorker
+from hashrange.storage.delivery import Callbacks, run_callbacks
 from hashrange.storage.engine import Deliver, Done, Transaction
-from hashrange.storage.errors import Closed, Conflict, StorageError, Unavailable
+from hashrange.storage.errors import Conflict, StorageError, Unavailable
 from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.backoff import back_off
 from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Broken, Refused, translate
@@ -34,8 +34,6 @@ STEP_SECONDS = 5.0
 
 _COMMIT = Call(statements.COMMIT)
 
-Callbacks = list[Callable[[], None]]
-
 
 class Job(NamedTuple):
     """A step that waits for its commit."""
@@ -54,47 +52,22 @@ class Committer:
         self._read_mostly = read_mostly
         self._deliver = deliver
         self._shard = random_shard()
-        self._jobs: deque[Job] = deque()
-        self._changed = threading.Condition()
-        self._closing = False
-        self._thread = threading.Thread(target=self._run, name="hashrange-writer", daemon=True)
-        self._thread.start()
+        self._worker = BatchWorker("hashrange-writer", self._run, jobs_max=STEPS_MAX, keys_max=KEYS_MAX)
 
     def submit(self, job: Job) -> None:
         """Queue a step for the next commit."""
-        with self._changed:
-            if not self._closing:
-                self._jobs.append(job)
-                self._changed.notify()
-                return
-        job.done(None, Closed("the engine is closed"))
+        self._worker.submit(job)
 
     def close(self) -> None:
         """Finish everything queued and end the thread."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
-        self._thread.join()
+        self._worker.close()
 
-    def _run(self) -> None:
-        while batch := self._next():
-            try:
-                callbacks = self._commit(batch)
-            except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
-                callbacks = fail_all(batch, translate(error))
-            run_callbacks(self._deliver, callbacks)
-
-    def _next(self) -> list[Job]:
-        """Wait for steps; none means that there will be none."""
-        with self._changed:
-            while not self._jobs and not self._closing:
-                self._changed.wait()
-            batch: list[Job] = []
-            keys = 0
-            while self._jobs and len(batch) < STEPS_MAX and keys < KEYS_MAX:
-                batch.append(self._jobs.popleft())
-                keys += len(batch[-1].reads)
-            return batch
+    def _run(self, batch: list[Job]) -> None:
+        try:
+            callbacks = self._commit(batch)
+        except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
+            callbacks = fail_all(batch, translate(error))
+        run_callbacks(self._deliver, callbacks)
 
     def _commit(self, batch: list[Job]) -> Callbacks:
         """Commit a batch and give its callbacks; one that keeps colliding is taken apart."""
@@ -139,7 +112,7 @@ class Committer:
             tx.begin(keys)
             for job in batch:
                 outcomes.append(run_step(tx, job))
-                if tx.overlay.pending_bytes >= STEPS_BYTES_MAX:
+                if tx.pending_bytes >= STEPS_BYTES_MAX:
                     break
             last_calls = tx.last_calls(self._shard)
             if tx.begun or last_calls:
@@ -210,20 +183,3 @@ def fail_all(batch: Sequence[Job], error: StorageError) -> Callbacks:
     """Give every step the same bad news; each raises its own, so that their tracebacks stay apart."""
     log.error("commit failed, %d steps undone: %s", len(batch), error)
     return [partial(job.done, None, type(error)(*error.args)) for job in batch]
-
-
-def run_callbacks(deliver: Deliver, callbacks: Callbacks) -> None:
-    """Hand over callbacks; trouble on the other side must not stop the writer."""
-    try:
-        deliver(callbacks)
-    except Exception:
-        log.exception("callbacks could not be delivered")
-
-
-def run_inline(callbacks: Callbacks) -> None:
-    """Deliver by calling, one after the other, on this thread."""
-    for callback in callbacks:
-        try:
-            callback()
-        except Exception:
-            log.exception("a callback raised")

@@ -6,19 +6,20 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.postgres import schema
 from hashrange.storage.postgres.address import Address, address
 from hashrange.storage.postgres.batch_reader import ReadJob
-from hashrange.storage.postgres.committer import Committer, Job, run_inline
+from hashrange.storage.postgres.committer import Committer, Job
 from hashrange.storage.postgres.isolation import Isolation
 from hashrange.storage.postgres.pool import Pool
 from hashrange.storage.postgres.readers import Readers
 from hashrange.storage.postgres.replicas import Replicas
 from hashrange.storage.postgres.snapshot import SnapshotReader, read_on
 from hashrange.storage.postgres.vacuum import drop_zero_counters
-from hashrange.storage.postgres.waiting import Waiter
+from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
 

@@ -58,8 +58,8 @@ class LockingTransaction(WriteTransaction):
     def last_calls(self, shard: int) -> list[Call]:
         """Give the writes, unless ranges were read: then they are sent before the last look at these."""
         todo = self._sort_out()
-        calls = writes.calls(todo, self.overlay, shard)
-        alone = any(key.startswith(self._read_mostly) for key in self.overlay.accepted)
+        calls = writes.calls(todo, self, shard)
+        alone = any(key.startswith(self._read_mostly) for key in self.accepted)
         fence = [_FENCE_ALONE] if alone else []
         if self._scanned:
             self._confirm(fence, todo, calls)
@@ -136,7 +136,7 @@ class LockingTransaction(WriteTransaction):
 
     def _sort_out(self) -> Writes:
         """What the batch's writes and its guarded rows come to."""
-        todo = writes.sort_out(self.overlay)
+        todo = writes.sort_out(self)
         for key in [key for key in todo.puts if self._is_missing(key)]:
             todo.inserts[key] = todo.puts.pop(key)
         for key in todo.deletes:

@@ -3,10 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from hashrange.storage.delivery import run_callbacks
 from hashrange.storage.engine import Deliver
 from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.postgres.batch_reader import RangeReader, ReadJob, RowReader
-from hashrange.storage.postgres.committer import run_callbacks
 from hashrange.storage.postgres.pool import ConnectionSource
 from hashrange.storage.postgres.replicas import Stale
 from hashrange.storage.postgres.snapshot import read_on

@@ -17,7 +17,7 @@ class SerializableTransaction(WriteTransaction):
 
     def last_calls(self, shard: int) -> list[Call]:
         """Give the writes."""
-        return writes.calls(writes.sort_out(self.overlay), self.overlay, shard)
+        return writes.calls(writes.sort_out(self), self, shard)
 
     def _read_rows(self, keys: set[bytes]) -> list[PGresult]:
         return self.run([Call(statements.GET, (bytea_array(sorted(keys)),))])

@@ -11,26 +11,25 @@ from psycopg.pq.abc import PGresult
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import int8
-from hashrange.storage.postgres.overlay import Overlay, Unwritten, merged
+from hashrange.storage.postgres.overlay import RangeOverlay, Unwritten, merged
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from hashrange.storage.postgres.pool import Pool
 from hashrange.storage.postgres.ranges import Scan, read_range
 from hashrange.storage.postgres.snapshot import rows_of
 
-COUNTER_MAX = 2**62
 BEGIN_CALLS = (Call(statements.BEGIN), Call(statements.MODE))
 
 
-class WriteTransaction:
+class WriteTransaction(RangeOverlay):
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
     def __init__(self, pool: Pool) -> None:
+        super().__init__()
         self._pool = pool
         self._connection: PipelineConnection | None = None
         self._step = 0
         self._step_keys: set[bytes] = set()
         self.failure: Exception | None = None  # trouble of the engine's own, even if a step has swallowed it
-        self.overlay = Overlay()
         self.stored: dict[bytes, bytes | None] = {}  # what the database has, as far as it was read
         self.long_stored: dict[bytes, bytes | None] = {}  # the same of long keys, whose heads `stored` has
         # Everything the steps looked at, to be read at once if they run again.
@@ -40,7 +39,7 @@ class WriteTransaction:
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
-        written = self.overlay.get(key)
+        written = self.written(key)
         if not isinstance(written, Unwritten):
             return written
         if type(key) is not bytes:
@@ -57,7 +56,7 @@ class WriteTransaction:
         """Give the rows with start <= key < end, this step's writes so far included."""
         if limit is not None and limit <= 0:
             return iter(())
-        written = self.overlay.within(start, end, reverse=reverse)
+        written = self.within(start, end, reverse=reverse)
         hint = None if limit is None else limit + len(written)
         stored = self._scan_stored(start, end, reverse=reverse, hint=hint)
         step = self._step
@@ -65,42 +64,21 @@ class WriteTransaction:
 
     def counter(self, key: bytes) -> int:
         """Give a counter's value with the adds of this step and of those before it."""
-        return self._stored_counter(key) + self.overlay.added(key)
-
-    def put(self, key: bytes, value: bytes) -> None:
-        """Store `value` at `key`."""
-        # A value that the database refused later would take the whole commit with it.
-        if type(key) is not bytes or type(value) is not bytes:
-            raise TypeError("keys and values are bytes")
-        self.overlay.own[key] = value
-        self.overlay.pending_bytes += len(value)
-
-    def delete(self, key: bytes) -> None:
-        """Remove the row at `key`, if there is one."""
-        if type(key) is not bytes:
-            raise TypeError("keys are bytes")
-        self.overlay.own[key] = None
+        return self._stored_counter(key) + self.added(key)
 
     def clear(self, start: bytes, end: bytes, *, limit: int) -> int:
         """Remove the first `limit` rows of a range at most."""
         if limit <= 0:
             return 0
-        written = self.overlay.within(start, end, reverse=False)
+        written = self.within(start, end, reverse=False)
         stored = ((key, b"") for key in self._scan_keys(start, end, hint=limit + len(written)))
         found = [key for key, _ in islice(merged(stored, written, reverse=False), limit)]
-        self.overlay.own.update(dict.fromkeys(found))
+        self.own.update(dict.fromkeys(found))
         return len(found)
 
     def expect(self, keys: Iterable[bytes]) -> None:
         """Read rows ahead of the calls that ask for them."""
         self._fetch(keys)
-
-    def add(self, key: bytes, amount: int) -> None:
-        """Add to a counter."""
-        total = self.overlay.adds.get(key, 0) + amount
-        if not -COUNTER_MAX <= total <= COUNTER_MAX:
-            raise OverflowError("a counter has 64 bits")
-        self.overlay.adds[key] = total
 
     # What the committer does between steps.
 
@@ -111,12 +89,12 @@ class WriteTransaction:
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
         self._end_step()
-        self.overlay.accept()
+        super().accept()
 
     def discard(self) -> None:
         """Forget what the step wrote."""
         self._end_step()
-        self.overlay.discard()
+        super().discard()
 
     def run(self, calls: list[Call]) -> list[PGresult]:
         """Send statements of this transaction."""
@@ -203,7 +181,7 @@ class WriteTransaction:
                         row for row, _ in long_keys.group(self._run_scan, key, start, end, reverse=False)
                     )
                     if start <= key and not end.startswith(key):
-                        self.overlay.emptied.add(key)
+                        self.emptied.add(key)
                 else:
                     yield key
             if page.ntuples < hint:

@@ -4,7 +4,7 @@ import msgspec
 
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array, int4, int8_array
-from hashrange.storage.postgres.overlay import Overlay
+from hashrange.storage.postgres.overlay import RangeOverlay
 from hashrange.storage.postgres.pipeline import Call
 
 
@@ -20,7 +20,7 @@ class Writes(msgspec.Struct):
     long: list[Call] = msgspec.field(default_factory=list)
 
 
-def sort_out(overlay: Overlay) -> Writes:
+def sort_out(overlay: RangeOverlay) -> Writes:
     """What the batch's writes come to."""
     todo = Writes()
     for key, value in overlay.accepted.items():
@@ -39,7 +39,7 @@ def sort_out(overlay: Overlay) -> Writes:
     return todo
 
 
-def calls(todo: Writes, overlay: Overlay, shard: int) -> list[Call]:
+def calls(todo: Writes, overlay: RangeOverlay, shard: int) -> list[Call]:
     """The statements; first those that may have to wait for others, each in key order."""
     found = []
     if todo.inserts:

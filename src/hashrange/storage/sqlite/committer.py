@@ -5,21 +5,19 @@ So the steps of an event loop are run and committed on its own thread, at the en
 them, as long as the disk is quick (see `pace`). Otherwise, and for all other threads, there is the writer thread.
 """
 
-import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from hashrange.storage.delivery import run_callbacks, run_inline
 from hashrange.storage.engine import Deliver, Done, Soon, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite.group import STEPS_MAX, Group, Job
 from hashrange.storage.sqlite.pace import Pace
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.turn import Turn
-
-log = logging.getLogger(__name__)
 
 WRITER_SECONDS_MAX = 0.025  # that a commit's steps may take altogether
 LOOP_SECONDS_MAX = 0.005  # the same on an event loop, whose other clients wait meanwhile
@@ -164,20 +162,3 @@ class Committer:
             group.run(self._jobs, seconds)
             group.commit()
         return group.callbacks
-
-
-def run_callbacks(deliver: Deliver, callbacks: list[Callable[[], None]]) -> None:
-    """Hand over callbacks; trouble on the other side must not stop the writer."""
-    try:
-        deliver(callbacks)
-    except Exception:
-        log.exception("callbacks could not be delivered")
-
-
-def run_inline(callbacks: list[Callable[[], None]]) -> None:
-    """Deliver by calling, one after the other, on this thread."""
-    for callback in callbacks:
-        try:
-            callback()
-        except Exception:
-            log.exception("a callback raised")

@@ -8,11 +8,12 @@ from typing import TypeVar, cast
 
 import apsw
 
+from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Soon, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
 from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
-from hashrange.storage.sqlite.committer import Committer, run_inline
+from hashrange.storage.sqlite.committer import Committer
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.lock import DirectoryLock
 from hashrange.storage.sqlite.patience import PatientReaders
@@ -21,7 +22,7 @@ from hashrange.storage.sqlite.tide import LocalTide, Tide
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.turn import SharedTurn, Turn
 from hashrange.storage.sqlite.vacuum import give_back
-from hashrange.storage.sqlite.waiting import Waiter
+from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
 
@@ -160,7 +161,10 @@ class SqliteEngine:
         waiter: Waiter[int] = Waiter()
         if not self._committer.interject(lambda: waiter.run(lambda: give_back(self._writer, budget_pages))):
             raise Closed("the engine is closed")
-        return waiter.wait()
+        try:
+            return waiter.wait()
+        except apsw.Error as error:
+            raise translate(error) from error
 
     def close(self) -> None:
         """Finish queued steps, move the log into the file, let go of the directory."""

@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 
 import apsw
 
+from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
-from hashrange.storage.sqlite.committer import run_inline
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.group import Group
 from hashrange.storage.sqlite.patience import PatientReaders
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import give_back
-from hashrange.storage.sqlite.waiting import Waiter
+from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
 
