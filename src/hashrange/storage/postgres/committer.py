@@ -1,12 +1,12 @@
 """Group commit: a thread that runs queued steps in batches, each batch one transaction."""
 
-import logging
 import random
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from hashrange.logs import Log
 from hashrange.storage.batch_worker import BatchWorker
 from hashrange.storage.delivery import Callbacks, run_callbacks
 from hashrange.storage.engine import Deliver, Done, Transaction
@@ -20,7 +20,7 @@ from hashrange.storage.postgres.pool import Pool
 from hashrange.storage.postgres.serializable import SerializableTransaction
 from hashrange.storage.postgres.transaction import WriteTransaction
 
-log = logging.getLogger(__name__)
+log = Log("storage.postgres")
 
 STEPS_MAX = 256
 KEYS_MAX = 1024
@@ -181,5 +181,5 @@ def random_shard() -> int:
 
 def fail_all(batch: Sequence[Job], error: StorageError) -> Callbacks:
     """Give every step the same bad news; each raises its own, so that their tracebacks stay apart."""
-    log.error("commit failed, %d steps undone: %s", len(batch), error)
+    log.error("commit.failed", steps=len(batch), reason=str(error))
     return [partial(job.done, None, type(error)(*error.args)) for job in batch]

@@ -1,6 +1,5 @@
 """The PostgreSQL engine: readers and group-committing writers of one server among many."""
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +21,6 @@ from hashrange.storage.postgres.vacuum import drop_zero_counters
 from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
-
-log = logging.getLogger(__name__)
 
 SCHEMA = "hashrange"
 ANSWER_SECONDS_MAX = 10.0

@@ -1,6 +1,5 @@
 """The connections to one database: a few idle ones are kept for the next who asks, and lost ones are replaced."""
 
-import logging
 import threading
 import time
 from collections.abc import Sequence
@@ -8,13 +7,14 @@ from typing import Protocol
 
 from psycopg.pq.abc import PGresult
 
+from hashrange.logs import Log
 from hashrange.storage.errors import Closed, Unavailable
 from hashrange.storage.postgres.address import Address
 from hashrange.storage.postgres.faults import Broken, Refused
 from hashrange.storage.postgres.isolation import Isolation
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 
-log = logging.getLogger(__name__)
+log = Log("storage.postgres")
 
 IDLE_CONNECTIONS_MAX = 16
 PAUSE_SECONDS_FIRST = 0.02
@@ -129,16 +129,15 @@ class Pool:
     def _say_lost(self, error: Broken) -> None:
         if not self._is_lost:
             self._is_lost = True
-            level = (
-                logging.DEBUG if self._patience_seconds == 0 else logging.WARNING
-            )  # replicas have their own
-            log.log(level, "%s cannot be reached: %s", self._place.description, error)
+            # Replicas, for which nobody waits, say so themselves.
+            say = log.warning if self._patience_seconds else log.debug
+            say("database.unreachable", database=self._place.description, reason=str(error))
 
     def _say_found(self) -> None:
         if self._is_lost:
             self._is_lost = False
-            level = logging.DEBUG if self._patience_seconds == 0 else logging.INFO
-            log.log(level, "%s answers again", self._place.description)
+            say = log.info if self._patience_seconds else log.debug
+            say("database.reachable", database=self._place.description)
 
     def _drop_idle(self) -> None:
         with self._lock:

@@ -6,7 +6,6 @@ replica reads the beat along: it saw everything that was acknowledged before tha
 compared, and nothing but rows is needed of the database.
 """
 
-import logging
 import random
 import secrets
 import threading
@@ -17,6 +16,7 @@ from typing import Generic, Protocol, TypeVar
 
 from psycopg.pq.abc import PGresult
 
+from hashrange.logs import Log
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.address import address
@@ -26,7 +26,7 @@ from hashrange.storage.postgres.flavour import Flavour
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from hashrange.storage.postgres.pool import Pool
 
-log = logging.getLogger(__name__)
+log = Log("storage.postgres")
 
 _SLOTS = 1024  # enough for the servers of a cluster to have one each, and few enough to leave behind
 _BEATS_KEPT = 64
@@ -78,7 +78,7 @@ class Heart:
                 )
                 self._leader.release(connection)
             except Exception as error:  # noqa: BLE001 - replicas grow stale, and the leader is asked instead
-                log.warning("no beat: %s", error)
+                log.warning("heartbeat.failed", reason=str(error))
 
 
 class Replica:
@@ -104,7 +104,7 @@ class Replica:
         self._pool.release(connection)
         if self._trouble is not None:
             self._trouble = None
-            log.info("replica %s is asked again", self._name)
+            log.info("replica.used", replica=self._name)
         self.is_good = True
 
     def begin(self, calls: Sequence[Call]) -> tuple[PipelineConnection, list[PGresult]]:
@@ -138,7 +138,7 @@ class Replica:
         is_settled = time.monotonic() - self._began > self._staleness_seconds + _PROBE_SECONDS
         if self._trouble is None and (is_settled or why != _BEHIND):
             self._trouble = why
-            log.warning("replica %s is not asked: %s", self._name, why)
+            log.warning("replica.unused", replica=self._name, reason=why)
         return Stale(why)
 
 

@@ -1,17 +1,17 @@
 """The database's tables, and the check that they are ours and not from the future."""
 
-import logging
 import random
 import time
 
 import psycopg
 
+from hashrange.logs import Log
 from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, OpenError
 from hashrange.storage.postgres.address import Address, one_line
 from hashrange.storage.postgres.faults import Broken
 from hashrange.storage.postgres.flavour import Flavour, flavour_of, table_settings
 
-log = logging.getLogger(__name__)
+log = Log("storage.postgres")
 
 FORMAT_VERSION = 1
 _ATTEMPTS = 5
@@ -102,9 +102,8 @@ def _warn_of_loss(connection: psycopg.Connection, place: Address) -> None:
     """Say it where a role or a database is set up to acknowledge what is not on disk."""
     row = connection.execute("SHOW synchronous_commit").fetchone()
     if place.flavour is Flavour.POSTGRESQL and row is not None and row[0] == "off":
-        log.warning(
-            "synchronous_commit is off in %s: a crash can lose acknowledged writes", place.description
-        )
+        reason = "synchronous_commit is off: a crash can lose acknowledged writes"
+        log.warning("database.not_durable", database=place.description, reason=reason)
 
 
 def _flavour(connection: psycopg.Connection) -> Flavour:
