@@ -8,7 +8,7 @@ import pytest
 
 from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, OpenError
 from hashrange.storage.postgres import PostgresEngine
-from hashrange.storage.postgres.address import address
+from hashrange.storage.postgres.address import parse_address
 from postgres_server import PostgresServer, free_port
 
 
@@ -130,7 +130,7 @@ def test_a_database_to_copy_from_is_not_made(postgres: PostgresServer, database:
 
 
 def test_the_description_names_the_place_and_keeps_the_password(postgres: PostgresServer) -> None:
-    place = address(
+    place = parse_address(
         "postgresql://me:secret@one:5433,two/data?sslmode=require", schema="s", seconds_max=1, leader=True
     )
     assert place.description == "one:5433,two:5432/data"

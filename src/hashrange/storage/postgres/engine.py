@@ -9,7 +9,7 @@ from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.postgres import schema
-from hashrange.storage.postgres.address import Address, address
+from hashrange.storage.postgres.address import Address, parse_address
 from hashrange.storage.postgres.batch_reader import ReadJob
 from hashrange.storage.postgres.committer import Committer, Job
 from hashrange.storage.postgres.isolation import Isolation
@@ -36,16 +36,16 @@ class PostgresEngine:
 
     def __init__(
         self,
-        place: Address,
+        address: Address,
         deliver: Deliver,
         read_mostly: tuple[bytes, ...],
         replicas: Replicas[Readers] | None,
     ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
-        self._place = place
-        self._pool = Pool(place, patience_seconds=PATIENCE_SECONDS)
-        # Requests say what they read. What does not, such as jobs and changes of tables, may take its time, and
-        # does so elsewhere. More than one writer for requests carries less: the batches get smaller.
+        self._address = address
+        self._pool = Pool(address, patience_seconds=PATIENCE_SECONDS)
+        # Requests declare what they read. Steps that do not, such as those of jobs and of table changes, take longer,
+        # so they have a writer of their own. A second writer for requests made throughput worse: batches get smaller.
         self._committer = Committer(self._pool, read_mostly, deliver)
         self._undeclared_committer = Committer(self._pool, read_mostly, deliver)
         self._threads = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
@@ -54,8 +54,8 @@ class PostgresEngine:
         if replicas is not None:
             replicas.start(
                 self._pool,
-                place.flavour,
-                lambda each: Readers(each, deliver, self._threads, self._readers),
+                address.flavour,
+                lambda replica: Readers(replica, deliver, self._threads, self._readers),
             )
         self._closed = False
         self._closing = threading.Lock()
@@ -74,26 +74,26 @@ class PostgresEngine:
         create: bool = True,
     ) -> "PostgresEngine":
         """Connect to the database and create or check its tables."""
-        place = address(url, schema=schema_name, seconds_max=ANSWER_SECONDS_MAX, leader=True)
-        place.wanted = Isolation(isolation)
+        address = parse_address(url, schema=schema_name, seconds_max=ANSWER_SECONDS_MAX, leader=True)
+        address.isolation_setting = Isolation(isolation)
         others = Replicas[Readers](replicas, schema_name, staleness_seconds) if replicas else None
-        schema.prepare(place, create=create)
-        return cls(place, deliver or run_inline, read_mostly, others)
+        schema.prepare(address, create=create)
+        return cls(address, deliver or run_inline, read_mostly, others)
 
     @staticmethod
     def check(url: str) -> str:
         """Create or check the tables and hold on to nothing; gives the engine's description."""
-        place = address(url, schema=SCHEMA, seconds_max=ANSWER_SECONDS_MAX, leader=True)
-        schema.prepare(place)
-        return _describe(place)
+        address = parse_address(url, schema=SCHEMA, seconds_max=ANSWER_SECONDS_MAX, leader=True)
+        schema.prepare(address)
+        return _describe(address)
 
     @property
     def description(self) -> str:
-        """Name the engine and its place."""
-        return _describe(self._place)
+        """Name the engine and its address."""
+        return _describe(self._address)
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
-        """Run `step` on one snapshot, on a connection nobody else uses meanwhile."""
+        """Run `step` on one snapshot, on a connection of its own."""
         if self._closed:
             raise Closed("the engine is closed")
         return read_on(self._pool, step, seconds=seconds)
@@ -126,14 +126,14 @@ class PostgresEngine:
         return read_on(self._pool, SnapshotReader.counters)
 
     def maintain(self, budget_pages: int) -> int:
-        """Drop what no longer counts; the database gives its own pages back."""
+        """Drop counters at zero; PostgreSQL gives free pages back by itself."""
         if self._closed:
             raise Closed("the engine is closed")
         drop_zero_counters(self._pool)
         return 0
 
     def close(self) -> None:
-        """Finish queued steps, let go of every connection."""
+        """Finish queued steps and close every connection."""
         with self._closing:
             if self._closed:
                 return
@@ -148,5 +148,5 @@ class PostgresEngine:
             self._pool.close()
 
 
-def _describe(place: Address) -> str:
-    return f"{place.flavour.value} ({place.description})"
+def _describe(address: Address) -> str:
+    return f"{address.flavour.value} ({address.description})"

@@ -36,7 +36,7 @@ _GATE_ALONE = Call(statements.GATE_ALONE)
 
 
 class Scanned:
-    """A range as a step found it, up to where it was read."""
+    """The rows of a range as a step saw them, up to where it read."""
 
     __slots__ = ("end", "rows", "start")
 
@@ -165,17 +165,18 @@ class LockingTransaction(WriteTransaction):
         else has anything written once the gate is ours, so nothing has to be waited for then.
         """
         written = todo.inserts.keys() | todo.puts.keys() | todo.deletes
-        seen = {key: digest for each in self._scanned for key, digest in each.rows.items()}
+        seen = {key: digest for scanned in self._scanned for key, digest in scanned.rows.items()}
         keys = sorted((written & seen.keys()) | (written - self.stored.keys()))
         if keys or fence:
             rows = self.run([*fence, Call(statements.LOCK_DIGESTS, (bytea_array(keys),))])[-1]
             self._expect_unchanged(seen, written, rows)
         looks = [
-            Call(statements.DIGESTS, (long_keys.first_head(each.start), each.end)) for each in self._scanned
+            Call(statements.DIGESTS, (long_keys.first_head(scanned.start), scanned.end))
+            for scanned in self._scanned
         ]
         results = self.run([_GATE_ALONE, *calls, *looks])[len(calls) + 1 :]
-        for each, result in zip(self._scanned, results, strict=True):
-            self._expect_same(each, result, written)
+        for scanned, result in zip(self._scanned, results, strict=True):
+            self._expect_same(scanned, result, written)
 
     def _expect_unchanged(self, seen: dict[bytes, bytes | None], written: set[bytes], rows: PGresult) -> None:
         digests = dict(_digests(rows))

@@ -41,16 +41,16 @@ class ConnectionSource(Protocol):
 class Pool:
     """A list of idle connections. One connection serves one thread at a time."""
 
-    def __init__(self, place: Address, *, patience_seconds: float) -> None:
+    def __init__(self, address: Address, *, patience_seconds: float) -> None:
         """Begin without connections; how long to look for a server that answers is up to the owner."""
-        self._place = place
+        self._address = address
         self._patience_seconds = patience_seconds
         self._idle: list[PipelineConnection] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._is_lost = False  # as far as it was logged
         self._is_given_up = False
-        self.serializable = place.isolation is Isolation.SERIALIZABLE
+        self.serializable = address.isolation is Isolation.SERIALIZABLE
 
     def acquire(self) -> PipelineConnection:
         """Give a connection that nobody else uses, an idle one or a new one."""
@@ -59,7 +59,7 @@ class Pool:
                 raise Closed("the engine is closed")
             if self._idle:
                 return self._idle.pop()
-        return self._place.open_pipeline()
+        return self._address.open_pipeline()
 
     def release(self, connection: PipelineConnection) -> None:
         """Keep a connection that is between transactions for the next."""
@@ -76,7 +76,7 @@ class Pool:
         is being replaced is waited for.
         """
         if self._is_given_up and self._is_lost:
-            raise Unavailable(f"{self._place.description} cannot be reached")
+            raise Unavailable(f"{self._address.description} cannot be reached")
         deadline = time.monotonic() + self._patience_seconds
         pause = PAUSE_SECONDS_FIRST
         while True:
@@ -90,7 +90,7 @@ class Pool:
                 if gives_up or is_news:
                     self._say_lost(error)
                 if gives_up:
-                    raise Unavailable(f"{self._place.description}: {error}") from error
+                    raise Unavailable(f"{self._address.description}: {error}") from error
                 self._drop_idle()
                 pause = min(pause * 2, PAUSE_SECONDS_MOST)
             else:
@@ -98,7 +98,7 @@ class Pool:
                 return begun
 
     def give_up(self) -> None:
-        """Wait for nobody any more: the end is near, and what cannot be done at once is not done."""
+        """Stop waiting for a database that does not answer: the engine is closing."""
         self._is_given_up = True
 
     def close(self) -> None:
@@ -131,13 +131,13 @@ class Pool:
             self._is_lost = True
             # Replicas, for which nobody waits, say so themselves.
             say = log.warning if self._patience_seconds else log.debug
-            say("database.unreachable", database=self._place.description, reason=str(error))
+            say("database.unreachable", database=self._address.description, reason=str(error))
 
     def _say_found(self) -> None:
         if self._is_lost:
             self._is_lost = False
             say = log.info if self._patience_seconds else log.debug
-            say("database.reachable", database=self._place.description)
+            say("database.reachable", database=self._address.description)
 
     def _drop_idle(self) -> None:
         with self._lock:

@@ -20,7 +20,7 @@ _PAGE_BYTES = 512 * 1024
 
 
 def read_range(run: Run, start: bytes, end: bytes, *, reverse: bool, hint: int | None) -> Iterator[Row]:
-    """Give the rows of a range; `hint` says how many will be asked for, if that is known."""
+    """Give the rows of a range; `hint` is the number of rows the caller will take, if it is known."""
     for page in read_pages(run, first_head(start), end, reverse=reverse, hint=hint):
         for number in range(page.ntuples):
             key, value = page.get_value(number, 0) or b"", page.get_value(number, 1) or b""
@@ -55,7 +55,7 @@ def _next_rows(page: PGresult) -> int:
 
 
 class Scan:
-    """An iterator that ends with its step, however often it is asked afterwards."""
+    """An iterator that raises once its step is over."""
 
     __slots__ = ("_alive", "_deadline", "_rows")
 

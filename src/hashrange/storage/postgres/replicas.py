@@ -19,7 +19,7 @@ from psycopg.pq.abc import PGresult
 from hashrange.logs import Log
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import statements
-from hashrange.storage.postgres.address import address
+from hashrange.storage.postgres.address import parse_address
 from hashrange.storage.postgres.arrays import int4, int8, read_int8
 from hashrange.storage.postgres.faults import translate
 from hashrange.storage.postgres.flavour import Flavour
@@ -56,7 +56,7 @@ class Heart:
         self._thread.start()
 
     def age_seconds(self, answer: PGresult) -> float:
-        """How old what a replica shows is at most."""
+        """The most that the replica's data can be behind."""
         number = read_int8(answer.get_value(0, 0)) if answer.ntuples else 0
         sent = self._sent.get(number)
         return float("inf") if sent is None else self._now() - sent
@@ -77,7 +77,7 @@ class Heart:
                     [Call(statements.BEAT, (self._slot, self._nonce, int8(number)))]
                 )
                 self._leader.release(connection)
-            except Exception as error:  # noqa: BLE001 - replicas grow stale, and the leader is asked instead
+            except Exception as error:  # noqa: BLE001 - replicas count as stale then, and reads go to the leader
                 log.warning("heartbeat.failed", reason=str(error))
 
 
@@ -96,7 +96,7 @@ class Replica:
         self._trouble: str | None = None  # as it was logged last
 
     def probe(self) -> None:
-        """See whether it can be asked again."""
+        """Find out whether the replica can be used again."""
         try:
             connection, _ = self.begin([Call(statements.SNAPSHOT), Call(statements.COMMIT)])
         except Stale:
@@ -110,9 +110,9 @@ class Replica:
     def begin(self, calls: Sequence[Call]) -> tuple[PipelineConnection, list[PGresult]]:
         """Run the first statements of a transaction, and see how old the answer may be."""
         at = 1 if calls[0].name == statements.SNAPSHOT else 0
-        asked = [*calls[:at], self._heart.question, *calls[at:]]
+        with_beat = [*calls[:at], self._heart.question, *calls[at:]]
         try:
-            connection, results = self._pool.begin(asked)
+            connection, results = self._pool.begin(with_beat)
         except Exception as error:
             raise self._stale(str(translate(error))) from error
         if self._heart.age_seconds(results.pop(at)) > self._staleness_seconds:
@@ -133,7 +133,7 @@ class Replica:
         self._pool.close()
 
     def _stale(self, why: str) -> Stale:
-        """Ask it no more, and say so unless that was said. At the start it is behind until the first beat."""
+        """Stop using the replica, and log it once. At the start every replica is behind until the first beat."""
         self.is_good = False
         is_settled = time.monotonic() - self._began > self._staleness_seconds + _PROBE_SECONDS
         if self._trouble is None and (is_settled or why != _BEHIND):
@@ -153,12 +153,13 @@ R = TypeVar("R", bound=Answering)
 
 
 class Replicas(Generic[R]):
-    """All replicas of a server, asked in turn. Whether one that failed is back is not tried out on requests."""
+    """All replicas of a server, used in turn. A thread, and no request, finds out whether one that failed is back."""
 
     def __init__(self, urls: Sequence[str], schema_name: str, staleness_seconds: float) -> None:
-        """Read the URLs; nobody is asked yet."""
-        self._places = [
-            address(url, schema=schema_name, seconds_max=_ANSWER_SECONDS_MAX, leader=False) for url in urls
+        """Read the URLs; opens no connection yet."""
+        self._addresses = [
+            parse_address(url, schema=schema_name, seconds_max=_ANSWER_SECONDS_MAX, leader=False)
+            for url in urls
         ]
         self._staleness_seconds = staleness_seconds
         self._turns = count()
@@ -170,15 +171,17 @@ class Replicas(Generic[R]):
     def start(self, leader: Pool, flavour: Flavour, answering: Callable[[Replica], R]) -> None:
         """Start to beat on the leader; `answering` makes what answers reads from a replica."""
         self._heart = Heart(leader, interval_seconds=self._staleness_seconds / 4, now=time.monotonic)
-        for place in self._places:
-            place.flavour = flavour
-            pool = Pool(place, patience_seconds=0)
-            replica = Replica(place.description, pool, self._heart, staleness_seconds=self._staleness_seconds)
+        for address in self._addresses:
+            address.flavour = flavour
+            pool = Pool(address, patience_seconds=0)
+            replica = Replica(
+                address.description, pool, self._heart, staleness_seconds=self._staleness_seconds
+            )
             self._all.append((replica, answering(replica)))
         self._prober.start()
 
     def next(self) -> R | None:
-        """Whose turn it is; nobody's if none is good."""
+        """The readers of the next replica that can be used, if there is one."""
         for _ in self._all:
             replica, readers = self._all[next(self._turns) % len(self._all)]
             if replica.is_good:

@@ -43,11 +43,11 @@ class SnapshotReader:
 
     def fetch(self, keys: Iterable[bytes]) -> None:
         """Read several rows at once, ahead of the calls that ask for them."""
-        wanted = [key for key in keys if key not in self._rows and not long_keys.is_long(key)]
-        if wanted:
-            found = dict.fromkeys(wanted)
-            found.update(rows_of(self._run(Call(statements.GET, (bytea_array(wanted),)))))
-            self._rows.update(found)
+        missing = [key for key in keys if key not in self._rows and not long_keys.is_long(key)]
+        if missing:
+            rows = dict.fromkeys(missing)
+            rows.update(rows_of(self._run(Call(statements.GET, (bytea_array(missing),)))))
+            self._rows.update(rows)
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""

@@ -72,9 +72,9 @@ class WriteTransaction(RangeOverlay):
             return 0
         written = self.within(start, end, reverse=False)
         stored = ((key, b"") for key in self._scan_keys(start, end, hint=limit + len(written)))
-        found = [key for key, _ in islice(merged(stored, written, reverse=False), limit)]
-        self.own.update(dict.fromkeys(found))
-        return len(found)
+        keys = [key for key, _ in islice(merged(stored, written, reverse=False), limit)]
+        self.own.update(dict.fromkeys(keys))
+        return len(keys)
 
     def expect(self, keys: Iterable[bytes]) -> None:
         """Read rows ahead of the calls that ask for them."""

@@ -1,4 +1,4 @@
-"""Dropping what no longer counts; giving space back to the file system is PostgreSQL's own affair."""
+"""Dropping counters at zero. PostgreSQL's own vacuum takes care of the space."""
 
 from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.arrays import read_int8

@@ -41,21 +41,21 @@ def sort_out(overlay: RangeOverlay) -> Writes:
 
 def calls(todo: Writes, overlay: RangeOverlay, shard: int) -> list[Call]:
     """The statements; first those that may have to wait for others, each in key order."""
-    found = []
+    statement_calls = []
     if todo.inserts:
-        found.append(_write_call(statements.INSERT, todo.inserts))
+        statement_calls.append(_write_call(statements.INSERT, todo.inserts))
     if todo.holds:
-        found.append(Call(statements.HOLD, (bytea_array(sorted(todo.holds)),)))
+        statement_calls.append(Call(statements.HOLD, (bytea_array(sorted(todo.holds)),)))
     if todo.puts:
-        found.append(_write_call(statements.PUT, todo.puts))
+        statement_calls.append(_write_call(statements.PUT, todo.puts))
     if todo.deletes:
-        found.append(Call(statements.DELETE, (bytea_array(sorted(todo.deletes)),)))
-    found += todo.long
+        statement_calls.append(Call(statements.DELETE, (bytea_array(sorted(todo.deletes)),)))
+    statement_calls += todo.long
     adds = {key: amount for key, amount in sorted(overlay.accepted_adds.items()) if amount}
     if adds:
         amounts = int8_array(list(adds.values()))
-        found.append(Call(statements.ADD, (bytea_array(list(adds)), int4(shard), amounts)))
-    return found
+        statement_calls.append(Call(statements.ADD, (bytea_array(list(adds)), int4(shard), amounts)))
+    return statement_calls
 
 
 def _write_call(name: bytes, rows: dict[bytes, bytes]) -> Call:
