@@ -13,6 +13,7 @@ serve: $(VENV)/runtime bytecode
 test: $(VENV)/ready bytecode
 	$(BIN)/pytest -n 2
 	$(BIN)/pytest -n 2 --engine postgres tests/api
+	$(BIN)/pytest -n 2 --engine postgres-serializable tests/api
 
 # Smoke tests on the other supported Pythons, as far as they are on this machine.
 pythons: $(VENV)/ready

@@ -25,15 +25,21 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--engine", choices=("memory", "postgres"), default="memory", help="what keeps the data")
+    choices = ("memory", "postgres", "postgres-serializable")
+    parser.addoption("--engine", choices=choices, default="memory", help="what keeps the data")
 
 
 @pytest.fixture(scope="session")
 def engine_flags(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """The flags of the server that most tests share; `pytest --engine postgres` puts it on PostgreSQL."""
-    if request.config.getoption("--engine") == "memory":
+    """The flags of the server that most tests share; `pytest --engine postgres` puts it on PostgreSQL.
+
+    With `postgres-serializable` the writes rely on the database's SERIALIZABLE and not on locks.
+    """
+    engine = request.config.getoption("--engine")
+    if engine == "memory":
         return ("--in-memory",)
-    return ("--engine", request.getfixturevalue("postgres").url())
+    isolation = "serializable" if engine == "postgres-serializable" else "locking"
+    return ("--engine", request.getfixturevalue("postgres").url(), "--postgres-isolation", isolation)
 
 
 @pytest.fixture(scope="session")

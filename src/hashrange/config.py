@@ -96,6 +96,11 @@ class Settings:
     replica_staleness_ms: int = _setting(
         1000, _whole_number(100, 3_600_000), "replicas that are further behind are not read, in milliseconds"
     )
+    postgres_isolation: str = _setting(
+        "locking",
+        _one_of("locking", "serializable"),
+        "what keeps writes on PostgreSQL apart: locking, or serializable for the database's own SERIALIZABLE",
+    )
     region: str = _setting("us-east-1", _region, "the region of callers that name none")
     log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")
     log_format: str = _setting("text", _one_of(*logs.FORMATS), "text for people, json for machines")

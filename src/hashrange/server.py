@@ -254,6 +254,7 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
         read_mostly=layout.READ_MOSTLY,
         replicas=settings.replica,
         staleness_seconds=settings.replica_staleness_ms / 1000,
+        isolation=settings.postgres_isolation,
     )
 
 

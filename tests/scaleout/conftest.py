@@ -31,3 +31,9 @@ def database(postgres: PostgresServer) -> Iterator[str]:
     postgres.execute(f"CREATE DATABASE {name}")
     yield postgres.url(name)
     postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["locking", "serializable"])
+def isolation(request: pytest.FixtureRequest) -> str:
+    """What keeps writes apart."""
+    return str(request.param)

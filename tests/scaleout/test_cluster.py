@@ -21,11 +21,12 @@ FAULTS = 24
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_twenty_faults_in_a_row(seed: int) -> None:
+def test_twenty_faults_in_a_row(isolation: str, seed: int) -> None:
     chance = random.Random(seed)
     with ExitStack() as stack:
         nodes = stack.enter_context(cluster())
-        flags = ("--engine", nodes.url(), "--replica", nodes.replica_urls(), "--transition-ms", "0")
+        places = ("--engine", nodes.url(), "--replica", nodes.replica_urls())
+        flags = (*places, "--postgres-isolation", isolation, "--transition-ms", "0")
         servers = stack.enter_context(closing(Servers(2, *flags)))
         with closing(Client(servers, chance)) as client:
             create_tables(client)

@@ -14,8 +14,9 @@ from scaleout.verdict import check
 SECONDS = 6
 
 
-def test_what_clients_see_can_be_explained(database: str, seed: int) -> None:
-    with closing(Servers(2, "--engine", database, "--transition-ms", "0")) as servers:
+def test_what_clients_see_can_be_explained(database: str, isolation: str, seed: int) -> None:
+    flags = ("--engine", database, "--postgres-isolation", isolation, "--transition-ms", "0")
+    with closing(Servers(2, *flags)) as servers:
         with closing(Client(servers, random.Random(seed))) as client:
             create_tables(client)
         load = Load(servers, seed=seed, clients=8)

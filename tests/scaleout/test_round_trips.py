@@ -10,7 +10,7 @@ import pytest
 from hashrange.config import Settings
 from hashrange.server import Server
 from hashrange.storage.postgres import PostgresEngine
-from hashrange.storage.postgres.link import Call, Link
+from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from postgres_server import PostgresServer
 from serving import Serving
 
@@ -44,8 +44,8 @@ class Trips:
         self._server = Server(Settings(engine=url, port=0, transition_ms=0))
         engine, port = self._run(self._server.start())
         assert isinstance(engine, PostgresEngine)
-        self.writer = engine._committer._thread
-        self.reader = engine._readers._ranges._thread
+        self.writer = engine._committer._worker.thread
+        self.reader = engine._readers._ranges._worker.thread
         self.serving = Serving(None, f"http://127.0.0.1:{port}", None)  # type: ignore[arg-type]
 
     def _run(self, work: Any) -> Any:
@@ -71,13 +71,13 @@ def trips(postgres: PostgresServer) -> Iterator[Trips]:
     patch = pytest.MonkeyPatch()
     try:
         running = Trips(postgres.url("trips"))
-        send = Link.send
+        send = PipelineConnection.send
 
-        def counted(link: Link, calls: Sequence[Call]) -> None:
+        def counted(link: PipelineConnection, calls: Sequence[Call]) -> None:
             running.senders.append(threading.current_thread())
             send(link, calls)
 
-        patch.setattr(Link, "send", counted)
+        patch.setattr(PipelineConnection, "send", counted)
         assert running.serving.post("CreateTable", TABLE).status == 200
         yield running
         running.close()

@@ -22,7 +22,7 @@ def schema(postgres: PostgresServer) -> Iterator[str]:
     postgres.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
 
 
-@pytest.fixture(params=["memory", "postgres", "sqlite"])
+@pytest.fixture(params=["memory", "postgres", "postgres-serializable", "sqlite"])
 def open_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Engine]:
     """Open an engine of each kind, empty the first time."""
     if request.param == "memory":
@@ -30,7 +30,8 @@ def open_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], 
     if request.param == "sqlite":
         return lambda: SqliteEngine.open(tmp_path / "data")
     url, schema = request.getfixturevalue("postgres").url(), request.getfixturevalue("schema")
-    return lambda: PostgresEngine.open(url, schema_name=schema)
+    isolation = "serializable" if request.param == "postgres-serializable" else "locking"
+    return lambda: PostgresEngine.open(url, schema_name=schema, isolation=isolation)
 
 
 @pytest.fixture

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import Closed
-from hashrange.storage.sqlite import SqliteEngine, commit_placement, committer
+from hashrange.storage.sqlite import SqliteEngine, commit_placement
 from hashrange.storage.sqlite.commit_placement import (
     BACKOFF_COMMITS_MAX,
     BACKOFF_COMMITS_MIN,
@@ -219,7 +220,7 @@ def test_a_real_loop(tmp_path: Path) -> None:
         loop = asyncio.get_running_loop()
 
         def deliver(callbacks: list[Callable[[], None]]) -> None:
-            loop.call_soon_threadsafe(committer.run_inline, callbacks)
+            loop.call_soon_threadsafe(run_inline, callbacks)
 
         engine = SqliteEngine.open(
             tmp_path,

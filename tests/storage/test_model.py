@@ -162,9 +162,12 @@ class PostgresMachine(EngineMachine):
     """The same on PostgreSQL, in a schema per run."""
 
     server: PostgresServer
+    isolation = "locking"
 
     def opener(self, directory: Path) -> Engine:
-        return PostgresEngine.open(self.server.url(), schema_name=self.schema(directory))
+        return PostgresEngine.open(
+            self.server.url(), schema_name=self.schema(directory), isolation=self.isolation
+        )
 
     def schema(self, directory: Path) -> str:
         return f"model_{directory.name.lower()}"
@@ -219,6 +222,18 @@ class WidePostgresMachine(PostgresMachine):
         return wide
 
 
+class SerializableMachine(PostgresMachine):
+    """The same with the database's SERIALIZABLE."""
+
+    isolation = "serializable"
+
+
+class WideSerializableMachine(WidePostgresMachine):
+    """Both."""
+
+    isolation = "serializable"
+
+
 @pytest.mark.parametrize(
     ("machine", "examples"),
     [
@@ -226,6 +241,8 @@ class WidePostgresMachine(PostgresMachine):
         pytest.param(DiskMachine, 30, marks=pytest.mark.slow),
         pytest.param(PostgresMachine, 12, marks=pytest.mark.slow),
         pytest.param(WidePostgresMachine, 12, marks=pytest.mark.slow),
+        pytest.param(SerializableMachine, 12, marks=pytest.mark.slow),
+        pytest.param(WideSerializableMachine, 12, marks=pytest.mark.slow),
     ],
 )
 def test_an_engine_is_a_sorted_dictionary(

@@ -14,7 +14,7 @@ from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.errors import Conflict, Unavailable
 from hashrange.storage.postgres import PostgresEngine, committer
 from hashrange.storage.postgres import engine as engine_module
-from hashrange.storage.postgres.waiting import Waiter
+from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer, postgres_server
 from tcp_proxy import Proxy
 
@@ -28,6 +28,12 @@ def server() -> Iterator[PostgresServer]:
         yield running
 
 
+@pytest.fixture(params=["locking", "serializable"])
+def isolation(request: pytest.FixtureRequest) -> str:
+    """What keeps writes apart."""
+    return str(request.param)
+
+
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for answers for a second and not for ten."""
@@ -36,8 +42,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def engine(server: PostgresServer, hasty: None) -> Iterator[PostgresEngine]:
-    with closing(PostgresEngine.open(server.url())) as opened:
+def engine(server: PostgresServer, hasty: None, isolation: str) -> Iterator[PostgresEngine]:
+    with closing(PostgresEngine.open(server.url(), isolation=isolation)) as opened:
         opened.write(lambda tx: (tx.clear(b"", b"\xff", limit=1000), tx.add(b"n", -tx.counter(b"n"))))
         yield opened
 
@@ -117,10 +123,10 @@ def test_a_crash_of_the_database_loses_nothing_acknowledged(
 
 
 def test_a_commit_whose_answer_is_lost_is_neither_repeated_nor_reported_as_failed(
-    server: PostgresServer, proxy: Proxy, hasty: None
+    server: PostgresServer, proxy: Proxy, hasty: None, isolation: str
 ) -> None:
     """The commit goes through, its answer does not: whoever repeats it counts twice."""
-    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+    with closing(PostgresEngine.open(url_of(proxy), isolation=isolation)) as engine:
         engine.write(lambda tx: tx.put(b"n", b"0"))
 
         def cut_after(tx: Transaction) -> None:
@@ -134,9 +140,9 @@ def test_a_commit_whose_answer_is_lost_is_neither_repeated_nor_reported_as_faile
 
 
 def test_a_transaction_that_is_cut_before_its_commit_is_done_again(
-    server: PostgresServer, proxy: Proxy, hasty: None
+    server: PostgresServer, proxy: Proxy, hasty: None, isolation: str
 ) -> None:
-    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+    with closing(PostgresEngine.open(url_of(proxy), isolation=isolation)) as engine:
         engine.write(lambda tx: tx.put(b"n", b"0"))
         runs = []
 
@@ -154,10 +160,10 @@ def test_a_transaction_that_is_cut_before_its_commit_is_done_again(
 
 @pytest.mark.parametrize("cut_at", [1, 2, 3, 30])
 def test_a_read_that_loses_its_connection_begins_again(
-    server: PostgresServer, proxy: Proxy, hasty: None, cut_at: int
+    server: PostgresServer, proxy: Proxy, hasty: None, cut_at: int, isolation: str
 ) -> None:
     """Whether it shares its reads with others or is so large by then that it has a snapshot of its own."""
-    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+    with closing(PostgresEngine.open(url_of(proxy), isolation=isolation)) as engine:
         engine.write(lambda tx: [tx.put(b"cut%03d" % number, b"%d" % number) for number in range(100)])
         calls = 0
         waiter: Waiter[list[bytes]] = Waiter()
@@ -191,7 +197,7 @@ def test_what_was_read_counts_though_the_connection_is_lost_by_then(
         assert [engine.read(read_and_cut) for _ in range(3)] == [b"0"] * 3
 
 
-def test_a_server_that_hangs_with_rows_locked_is_let_go_of(server: PostgresServer) -> None:
+def test_a_server_that_hangs_with_rows_locked_is_let_go_of(server: PostgresServer, isolation: str) -> None:
     """The one that hung begins again when it wakes, and counts after the one that did not wait for it."""
     awake = threading.Event()
     counts: list[int] = []
@@ -202,8 +208,8 @@ def test_a_server_that_hangs_with_rows_locked_is_let_go_of(server: PostgresServe
         return increment(tx)
 
     with (
-        closing(PostgresEngine.open(server.url())) as engine,
-        closing(PostgresEngine.open(server.url())) as other,
+        closing(PostgresEngine.open(server.url(), isolation=isolation)) as engine,
+        closing(PostgresEngine.open(server.url(), isolation=isolation)) as other,
     ):
         engine.write(lambda tx: tx.put(b"n", b"1"))
         hanging = threading.Thread(target=lambda: counts.append(other.write(hang)))
@@ -218,14 +224,14 @@ def test_a_server_that_hangs_with_rows_locked_is_let_go_of(server: PostgresServe
 
 
 def test_the_log_says_when_the_database_is_gone_and_when_it_is_back(
-    server: PostgresServer, proxy: Proxy, hasty: None, caplog: pytest.LogCaptureFixture
+    server: PostgresServer, proxy: Proxy, hasty: None, caplog: pytest.LogCaptureFixture, isolation: str
 ) -> None:
     caplog.set_level("INFO", logger="hashrange")  # other tests may have set it
-    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+    with closing(PostgresEngine.open(url_of(proxy), isolation=isolation)) as engine:
         engine.write(lambda tx: tx.put(b"n", b"0"))
         proxy.cut()  # one connection that ends is no news
         engine.write(increment)
-        assert "cannot be reached" not in caplog.text
+        assert "database.unreachable" not in caplog.text
         proxy.open = False
         proxy.cut()
         for _ in range(2):
@@ -233,8 +239,8 @@ def test_the_log_says_when_the_database_is_gone_and_when_it_is_back(
                 engine.read(lambda reader: reader.get(b"n"))
         proxy.open = True
         engine.write(increment)
-    assert caplog.text.count("cannot be reached") == 1
-    assert caplog.text.count("answers again") == 1
+    assert caplog.text.count("database.unreachable") == 1
+    assert caplog.text.count("database.reachable") == 1
 
 
 def test_a_paused_database_costs_a_second_and_not_the_server(
@@ -260,11 +266,11 @@ def test_a_paused_database_costs_a_second_and_not_the_server(
 
 
 def test_closing_does_not_wait_for_a_database_that_is_away(
-    server: PostgresServer, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+    server: PostgresServer, proxy: Proxy, monkeypatch: pytest.MonkeyPatch, isolation: str
 ) -> None:
     monkeypatch.setattr(engine_module, "ANSWER_SECONDS_MAX", 1.0)
     monkeypatch.setattr(engine_module, "PATIENCE_SECONDS", 1.0)
-    engine = PostgresEngine.open(url_of(proxy))
+    engine = PostgresEngine.open(url_of(proxy), isolation=isolation)
     engine.write(lambda tx: tx.put(b"n", b"0"))
     proxy.open = False
     proxy.cut()
@@ -278,7 +284,7 @@ def test_closing_does_not_wait_for_a_database_that_is_away(
     for _ in range(3 * committer.STEPS_MAX):  # three commits
         engine.submit(increment, done)
     assert first.wait(10)
-    monkeypatch.setattr(engine._links, "_patience_seconds", 30.0)  # which nobody may make use of
+    monkeypatch.setattr(engine._pool, "_patience_seconds", 30.0)  # which nobody may make use of
     began = time.monotonic()
     engine.close()
     assert time.monotonic() - began < 5
@@ -287,9 +293,9 @@ def test_closing_does_not_wait_for_a_database_that_is_away(
 
 
 def test_nobody_listening_is_unavailable_and_passes(
-    server: PostgresServer, proxy: Proxy, hasty: None
+    server: PostgresServer, proxy: Proxy, hasty: None, isolation: str
 ) -> None:
-    with closing(PostgresEngine.open(url_of(proxy))) as engine:
+    with closing(PostgresEngine.open(url_of(proxy), isolation=isolation)) as engine:
         engine.write(lambda tx: tx.put(b"n", b"0"))
         proxy.open = False
         proxy.cut()
@@ -307,10 +313,13 @@ def test_nobody_listening_is_unavailable_and_passes(
 
 
 def test_a_row_that_someone_else_has_locked_is_a_conflict_in_the_end(
-    server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    server: PostgresServer, monkeypatch: pytest.MonkeyPatch, isolation: str
 ) -> None:
     monkeypatch.setattr(committer, "STEP_SECONDS", 0.5)
-    with closing(PostgresEngine.open(server.url())) as engine, psycopg.connect(server.url()) as other:
+    with (
+        closing(PostgresEngine.open(server.url(), isolation=isolation)) as engine,
+        psycopg.connect(server.url()) as other,
+    ):
         engine.write(lambda tx: tx.put(b"n", b"0"))
         other.execute("SELECT 1 FROM hashrange.rows WHERE k = 'n' FOR UPDATE")
         with pytest.raises(Conflict):

@@ -7,10 +7,10 @@ from itertools import islice
 import pytest
 
 from hashrange.storage.engine import Reader
-from hashrange.storage.postgres import PostgresEngine, grouped
-from hashrange.storage.postgres.appetite import ROWS_MAX, Appetite
-from hashrange.storage.postgres.link import Call
-from hashrange.storage.postgres.waiting import Waiter
+from hashrange.storage.postgres import PostgresEngine, batch_reader
+from hashrange.storage.postgres.pipeline import Call
+from hashrange.storage.postgres.read_ahead import ROWS_MAX, ReadAhead
+from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer
 
 
@@ -35,27 +35,27 @@ def test_large_rows_are_not_read_by_the_dozen(
 ) -> None:
     engine.write(lambda tx: [tx.put(b"large%03d" % number, bytes(400_000)) for number in range(30)])
     asked: list[int] = []
-    call = grouped.Range.call
+    call = batch_reader.Range.call
 
-    def noted(each: grouped.Range) -> Call:
+    def noted(each: batch_reader.Range) -> Call:
         asked.append(each.rows)
         return call(each)
 
-    monkeypatch.setattr(grouped.Range, "call", noted)
+    monkeypatch.setattr(batch_reader.Range, "call", noted)
     assert [read(engine) for _ in range(3)] == [[400_000] * 3] * 3
     assert asked[0] == ROWS_MAX
     assert asked[1:] == [5, 5]
 
 
 def test_what_was_learnt_in_one_place_does_not_count_in_another() -> None:
-    appetite = Appetite()
-    appetite.learn(b"table 1 key", 400_000)
-    appetite.learn(b"table 2 key", 400)
-    assert appetite.rows(b"table 1 other") < 10
-    assert appetite.rows(b"table 2 other") == appetite.rows(b"table 3") == ROWS_MAX
+    read_ahead = ReadAhead()
+    read_ahead.learn(b"table 1 key", 400_000)
+    read_ahead.learn(b"table 2 key", 400)
+    assert read_ahead.rows(b"table 1 other") < 10
+    assert read_ahead.rows(b"table 2 other") == read_ahead.rows(b"table 3") == ROWS_MAX
     for _ in range(50):
-        appetite.learn(b"table 1 key", 400)
-    assert appetite.rows(b"table 1 other") == ROWS_MAX
+        read_ahead.learn(b"table 1 key", 400)
+    assert read_ahead.rows(b"table 1 other") == ROWS_MAX
     for number in range(5000):
-        appetite.learn(b"%07d" % number, 400)
-    assert len(appetite._row_bytes) <= 1024
+        read_ahead.learn(b"%07d" % number, 400)
+    assert len(read_ahead._row_bytes) <= 1024

@@ -21,15 +21,27 @@ READ_MOSTLY = b"\x03"
 Step = Callable[..., Any]
 
 
-@pytest.fixture
-def engines(postgres: PostgresServer, schema: str) -> Iterator[list[Engine]]:
+MODES = {
+    "locking": ("locking",) * 3,
+    "serializable": ("serializable",) * 3,
+    # As it is while servers are restarted one by one with the other setting.
+    "mixed": ("locking", "serializable", "locking"),
+}
+
+
+@pytest.fixture(params=MODES)
+def engines(request: pytest.FixtureRequest, postgres: PostgresServer, schema: str) -> Iterator[list[Engine]]:
     """Three servers' engines on one database."""
     with ExitStack() as stack:
         yield [
             stack.enter_context(
-                closing(PostgresEngine.open(postgres.url(), schema_name=schema, read_mostly=(READ_MOSTLY,)))
+                closing(
+                    PostgresEngine.open(
+                        postgres.url(), schema_name=schema, read_mostly=(READ_MOSTLY,), isolation=isolation
+                    )
+                )
             )
-            for _ in range(3)
+            for isolation in MODES[request.param]
         ]
 
 

@@ -1,4 +1,4 @@
-"""Where the database is, and how a link to it is made."""
+"""Where the database is, and how a connection to it is made."""
 
 from collections.abc import Mapping
 
@@ -9,10 +9,11 @@ from psycopg import conninfo
 from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres.faults import Broken
 from hashrange.storage.postgres.flavour import Flavour, session_settings
-from hashrange.storage.postgres.link import Link
+from hashrange.storage.postgres.isolation import Isolation
+from hashrange.storage.postgres.pipeline import PipelineConnection
 from hashrange.storage.postgres.statements import statements
 
-# Those that a URL does not set itself. A host that is gone without a word is given up in seconds.
+# Used where the URL does not set them. They make libpq give up a host that stopped answering within seconds.
 _DEFAULTS = {
     "application_name": "hashrange",
     "connect_timeout": "3",
@@ -30,10 +31,16 @@ class Address(msgspec.Struct, kw_only=True):
     schema: str
     seconds_max: float  # for an answer
     flavour: Flavour = Flavour.POSTGRESQL  # as `schema.prepare` finds it
+    isolation_setting: Isolation = Isolation.LOCKING
+
+    @property
+    def isolation(self) -> Isolation:
+        """How write steps are kept apart. The locks need PostgreSQL; the others have a SERIALIZABLE by row."""
+        return self.isolation_setting if self.flavour is Flavour.POSTGRESQL else Isolation.SERIALIZABLE
 
     @property
     def description(self) -> str:
-        """The place for people: hosts, ports and database, without the password."""
+        """The database as people name it: hosts, ports and database, without the password."""
         hosts = str(self.options.get("host") or self.options.get("hostaddr") or "localhost").split(",")
         ports = str(self.options.get("port") or "5432").split(",")
         ports = ports if len(ports) == len(hosts) else ports[:1] * len(hosts)
@@ -47,21 +54,22 @@ class Address(msgspec.Struct, kw_only=True):
         except psycopg.Error as error:
             raise Broken(one_line(error)) from error
 
-    def link(self) -> Link:
+    def open_pipeline(self) -> PipelineConnection:
         """Open a connection, set it up and prepare every statement on it."""
         settings = (*session_settings(self.flavour), f'SET search_path = "{self.schema}"')
-        return Link(self.connect(), settings, statements(self.flavour), seconds_max=self.seconds_max)
+        known = statements(self.flavour, self.isolation)
+        return PipelineConnection(self.connect(), settings, known, seconds_max=self.seconds_max)
 
 
-def address(url: str, *, schema: str, seconds_max: float, leader: bool) -> Address:
+def parse_address(url: str, *, schema: str, seconds_max: float, leader: bool) -> Address:
     """Read a URL; of several hosts, the one that takes writes is meant unless the URL says otherwise."""
     try:
-        given = {name: str(value) for name, value in conninfo.conninfo_to_dict(url).items()}
+        options = {name: str(value) for name, value in conninfo.conninfo_to_dict(url).items()}
     except psycopg.Error as error:
         whose = "the engine's" if leader else "a replica's"
         raise OpenError(f"{whose} URL cannot be read: {one_line(error)}") from error
     defaults = _DEFAULTS | ({"target_session_attrs": "read-write"} if leader else {})
-    return Address(options=defaults | given, schema=schema, seconds_max=seconds_max)
+    return Address(options=defaults | options, schema=schema, seconds_max=seconds_max)
 
 
 def one_line(error: Exception) -> str:

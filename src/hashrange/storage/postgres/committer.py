@@ -1,36 +1,38 @@
 """Group commit: a thread that runs queued steps in batches, each batch one transaction."""
 
-import logging
 import random
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from hashrange.logs import Log
+from hashrange.storage.batch_worker import BatchWorker
+from hashrange.storage.delivery import Callbacks, run_callbacks
 from hashrange.storage.engine import Deliver, Done, Transaction
-from hashrange.storage.errors import Closed, Conflict, StorageError, Unavailable
-from hashrange.storage.postgres import writes
-from hashrange.storage.postgres.faults import Broken, Refused, translate
-from hashrange.storage.postgres.link import Call
-from hashrange.storage.postgres.links import Links
-from hashrange.storage.postgres.statements import COUNTER_SHARDS
+from hashrange.storage.errors import Conflict, StorageError, Unavailable
+from hashrange.storage.postgres import statements
+from hashrange.storage.postgres.backoff import back_off
+from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Broken, Refused, translate
+from hashrange.storage.postgres.locking import LockingTransaction
+from hashrange.storage.postgres.pipeline import Call
+from hashrange.storage.postgres.pool import Pool
+from hashrange.storage.postgres.serializable import SerializableTransaction
 from hashrange.storage.postgres.transaction import WriteTransaction
 
-log = logging.getLogger(__name__)
+log = Log("storage.postgres")
 
 STEPS_MAX = 256
 KEYS_MAX = 1024
 STEPS_BYTES_MAX = 8 * 1024 * 1024
 
-BATCH_ATTEMPTS = 2  # then every step goes by itself
-STEP_ATTEMPTS = 12
-STEP_SECONDS = 5.0  # no more attempts after this time
-BACKOFF_SECONDS = 0.002
-BACKOFF_SECONDS_MOST = 0.25
+# A batch that keeps colliding is taken apart, and then every step goes by itself. No more attempts after these times.
+BATCH_ATTEMPTS = 5
+BATCH_SECONDS = 1.0
+STEP_ATTEMPTS = 30
+STEP_SECONDS = 5.0
 
-Callbacks = list[Callable[[], None]]
+_COMMIT = Call(statements.COMMIT)
 
 
 class Job(NamedTuple):
@@ -44,61 +46,40 @@ class Job(NamedTuple):
 class Committer:
     """One of the writers of a server: its steps commit in the order in which they were submitted."""
 
-    def __init__(self, links: Links, read_mostly: tuple[bytes, ...], deliver: Deliver) -> None:
+    def __init__(self, pool: Pool, read_mostly: tuple[bytes, ...], deliver: Deliver) -> None:
         """Start the writer thread."""
-        self._links = links
+        self._pool = pool
         self._read_mostly = read_mostly
         self._deliver = deliver
-        self._shard = random.randrange(COUNTER_SHARDS)  # noqa: S311 - any will do
-        self._jobs: deque[Job] = deque()
-        self._changed = threading.Condition()
-        self._closing = False
-        self._thread = threading.Thread(target=self._run, name="hashrange-writer", daemon=True)
-        self._thread.start()
+        self._shard = random_shard()
+        self._worker = BatchWorker("hashrange-writer", self._run, jobs_max=STEPS_MAX, keys_max=KEYS_MAX)
 
     def submit(self, job: Job) -> None:
         """Queue a step for the next commit."""
-        with self._changed:
-            if not self._closing:
-                self._jobs.append(job)
-                self._changed.notify()
-                return
-        job.done(None, Closed("the engine is closed"))
+        self._worker.submit(job)
 
     def close(self) -> None:
         """Finish everything queued and end the thread."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
-        self._thread.join()
+        self._worker.close()
 
-    def _run(self) -> None:
-        while batch := self._next():
-            try:
-                callbacks = self._commit(batch)
-            except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
-                callbacks = fail_all(batch, translate(error))
-            run_callbacks(self._deliver, callbacks)
-
-    def _next(self) -> list[Job]:
-        """Wait for steps; none means that there will be none."""
-        with self._changed:
-            while not self._jobs and not self._closing:
-                self._changed.wait()
-            batch: list[Job] = []
-            keys = 0
-            while self._jobs and len(batch) < STEPS_MAX and keys < KEYS_MAX:
-                batch.append(self._jobs.popleft())
-                keys += len(batch[-1].reads)
-            return batch
+    def _run(self, batch: list[Job]) -> None:
+        try:
+            callbacks = self._commit(batch)
+        except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
+            callbacks = fail_all(batch, translate(error))
+        run_callbacks(self._deliver, callbacks)
 
     def _commit(self, batch: list[Job]) -> Callbacks:
         """Commit a batch and give its callbacks; one that keeps colliding is taken apart."""
         keys = {key for job in batch for key in job.reads}
+        deadline = time.monotonic() + BATCH_SECONDS
         for attempt in range(BATCH_ATTEMPTS):
             try:
                 outcomes, left = self._attempt(batch, keys)
             except Conflict:
+                if time.monotonic() > deadline:
+                    break
+                self._shard = random_shard()  # perhaps it was somebody else's, too
                 back_off(attempt)
                 continue
             return outcomes if not left else outcomes + self._commit(left)
@@ -114,6 +95,7 @@ class Committer:
                 conflict = error
                 if time.monotonic() > deadline:
                     break
+                self._shard = random_shard()
                 back_off(attempt)
             except Exception as error:  # noqa: BLE001 - the steps behind it still have their turn
                 return fail_all([job], translate(error))
@@ -124,31 +106,29 @@ class Committer:
 
         What the steps turn out to read is added to `keys`, for the next attempt.
         """
-        tx = WriteTransaction(self._links, self._read_mostly)
+        tx = self._transaction()
         outcomes: Callbacks = []
         try:
             tx.begin(keys)
             for job in batch:
                 outcomes.append(run_step(tx, job))
-                if tx.overlay.pending_bytes >= STEPS_BYTES_MAX:
+                if tx.pending_bytes >= STEPS_BYTES_MAX:
                     break
-            self._finish(tx)
+            last_calls = tx.last_calls(self._shard)
+            if tx.begun or last_calls:
+                commit(tx, last_calls)
         except (Broken, Refused) as error:
             raise _verdict(error) from error
         finally:
             keys |= tx.read
-            if (link := tx.finish()) is not None:
-                self._links.abandon(link)
+            if (connection := tx.finish()) is not None:
+                self._pool.abandon(connection)
         return outcomes, batch[len(outcomes) :]
 
-    def _finish(self, tx: WriteTransaction) -> None:
-        todo_writes = writes.sort_out(tx)
-        todo = writes.calls(tx, todo_writes, self._shard)
-        if tx.scanned:
-            writes.confirm(tx, todo_writes, todo)
-            todo = []
-        if tx.begun or todo:
-            commit(tx, todo)
+    def _transaction(self) -> WriteTransaction:
+        if self._pool.serializable:
+            return SerializableTransaction(self._pool)
+        return LockingTransaction(self._pool, self._read_mostly)
 
 
 def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
@@ -169,11 +149,11 @@ def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
 
 def commit(tx: WriteTransaction, todo: list[Call]) -> None:
     """Send the last writes and the commit; once they are on the wire only an answer says what became of them."""
-    link = tx.begun_link()
-    link.expect_open()  # what is known to be lost before the commit can be done again
-    link.warned = False
+    connection = tx.begun_connection()
+    connection.expect_open()  # what is known to be lost before the commit can be done again
+    connection.warned = False
     try:
-        ended = link.run([*todo, writes.COMMIT_CALL])[-1]
+        ended = connection.run([*todo, _COMMIT])[-1]
     except Refused as refusal:
         if refusal.at < len(todo) or refusal.is_conflict:
             raise
@@ -181,8 +161,8 @@ def commit(tx: WriteTransaction, todo: list[Call]) -> None:
     except Broken as error:
         raise Unavailable(f"the outcome of a commit is unknown: {error}") from error
     if ended.command_status != b"COMMIT":
-        raise Refused("40001", "the transaction was rolled back")
-    if link.warned:
+        raise Refused(SERIALIZATION_FAILURE, "the transaction was rolled back")
+    if connection.warned:
         # PostgreSQL warns when it stops to wait for its replicas: committed here, perhaps not there.
         raise Unavailable("a commit may not have reached the replicas")
 
@@ -194,30 +174,12 @@ def _verdict(error: Broken | Refused) -> StorageError:
     return translate(error)
 
 
+def random_shard() -> int:
+    """The part of every counter to add to: any will do, the fewer writers share one the better."""
+    return random.randrange(statements.COUNTER_SHARDS)  # noqa: S311 - not a secret
+
+
 def fail_all(batch: Sequence[Job], error: StorageError) -> Callbacks:
     """Give every step the same bad news; each raises its own, so that their tracebacks stay apart."""
-    log.error("commit failed, %d steps undone: %s", len(batch), error)
+    log.error("commit.failed", steps=len(batch), reason=str(error))
     return [partial(job.done, None, type(error)(*error.args)) for job in batch]
-
-
-def back_off(attempt: int) -> None:
-    """Wait a random while, longer each time, so that those who collided do not meet again."""
-    most = min(BACKOFF_SECONDS * 2**attempt, BACKOFF_SECONDS_MOST)
-    time.sleep(random.uniform(0, most))  # noqa: S311 - not a secret
-
-
-def run_callbacks(deliver: Deliver, callbacks: Callbacks) -> None:
-    """Hand over callbacks; trouble on the other side must not stop the writer."""
-    try:
-        deliver(callbacks)
-    except Exception:
-        log.exception("callbacks could not be delivered")
-
-
-def run_inline(callbacks: Callbacks) -> None:
-    """Deliver by calling, one after the other, on this thread."""
-    for callback in callbacks:
-        try:
-            callback()
-        except Exception:
-            log.exception("a callback raised")

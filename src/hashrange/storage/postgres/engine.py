@@ -1,27 +1,26 @@
 """The PostgreSQL engine: readers and group-committing writers of one server among many."""
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.postgres import schema
-from hashrange.storage.postgres.address import Address, address
-from hashrange.storage.postgres.committer import Committer, Job, run_inline
-from hashrange.storage.postgres.grouped import ReadJob
-from hashrange.storage.postgres.links import Links
-from hashrange.storage.postgres.reader import SnapshotReader
-from hashrange.storage.postgres.reading import Readers, read_on
+from hashrange.storage.postgres.address import Address, parse_address
+from hashrange.storage.postgres.batch_reader import ReadJob
+from hashrange.storage.postgres.committer import Committer, Job
+from hashrange.storage.postgres.isolation import Isolation
+from hashrange.storage.postgres.pool import Pool
+from hashrange.storage.postgres.readers import Readers
 from hashrange.storage.postgres.replicas import Replicas
-from hashrange.storage.postgres.vacuum import give_back
-from hashrange.storage.postgres.waiting import Waiter
+from hashrange.storage.postgres.snapshot import SnapshotReader, read_on
+from hashrange.storage.postgres.vacuum import drop_zero_counters
+from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
-
-log = logging.getLogger(__name__)
 
 SCHEMA = "hashrange"
 ANSWER_SECONDS_MAX = 10.0
@@ -36,26 +35,26 @@ class PostgresEngine:
 
     def __init__(
         self,
-        place: Address,
+        address: Address,
         deliver: Deliver,
         read_mostly: tuple[bytes, ...],
         replicas: Replicas[Readers] | None,
     ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
-        self._place = place
-        self._links = Links(place, patience_seconds=PATIENCE_SECONDS)
-        # Requests say what they read. What does not, such as jobs and changes of tables, may take its time, and
-        # does so elsewhere. More than one writer for requests carries less: the batches get smaller.
-        self._committer = Committer(self._links, read_mostly, deliver)
-        self._odd = Committer(self._links, read_mostly, deliver)
+        self._address = address
+        self._pool = Pool(address, patience_seconds=PATIENCE_SECONDS)
+        # Requests declare what they read. Steps that do not, such as those of jobs and of table changes, take longer,
+        # so they have a writer of their own. A second writer for requests made throughput worse: batches get smaller.
+        self._committer = Committer(self._pool, read_mostly, deliver)
+        self._undeclared_committer = Committer(self._pool, read_mostly, deliver)
         self._threads = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
-        self._readers = Readers(self._links, deliver, self._threads)
+        self._readers = Readers(self._pool, deliver, self._threads)
         self._replicas = replicas
         if replicas is not None:
             replicas.start(
-                self._links,
-                place.flavour,
-                lambda each: Readers(each, deliver, self._threads, self._readers),
+                self._pool,
+                address.flavour,
+                lambda replica: Readers(replica, deliver, self._threads, self._readers),
             )
         self._closed = False
         self._closing = threading.Lock()
@@ -69,32 +68,34 @@ class PostgresEngine:
         read_mostly: tuple[bytes, ...] = (),
         replicas: Sequence[str] = (),
         staleness_seconds: float = 1.0,
+        isolation: str = Isolation.LOCKING.value,
         schema_name: str = SCHEMA,
         create: bool = True,
     ) -> "PostgresEngine":
         """Connect to the database and create or check its tables."""
-        place = address(url, schema=schema_name, seconds_max=ANSWER_SECONDS_MAX, leader=True)
+        address = parse_address(url, schema=schema_name, seconds_max=ANSWER_SECONDS_MAX, leader=True)
+        address.isolation_setting = Isolation(isolation)
         others = Replicas[Readers](replicas, schema_name, staleness_seconds) if replicas else None
-        schema.prepare(place, create=create)
-        return cls(place, deliver or run_inline, read_mostly, others)
+        schema.prepare(address, create=create)
+        return cls(address, deliver or run_inline, read_mostly, others)
 
     @staticmethod
     def check(url: str) -> str:
         """Create or check the tables and hold on to nothing; gives the engine's description."""
-        place = address(url, schema=SCHEMA, seconds_max=ANSWER_SECONDS_MAX, leader=True)
-        schema.prepare(place)
-        return _describe(place)
+        address = parse_address(url, schema=SCHEMA, seconds_max=ANSWER_SECONDS_MAX, leader=True)
+        schema.prepare(address)
+        return _describe(address)
 
     @property
     def description(self) -> str:
-        """Name the engine and its place."""
-        return _describe(self._place)
+        """Name the engine and its address."""
+        return _describe(self._address)
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
-        """Run `step` on one snapshot, on a link nobody else uses meanwhile."""
+        """Run `step` on one snapshot, on a connection of its own."""
         if self._closed:
             raise Closed("the engine is closed")
-        return read_on(SnapshotReader(self._links, seconds=seconds), step)
+        return read_on(self._pool, step, seconds=seconds)
 
     def submit_read(
         self,
@@ -111,7 +112,7 @@ class PostgresEngine:
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step` for the next commit."""
-        (self._committer if reads else self._odd).submit(Job(step, done, reads))
+        (self._committer if reads else self._undeclared_committer).submit(Job(step, done, reads))
 
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Submit `step` and wait until it is committed."""
@@ -121,31 +122,30 @@ class PostgresEngine:
 
     def counters(self) -> list[tuple[bytes, int]]:
         """Give all counters that are not zero, in key order, for copying them."""
-        reader = SnapshotReader(self._links)
-        return read_on(reader, lambda _: reader.counters())
+        return read_on(self._pool, SnapshotReader.counters)
 
     def maintain(self, budget_pages: int) -> int:
-        """Drop what no longer counts; the database gives its own pages back."""
+        """Drop counters at zero; PostgreSQL gives free pages back by itself."""
         if self._closed:
             raise Closed("the engine is closed")
-        give_back(self._links)
+        drop_zero_counters(self._pool)
         return 0
 
     def close(self) -> None:
-        """Finish queued steps, let go of every connection."""
+        """Finish queued steps and close every connection."""
         with self._closing:
             if self._closed:
                 return
-            self._links.hurry()
+            self._pool.give_up()
             self._committer.close()
-            self._odd.close()
+            self._undeclared_committer.close()
             if self._replicas is not None:
                 self._replicas.close()
             self._readers.close()
             self._threads.shutdown()
             self._closed = True
-            self._links.close()
+            self._pool.close()
 
 
-def _describe(place: Address) -> str:
-    return f"{place.flavour.value} ({place.description})"
+def _describe(address: Address) -> str:
+    return f"{address.flavour.value} ({address.description})"

@@ -5,8 +5,9 @@ from psycopg.pq.abc import PGresult
 
 from hashrange.storage.errors import Conflict, Corrupt, StorageError, Unavailable
 
-# serialization failure, deadlock, lock timeout; and a key inserted by someone else that was missing before.
-_CONFLICTS = frozenset({"40001", "40P01", "55P03", "23505"})
+SERIALIZATION_FAILURE = "40001"
+# Also deadlock, lock timeout; and a key inserted by someone else that was missing before.
+_CONFLICTS = frozenset({SERIALIZATION_FAILURE, "40P01", "55P03", "23505"})
 # The session ends: read-only since a failover, shut down by the administrator, idle for too long.
 _ENDINGS = frozenset({"25006", "25P03", "25P04", "57P01", "57P02", "57P03", "57P04", "57P05"})
 _PASSING_CLASSES = frozenset({"08", "53", "55", "57", "58"})

@@ -13,7 +13,7 @@ from psycopg.pq.abc import PGresult
 
 from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.arrays import int8
-from hashrange.storage.postgres.link import Call
+from hashrange.storage.postgres.pipeline import Call
 
 HEAD_BYTES = 2000
 _PAGE_ROWS = 50

@@ -1,10 +1,11 @@
-"""The writes of a batch, in memory over the database: a step's own over those of the steps before it."""
+"""The writes of a batch over the rows of the database: what was written, and ranges of both."""
 
 from collections.abc import Iterator
 from typing import Final
 
+from hashrange.storage.overlay import Overlay
+
 Row = tuple[bytes, bytes]
-Writes = dict[bytes, bytes | None]
 
 
 class Unwritten:
@@ -14,48 +15,37 @@ class Unwritten:
 UNWRITTEN: Final = Unwritten()
 
 
-class Overlay:
-    """Rows and counters as the steps of a batch leave them; None stands for a row that is deleted."""
+class RangeOverlay(Overlay):
+    """An overlay that can be merged with what the database has."""
 
-    __slots__ = ("accepted", "accepted_adds", "accepted_emptied", "adds", "emptied", "own", "pending_bytes")
+    __slots__ = ("accepted_emptied", "emptied")
 
     def __init__(self) -> None:
-        self.accepted: Writes = {}
-        self.accepted_adds: dict[bytes, int] = {}
-        self.own: Writes = {}
-        self.adds: dict[bytes, int] = {}
-        self.accepted_emptied: set[bytes] = set()  # heads of long keys that were all cleared
-        self.emptied: set[bytes] = set()
-        self.pending_bytes = 0
+        super().__init__()
+        self.emptied: set[bytes] = set()  # heads of long keys that were all cleared
+        self.accepted_emptied: set[bytes] = set()
 
-    def get(self, key: bytes) -> bytes | Unwritten | None:
+    def written(self, key: bytes) -> bytes | Unwritten | None:
         """What was written to a key last, if anything was."""
         if key in self.own:
             return self.own[key]
         return self.accepted.get(key, UNWRITTEN)
 
-    def added(self, key: bytes) -> int:
-        """What was added to a counter so far."""
-        return self.accepted_adds.get(key, 0) + self.adds.get(key, 0)
-
     def within(self, start: bytes, end: bytes, *, reverse: bool) -> list[tuple[bytes, bytes | None]]:
         """The writes in a range, in order."""
-        found = {key: value for key, value in self.accepted.items() if start <= key < end}
-        found.update({key: value for key, value in self.own.items() if start <= key < end})
-        return sorted(found.items(), reverse=reverse)
+        writes = {key: value for key, value in self.accepted.items() if start <= key < end}
+        writes.update({key: value for key, value in self.own.items() if start <= key < end})
+        return sorted(writes.items(), reverse=reverse)
 
     def accept(self) -> None:
-        """Keep what the step wrote: it belongs to the commit now."""
-        self.accepted.update(self.own)
-        for key, amount in self.adds.items():
-            self.accepted_adds[key] = self.accepted_adds.get(key, 0) + amount
+        """Keep what the step wrote."""
+        super().accept()
         self.accepted_emptied |= self.emptied
-        self.discard()
+        self.emptied.clear()
 
     def discard(self) -> None:
         """Forget what the step wrote."""
-        self.own.clear()
-        self.adds.clear()
+        super().discard()
         self.emptied.clear()
 
 

@@ -6,7 +6,6 @@ replica reads the beat along: it saw everything that was acknowledged before tha
 compared, and nothing but rows is needed of the database.
 """
 
-import logging
 import random
 import secrets
 import threading
@@ -17,16 +16,17 @@ from typing import Generic, Protocol, TypeVar
 
 from psycopg.pq.abc import PGresult
 
+from hashrange.logs import Log
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import statements
-from hashrange.storage.postgres.address import address
+from hashrange.storage.postgres.address import parse_address
 from hashrange.storage.postgres.arrays import int4, int8, read_int8
 from hashrange.storage.postgres.faults import translate
 from hashrange.storage.postgres.flavour import Flavour
-from hashrange.storage.postgres.link import Call, Link
-from hashrange.storage.postgres.links import Links
+from hashrange.storage.postgres.pipeline import Call, PipelineConnection
+from hashrange.storage.postgres.pool import Pool
 
-log = logging.getLogger(__name__)
+log = Log("storage.postgres")
 
 _SLOTS = 1024  # enough for the servers of a cluster to have one each, and few enough to leave behind
 _BEATS_KEPT = 64
@@ -42,7 +42,7 @@ class Stale(StorageError):
 class Heart:
     """A thread that writes beats to the leader."""
 
-    def __init__(self, leader: Links, *, interval_seconds: float, now: Callable[[], float]) -> None:
+    def __init__(self, leader: Pool, *, interval_seconds: float, now: Callable[[], float]) -> None:
         """Start to beat."""
         self._leader = leader
         self._interval_seconds = interval_seconds
@@ -56,7 +56,7 @@ class Heart:
         self._thread.start()
 
     def age_seconds(self, answer: PGresult) -> float:
-        """How old what a replica shows is at most."""
+        """The most that the replica's data can be behind."""
         number = read_int8(answer.get_value(0, 0)) if answer.ntuples else 0
         sent = self._sent.get(number)
         return float("inf") if sent is None else self._now() - sent
@@ -73,18 +73,22 @@ class Heart:
             self._sent[number] = self._now()
             self._sent.pop(number - _BEATS_KEPT, None)
             try:
-                link, _ = self._leader.first([Call(statements.BEAT, (self._slot, self._nonce, int8(number)))])
-                self._leader.give_back(link)
-            except Exception as error:  # noqa: BLE001 - replicas grow stale, and the leader is asked instead
-                log.warning("no beat: %s", error)
+                connection, _ = self._leader.begin(
+                    [Call(statements.BEAT, (self._slot, self._nonce, int8(number)))]
+                )
+                self._leader.release(connection)
+            except Exception as error:  # noqa: BLE001 - replicas count as stale then, and reads go to the leader
+                log.warning("heartbeat.failed", reason=str(error))
 
 
 class Replica:
-    """The links to one replica, for reading only; like `Links`, but it gives nothing that is too old."""
+    """The connections to one replica, for reading only; like `Pool`, but it gives nothing that is too old."""
 
-    def __init__(self, name: str, links: Links, heart: Heart, *, staleness_seconds: float) -> None:
+    serializable = False  # no replica can be; what it gives is eventually consistent
+
+    def __init__(self, name: str, pool: Pool, heart: Heart, *, staleness_seconds: float) -> None:
         self._name = name
-        self._links = links
+        self._pool = pool
         self._heart = heart
         self._staleness_seconds = staleness_seconds
         self.is_good = False  # known to answer, and with nothing too old
@@ -92,45 +96,49 @@ class Replica:
         self._trouble: str | None = None  # as it was logged last
 
     def probe(self) -> None:
-        """See whether it can be asked again."""
+        """Find out whether the replica can be used again."""
         try:
-            link, _ = self.first([Call(statements.SNAPSHOT), Call(statements.COMMIT)])
+            connection, _ = self.begin([Call(statements.SNAPSHOT), Call(statements.COMMIT)])
         except Stale:
             return
-        self._links.give_back(link)
+        self._pool.release(connection)
         if self._trouble is not None:
             self._trouble = None
-            log.info("replica %s is asked again", self._name)
+            log.info("replica.used", replica=self._name)
         self.is_good = True
 
-    def first(self, calls: Sequence[Call]) -> tuple[Link, list[PGresult]]:
+    def begin(self, calls: Sequence[Call]) -> tuple[PipelineConnection, list[PGresult]]:
         """Run the first statements of a transaction, and see how old the answer may be."""
         at = 1 if calls[0].name == statements.SNAPSHOT else 0
-        asked = [*calls[:at], self._heart.question, *calls[at:]]
+        with_beat = [*calls[:at], self._heart.question, *calls[at:]]
         try:
-            link, results = self._links.first(asked)
+            connection, results = self._pool.begin(with_beat)
         except Exception as error:
             raise self._stale(str(translate(error))) from error
         if self._heart.age_seconds(results.pop(at)) > self._staleness_seconds:
-            self._links.abandon(link)
+            self._pool.abandon(connection)
             raise self._stale(_BEHIND)
-        return link, results
+        return connection, results
 
-    def give_back(self, link: Link) -> None:
-        """Keep a link for the next."""
-        self._links.give_back(link)
+    def release(self, connection: PipelineConnection) -> None:
+        """Keep a connection for the next."""
+        self._pool.release(connection)
+
+    def abandon(self, connection: PipelineConnection) -> None:
+        """Take back a connection in the middle of a transaction."""
+        self._pool.abandon(connection)
 
     def close(self) -> None:
-        """Close every link."""
-        self._links.close()
+        """Close every connection."""
+        self._pool.close()
 
     def _stale(self, why: str) -> Stale:
-        """Ask it no more, and say so unless that was said. At the start it is behind until the first beat."""
+        """Stop using the replica, and log it once. At the start every replica is behind until the first beat."""
         self.is_good = False
         is_settled = time.monotonic() - self._began > self._staleness_seconds + _PROBE_SECONDS
         if self._trouble is None and (is_settled or why != _BEHIND):
             self._trouble = why
-            log.warning("replica %s is not asked: %s", self._name, why)
+            log.warning("replica.unused", replica=self._name, reason=why)
         return Stale(why)
 
 
@@ -145,12 +153,13 @@ R = TypeVar("R", bound=Answering)
 
 
 class Replicas(Generic[R]):
-    """All replicas of a server, asked in turn. Whether one that failed is back is not tried out on requests."""
+    """All replicas of a server, used in turn. A thread, and no request, finds out whether one that failed is back."""
 
     def __init__(self, urls: Sequence[str], schema_name: str, staleness_seconds: float) -> None:
-        """Read the URLs; nobody is asked yet."""
-        self._places = [
-            address(url, schema=schema_name, seconds_max=_ANSWER_SECONDS_MAX, leader=False) for url in urls
+        """Read the URLs; opens no connection yet."""
+        self._addresses = [
+            parse_address(url, schema=schema_name, seconds_max=_ANSWER_SECONDS_MAX, leader=False)
+            for url in urls
         ]
         self._staleness_seconds = staleness_seconds
         self._turns = count()
@@ -159,20 +168,20 @@ class Replicas(Generic[R]):
         self._stopping = threading.Event()
         self._prober = threading.Thread(target=self._probe, name="hashrange-probe", daemon=True)
 
-    def start(self, leader: Links, flavour: Flavour, answering: Callable[[Replica], R]) -> None:
+    def start(self, leader: Pool, flavour: Flavour, answering: Callable[[Replica], R]) -> None:
         """Start to beat on the leader; `answering` makes what answers reads from a replica."""
         self._heart = Heart(leader, interval_seconds=self._staleness_seconds / 4, now=time.monotonic)
-        for place in self._places:
-            place.flavour = flavour
-            links = Links(place, patience_seconds=0)
+        for address in self._addresses:
+            address.flavour = flavour
+            pool = Pool(address, patience_seconds=0)
             replica = Replica(
-                place.description, links, self._heart, staleness_seconds=self._staleness_seconds
+                address.description, pool, self._heart, staleness_seconds=self._staleness_seconds
             )
             self._all.append((replica, answering(replica)))
         self._prober.start()
 
     def next(self) -> R | None:
-        """Whose turn it is; nobody's if none is good."""
+        """The readers of the next replica that can be used, if there is one."""
         for _ in self._all:
             replica, readers = self._all[next(self._turns) % len(self._all)]
             if replica.is_good:

@@ -1,17 +1,17 @@
 """The database's tables, and the check that they are ours and not from the future."""
 
-import logging
 import random
 import time
 
 import psycopg
 
+from hashrange.logs import Log
 from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, OpenError
 from hashrange.storage.postgres.address import Address, one_line
 from hashrange.storage.postgres.faults import Broken
 from hashrange.storage.postgres.flavour import Flavour, flavour_of, table_settings
 
-log = logging.getLogger(__name__)
+log = Log("storage.postgres")
 
 FORMAT_VERSION = 1
 _ATTEMPTS = 5
@@ -51,60 +51,61 @@ _TRIALS = (
 )
 
 
-def prepare(place: Address, *, create: bool = True) -> None:
+def prepare(address: Address, *, create: bool = True) -> None:
     """Create the tables in a new database; in an old one check that they can be used."""
     for attempt in range(_ATTEMPTS):
         try:
-            with place.connect() as connection:
-                place.flavour = _flavour(connection)
-                connection.execute(f'SET search_path = "{place.schema}"'.encode())
-                _prepare(connection, place, create=create)
+            with address.connect() as connection:
+                address.flavour = _flavour(connection)
+                connection.execute(f'SET search_path = "{address.schema}"'.encode())
+                _prepare(connection, address, create=create)
                 return
         except Broken as error:
-            raise OpenError(f"cannot connect to {place.description}: {error}") from error
+            raise OpenError(f"cannot connect to {address.description}: {error}") from error
         except psycopg.errors.InsufficientPrivilege as error:
-            raise NotWritable(f"cannot create tables in {place.description}: {one_line(error)}") from error
+            raise NotWritable(f"cannot create tables in {address.description}: {one_line(error)}") from error
         except psycopg.errors.ReadOnlySqlTransaction as error:
-            raise NotWritable(f"{place.description} takes no writes: is it a replica?") from error
+            raise NotWritable(f"{address.description} takes no writes: is it a replica?") from error
         except psycopg.Error as error:
             # Several servers may start at once, and creating what another one creates can fail.
             if attempt == _ATTEMPTS - 1:
-                raise OpenError(f"cannot use {place.description}: {one_line(error)}") from error
+                raise OpenError(f"cannot use {address.description}: {one_line(error)}") from error
             time.sleep(random.uniform(0.05, 0.3))  # noqa: S311 - not a secret
 
 
-def _prepare(connection: psycopg.Connection, place: Address, *, create: bool) -> None:
-    found = _format(connection, place)
-    if found is None:
+def _prepare(connection: psycopg.Connection, address: Address, *, create: bool) -> None:
+    version = _format(connection, address)
+    if version is None:
         if not create:
-            raise OpenError(f"there is no data in {place.description}")
-        _create(connection, place)
-        found = _format(connection, place)
-    _check(found, place)
-    _try_out(connection, place)
-    _warn_of_loss(connection, place)
+            raise OpenError(f"there is no data in {address.description}")
+        _create(connection, address)
+        version = _format(connection, address)
+    _check(version, address)
+    _try_out(connection, address)
+    _warn_of_loss(connection, address)
 
 
-def _try_out(connection: psycopg.Connection, place: Address) -> None:
+def _try_out(connection: psycopg.Connection, address: Address) -> None:
     """See now, and not at the first request, that all tables are there and may be written."""
     try:
         connection.execute("; ".join(_TRIALS).encode())
     except psycopg.errors.InsufficientPrivilege as error:
-        rights = f"SELECT, INSERT, UPDATE and DELETE on all tables of the schema {place.schema}"
-        message = f"cannot use {place.description}: {one_line(error)}; the role needs {rights}"
+        rights = f"SELECT, INSERT, UPDATE and DELETE on all tables of the schema {address.schema}"
+        message = f"cannot use {address.description}: {one_line(error)}; the role needs {rights}"
         raise NotWritable(message) from error
     except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn) as error:
-        message = f"the tables in {place.description} are not Hashrange's or not complete: {one_line(error)}"
+        message = (
+            f"the tables in {address.description} are not Hashrange's or not complete: {one_line(error)}"
+        )
         raise Corrupt(message) from error
 
 
-def _warn_of_loss(connection: psycopg.Connection, place: Address) -> None:
+def _warn_of_loss(connection: psycopg.Connection, address: Address) -> None:
     """Say it where a role or a database is set up to acknowledge what is not on disk."""
     row = connection.execute("SHOW synchronous_commit").fetchone()
-    if place.flavour is Flavour.POSTGRESQL and row is not None and row[0] == "off":
-        log.warning(
-            "synchronous_commit is off in %s: a crash can lose acknowledged writes", place.description
-        )
+    if address.flavour is Flavour.POSTGRESQL and row is not None and row[0] == "off":
+        reason = "synchronous_commit is off: a crash can lose acknowledged writes"
+        log.warning("database.not_durable", database=address.description, reason=reason)
 
 
 def _flavour(connection: psycopg.Connection) -> Flavour:
@@ -112,31 +113,35 @@ def _flavour(connection: psycopg.Connection) -> Flavour:
     return flavour_of("" if row is None else str(row[0]))
 
 
-def _format(connection: psycopg.Connection, place: Address) -> str | None:
+def _format(connection: psycopg.Connection, address: Address) -> str | None:
     """The stored format version, or None where there are no tables."""
-    seen = connection.execute(
+    table = connection.execute(
         "SELECT 1 FROM information_schema.tables WHERE table_schema = %s AND table_name = 'meta'",
-        (place.schema,),
+        (address.schema,),
     ).fetchone()
-    if seen is None:
+    if table is None:
         return None
     row = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
     return None if row is None else str(row[0])
 
 
-def _create(connection: psycopg.Connection, place: Address) -> None:
-    for sql in (*table_settings(place.flavour), f'CREATE SCHEMA IF NOT EXISTS "{place.schema}"', *_TABLES):
+def _create(connection: psycopg.Connection, address: Address) -> None:
+    for sql in (
+        *table_settings(address.flavour),
+        f'CREATE SCHEMA IF NOT EXISTS "{address.schema}"',
+        *_TABLES,
+    ):
         connection.execute(sql.encode())
     # Last, so that whoever finds it finds all tables.
     connection.execute(_RECORDS)
 
 
-def _check(found: str | None, place: Address) -> None:
-    if found is None or not found.isdigit():
-        raise Corrupt(f"the database {place.description} does not say which format it has")
-    if int(found) > FORMAT_VERSION:
+def _check(version: str | None, address: Address) -> None:
+    if version is None or not version.isdigit():
+        raise Corrupt(f"the database {address.description} does not say which format it has")
+    if int(version) > FORMAT_VERSION:
         message = (
-            f"the database {place.description} has format {found}, this version of Hashrange reads up to "
+            f"the database {address.description} has format {version}, this version of Hashrange reads up to "
             f"{FORMAT_VERSION}: use a newer version"
         )
         raise FormatTooNew(message)

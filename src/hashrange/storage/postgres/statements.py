@@ -6,14 +6,17 @@ Each is prepared once per connection. Parameters and results are binary.
 from functools import cache
 
 from hashrange.storage.postgres.flavour import Flavour
+from hashrange.storage.postgres.isolation import Isolation
 
 SNAPSHOT = b"snapshot"
 BEGIN = b"begin"
 COMMIT = b"commit"
 ROLLBACK = b"rollback"
+MODE = b"mode"
 FENCE = b"fence"
 FENCE_ALONE = b"fence_alone"
-SCANNER = b"scanner"
+GATE = b"gate"
+GATE_ALONE = b"gate_alone"
 GET = b"get"
 LOCK = b"lock"
 LOCK_NOW = b"lock_now"
@@ -23,6 +26,7 @@ SCAN_KEYS = b"scan_keys"
 DIGESTS = b"digests"
 LOCK_DIGESTS = b"lock_digests"
 INSERT = b"insert"
+HOLD = b"hold"
 PUT = b"put"
 DELETE = b"delete"
 COUNTER = b"counter"
@@ -45,23 +49,15 @@ BEAT_READ = b"beat_read"
 COUNTER_SHARDS = 16  # as in COUNTER_FILL below
 
 _COMMON = {
-    SNAPSHOT: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     COMMIT: "COMMIT",
     ROLLBACK: "ROLLBACK",
-    SCANNER: "SELECT value FROM meta WHERE name = 'scanner' FOR UPDATE",
     GET: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[])",
-    # In key order, so that two who want the same rows wait for each other and not both at once.
-    LOCK: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
-    LOCK_NOW: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE NOWAIT",
     SCAN: "SELECT k, v FROM rows WHERE k >= $1::bytea AND k < $2::bytea ORDER BY k LIMIT $3::bigint",
     SCAN_REVERSE: (
         "SELECT k, v FROM rows WHERE k >= $1::bytea AND k < $2::bytea ORDER BY k DESC LIMIT $3::bigint"
     ),
     SCAN_KEYS: "SELECT k FROM rows WHERE k >= $1::bytea AND k < $2::bytea ORDER BY k LIMIT $3::bigint",
-    DIGESTS: "SELECT k, md5(v) FROM rows WHERE k >= $1::bytea AND k < $2::bytea",
-    LOCK_DIGESTS: "SELECT k, md5(v) FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
     # The arrays are in key order, and rows are written in the order of the arrays.
-    INSERT: "INSERT INTO rows (k, v) SELECT k, v FROM unnest($1::bytea[], $2::bytea[]) AS new (k, v)",
     PUT: (
         "INSERT INTO rows (k, v) SELECT k, v FROM unnest($1::bytea[], $2::bytea[]) AS new (k, v) "
         "ON CONFLICT (k) DO UPDATE SET v = excluded.v"
@@ -101,17 +97,42 @@ _COMMON = {
     ),
     BEAT_READ: "SELECT n FROM beats WHERE slot = $1::int AND nonce = $2::bytea",
 }
-# Locks make PostgreSQL's steps serializable (see transaction.py); the others are so by their isolation.
+# MODE comes right after BEGIN, before the snapshot: transactions of one mode run side by side, those of different
+# modes, as there are while servers are restarted one by one, never do. Neither way would see what the other relies on.
+
+# Row locks and table locks of our own: locking.py says what each is for.
 _LOCKING = {
+    SNAPSHOT: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     BEGIN: "BEGIN ISOLATION LEVEL READ COMMITTED",
+    MODE: "LOCK TABLE meta IN ROW EXCLUSIVE MODE",
     FENCE: "LOCK TABLE fence IN ROW SHARE MODE",
     FENCE_ALONE: "LOCK TABLE fence IN EXCLUSIVE MODE",
+    GATE: "LOCK TABLE fence IN ROW EXCLUSIVE MODE",
+    GATE_ALONE: "LOCK TABLE fence IN SHARE ROW EXCLUSIVE MODE",
+    # In key order, so that two who want the same rows wait for each other and not both at once.
+    LOCK: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
+    LOCK_NOW: "SELECT k, v FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE NOWAIT",
+    DIGESTS: "SELECT k, md5(v) FROM rows WHERE k >= $1::bytea AND k < $2::bytea",
+    LOCK_DIGESTS: "SELECT k, md5(v) FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
+    INSERT: "INSERT INTO rows (k, v) SELECT k, v FROM unnest($1::bytea[], $2::bytea[]) AS new (k, v)",
+    # Locks the rows that are there, changing none, and occupies the keys of those that are not.
+    HOLD: (
+        "INSERT INTO rows (k, v) SELECT k, '' FROM unnest($1::bytea[]) AS new (k) "
+        "ON CONFLICT (k) DO UPDATE SET v = excluded.v WHERE false"
+    ),
 }
-_ISOLATED = {BEGIN: "BEGIN ISOLATION LEVEL SERIALIZABLE", FENCE: "SELECT 1", FENCE_ALONE: "SELECT 1"}
+_SERIALIZABLE = {
+    # A snapshot beside the serializable transactions could show a state that no serial order has.
+    SNAPSHOT: "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY",
+    BEGIN: "BEGIN ISOLATION LEVEL SERIALIZABLE",
+    MODE: "LOCK TABLE meta IN SHARE MODE",
+}
 
 
 @cache
-def statements(flavour: Flavour) -> dict[bytes, bytes]:
+def statements(flavour: Flavour, isolation: Isolation) -> dict[bytes, bytes]:
     """The statements as this kind of server takes them."""
-    chosen = _COMMON | (_LOCKING if flavour is Flavour.POSTGRESQL else _ISOLATED)
+    chosen = _COMMON | (_LOCKING if isolation is Isolation.LOCKING else _SERIALIZABLE)
+    if flavour is not Flavour.POSTGRESQL:
+        chosen |= {MODE: "SELECT 1"}  # there is but one mode
     return {name: sql.encode() for name, sql in chosen.items()}

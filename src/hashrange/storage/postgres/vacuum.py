@@ -1,23 +1,22 @@
-"""Dropping what no longer counts; giving space back to the file system is PostgreSQL's own affair."""
+"""Dropping counters at zero. PostgreSQL's own vacuum takes care of the space."""
 
 from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.arrays import read_int8
 from hashrange.storage.postgres.faults import Refused, translate
-from hashrange.storage.postgres.link import Call, Link
-from hashrange.storage.postgres.links import Links
-from hashrange.storage.postgres.transaction import keys_of
+from hashrange.storage.postgres.pipeline import Call, PipelineConnection
+from hashrange.storage.postgres.pool import Pool
+from hashrange.storage.postgres.transaction import BEGIN_CALLS, keys_of
 
-_BEGIN = Call(statements.BEGIN)
 _COMMIT = Call(statements.COMMIT)
 
 
-def give_back(links: Links) -> None:
+def drop_zero_counters(pool: Pool) -> None:
     """Drop counters that have come back to zero."""
-    link: Link | None = None
+    connection: PipelineConnection | None = None
     try:
-        link, (zeros,) = links.first([Call(statements.COUNTER_ZEROS)])
+        connection, (zeros,) = pool.begin([Call(statements.COUNTER_ZEROS)])
         for key in keys_of(zeros):
-            _drop(link, key)
+            _drop(connection, key)
     except Refused as refusal:
         # Someone is counting; the counter is looked at again next time.
         if not refusal.is_conflict:
@@ -25,11 +24,13 @@ def give_back(links: Links) -> None:
     except Exception as error:
         raise translate(error) from error
     finally:
-        if link is not None:
-            links.abandon(link)
+        if connection is not None:
+            pool.abandon(connection)
 
 
-def _drop(link: Link, key: bytes) -> None:
-    rows = link.run([_BEGIN, Call(statements.COUNTER_LOCK, (key,))])[1]
+def _drop(connection: PipelineConnection, key: bytes) -> None:
+    # All of its rows have to be there to be locked: one that came up later would be dropped unseen.
+    fill, lock = (Call(name, (key,)) for name in (statements.COUNTER_FILL, statements.COUNTER_LOCK))
+    rows = connection.run([*BEGIN_CALLS, fill, lock])[-1]
     is_zero = sum(read_int8(rows.get_value(number, 0)) for number in range(rows.ntuples)) == 0
-    link.run([Call(statements.COUNTER_DROP, (key,)), _COMMIT] if is_zero else [_COMMIT])
+    connection.run([Call(statements.COUNTER_DROP, (key,)), _COMMIT] if is_zero else [_COMMIT])

@@ -12,15 +12,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from hashrange import logs
+from hashrange.storage.delivery import run_callbacks, run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite.commit_placement import CommitPlacement
 from hashrange.storage.sqlite.group import STEPS_MAX, CommitGroup, QueuedStep
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.write_lock import WriteLock
-
-log = logs.Log("storage.sqlite")
 
 WRITER_SECONDS_MAX = 0.025  # that the steps of one commit may take together
 LOOP_SECONDS_MAX = 0.005  # the same on an event loop, whose other clients wait meanwhile
@@ -172,20 +170,3 @@ class Committer:
             group.run(self._steps, seconds_max)
             group.commit()
         return group.callbacks
-
-
-def run_callbacks(deliver: Deliver, callbacks: list[Callable[[], None]]) -> None:
-    """Deliver callbacks; if that raises, the writer goes on."""
-    try:
-        deliver(callbacks)
-    except Exception as error:  # noqa: BLE001 - the commit is made, and the next steps wait for theirs
-        log.error("callbacks.undelivered", error=error)
-
-
-def run_inline(callbacks: list[Callable[[], None]]) -> None:
-    """Deliver by calling, one after the other, on this thread."""
-    for callback in callbacks:
-        try:
-            callback()
-        except Exception as error:  # noqa: BLE001 - the callbacks behind it must still be called
-            log.error("callback.failed", error=error)

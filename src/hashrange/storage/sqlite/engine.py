@@ -8,20 +8,21 @@ from typing import NamedTuple, TypeVar, cast
 import apsw
 
 from hashrange import logs
+from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
 from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
 from hashrange.storage.sqlite.commit_version import CommitVersion, LocalCommitVersion
-from hashrange.storage.sqlite.committer import Committer, run_inline
+from hashrange.storage.sqlite.committer import Committer
 from hashrange.storage.sqlite.directory_lock import DirectoryLock
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import incremental_vacuum
-from hashrange.storage.sqlite.waiting import Waiter
 from hashrange.storage.sqlite.write_lock import InterprocessWriteLock, WriteLock
+from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
 
@@ -177,7 +178,10 @@ class SqliteEngine:
 
         if not self._committer.run_between_commits(vacuum):
             raise Closed("the engine is closed")
-        return waiter.wait()
+        try:
+            return waiter.wait()
+        except apsw.Error as error:
+            raise translate(error) from error
 
     def close(self) -> None:
         """Finish queued steps, copy the log into the file, release the directory."""

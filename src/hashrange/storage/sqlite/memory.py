@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 
 import apsw
 
+from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
-from hashrange.storage.sqlite.committer import run_inline
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.group import CommitGroup
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import incremental_vacuum
-from hashrange.storage.sqlite.waiting import Waiter
+from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
 

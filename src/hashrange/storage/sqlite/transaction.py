@@ -11,6 +11,7 @@ from typing import cast
 
 import apsw
 
+from hashrange.storage.overlay import Overlay, Writes
 from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan
 
 PUT = "INSERT INTO rows VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v"
@@ -19,33 +20,23 @@ DELETE_RANGE = "DELETE FROM rows WHERE k >= ? AND k < ?"
 NTH_KEY = "SELECT k FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?"
 ADD = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n"
 
-COUNTER_MAX = 2**62
 REMEMBERED_BYTES_MAX = 64  # of values that a commit's steps read: all of them look at their table's version
 
-Writes = dict[bytes, bytes | None]
 
-
-class WriteTransaction:
+class WriteTransaction(Overlay):
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
     joined = None
-    __slots__ = (
-        "_accepted", "_accepted_adds", "_adds", "_connection", "_cursor", "_own", "_read", "_savepoint", "_scans",
-        "pending_bytes", "rows", "sync_seconds",
-    )  # fmt: skip
+    __slots__ = ("_connection", "_cursor", "_read", "_savepoint", "_scans", "rows", "sync_seconds")
 
     def __init__(self, connection: apsw.Connection) -> None:
         """Take over the one connection that writes."""
+        super().__init__()
         self._connection = connection
         self._cursor = connection.cursor()
-        self._accepted: Writes = {}
-        self._accepted_adds: dict[bytes, int] = {}
-        self._own: Writes = {}
         self._read: dict[bytes, bytes] = {}
-        self._adds: dict[bytes, int] = {}
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
-        self.pending_bytes = 0
         self.rows = 0  # that the last commit wrote
         self.sync_seconds = 0.0  # that the disk took for it
 
@@ -54,10 +45,10 @@ class WriteTransaction:
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
         value: bytes | None
-        if key in self._own:
-            value = self._own[key]
-        elif key in self._accepted:
-            value = self._accepted[key]
+        if key in self.own:
+            value = self.own[key]
+        elif key in self.accepted:
+            value = self.accepted[key]
         elif key in self._read:
             value = self._read[key]
         else:
@@ -78,19 +69,7 @@ class WriteTransaction:
     def counter(self, key: bytes) -> int:
         """Give a counter's value with the adds of this step and of those before it."""
         stored: int = self._cursor.execute(COUNTER, (key,)).get or 0
-        return stored + self._accepted_adds.get(key, 0) + self._adds.get(key, 0)
-
-    def put(self, key: bytes, value: bytes) -> None:
-        """Store `value` at `key`."""
-        # A value SQLite refused later would take the whole commit with it.
-        if type(key) is not bytes or type(value) is not bytes:
-            raise TypeError("keys and values are bytes")
-        self._own[key] = value
-        self.pending_bytes += len(value)
-
-    def delete(self, key: bytes) -> None:
-        """Remove the row at `key`, if there is one."""
-        self._own[key] = None
+        return stored + self.added(key)
 
     def clear(self, start: bytes, end: bytes, *, limit: int) -> int:
         """Remove the first `limit` rows of a range at most."""
@@ -102,13 +81,6 @@ class WriteTransaction:
         beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
         self._cursor.execute(DELETE_RANGE, (start, end if beyond is None else beyond))
         return self._connection.changes()
-
-    def add(self, key: bytes, amount: int) -> None:
-        """Add to a counter."""
-        total = self._adds.get(key, 0) + amount
-        if not -COUNTER_MAX <= total <= COUNTER_MAX:
-            raise OverflowError("a counter has 64 bits")
-        self._adds[key] = total
 
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Do nothing: reading the file costs no round trip."""
@@ -127,13 +99,7 @@ class WriteTransaction:
         """Keep what the step wrote: it belongs to the commit now."""
         if self._scans:
             close_scans(self._scans)
-        if self._own:
-            self._accepted.update(self._own)
-            self._own.clear()
-        if self._adds:
-            for key, amount in self._adds.items():
-                self._accepted_adds[key] = self._accepted_adds.get(key, 0) + amount
-            self._adds.clear()
+        super().accept()
         if self._savepoint:
             self._savepoint = False
             self._cursor.execute("RELEASE step")
@@ -142,8 +108,7 @@ class WriteTransaction:
         """Forget what the step wrote."""
         if self._scans:
             close_scans(self._scans)
-        self._own.clear()
-        self._adds.clear()
+        super().discard()
         if self._savepoint:
             self._savepoint = False
             self._cursor.execute("ROLLBACK TO step")
@@ -152,12 +117,12 @@ class WriteTransaction:
     def commit(self) -> None:
         """Hand everything accepted to SQLite and return when it is on disk."""
         self._read.clear()
-        self.rows = len(self._accepted)
-        self._store(self._accepted)
-        if self._accepted_adds:
-            adds = [(key, amount) for key, amount in self._accepted_adds.items() if amount]
+        self.rows = len(self.accepted)
+        self._store(self.accepted)
+        if self.accepted_adds:
+            adds = [(key, amount) for key, amount in self.accepted_adds.items() if amount]
             self._cursor.executemany(ADD, adds)
-            self._accepted_adds.clear()
+            self.accepted_adds.clear()
         begun = time.monotonic()
         self._cursor.execute("COMMIT")
         self.sync_seconds = time.monotonic() - begun
@@ -166,7 +131,7 @@ class WriteTransaction:
         """Forget the whole commit, as after a fault."""
         if self._scans:
             close_scans(self._scans)
-        for pending in (self._own, self._adds, self._accepted, self._accepted_adds):
+        for pending in (self.own, self.adds, self.accepted, self.accepted_adds):
             pending.clear()
         self._savepoint = False
         # After some faults SQLite has rolled back by itself.
@@ -176,10 +141,10 @@ class WriteTransaction:
     def _flush(self) -> None:
         """Let SQLite see all writes so far, the current step's behind a savepoint."""
         self._read.clear()
-        self._store(self._accepted)
-        if self._own:
+        self._store(self.accepted)
+        if self.own:
             self._protect()
-            self._store(self._own)
+            self._store(self.own)
 
     def _protect(self) -> None:
         if not self._savepoint:

@@ -1,4 +1,4 @@
-"""How much of a range to read before anyone has said how much is wanted: less where rows are large."""
+"""How many rows of a range to prefetch when the step has not said how many it takes: fewer where rows are large."""
 
 ROWS_MAX = 25
 _ROWS_MIN = 4
@@ -7,8 +7,8 @@ _PREFIX_BYTES = 7  # ranges that begin alike have rows alike
 _KEPT_MAX = 1024
 
 
-class Appetite:
-    """Remembers what rows weighed lately; used by one thread."""
+class ReadAhead:
+    """Remembers how large rows were lately; used by one thread."""
 
     __slots__ = ("_row_bytes",)
 
@@ -21,7 +21,7 @@ class Appetite:
         return ROWS_MAX if not size else max(_ROWS_MIN, min(ROWS_MAX, _BYTES // size))
 
     def learn(self, start: bytes, row_bytes: int) -> None:
-        """Take note of a row that was found there."""
+        """Record the size of a row of that range."""
         if len(self._row_bytes) >= _KEPT_MAX:
             self._row_bytes.clear()
         before = self._row_bytes.get(start[:_PREFIX_BYTES], row_bytes)

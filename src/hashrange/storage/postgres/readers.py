@@ -1,26 +1,26 @@
-"""Reads that nobody waits for: in groups as far as possible, on snapshots of their own where they are large."""
+"""Reads that no thread waits for: in batches as far as possible, on snapshots of their own where they are large."""
 
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TypeVar
 
-from hashrange.storage.engine import Deliver, Reader
+from hashrange.storage.delivery import run_callbacks
+from hashrange.storage.engine import Deliver
 from hashrange.storage.errors import Closed, StorageError
-from hashrange.storage.postgres.committer import run_callbacks
-from hashrange.storage.postgres.grouped import RangeReader, ReadJob, RowReader
-from hashrange.storage.postgres.links import Source
-from hashrange.storage.postgres.reader import SnapshotReader
+from hashrange.storage.postgres.batch_reader import RangeReader, ReadJob, RowReader
+from hashrange.storage.postgres.pool import ConnectionSource
 from hashrange.storage.postgres.replicas import Stale
-
-T = TypeVar("T")
+from hashrange.storage.postgres.snapshot import read_on
 
 
 class Readers:
     """All reads from one source. What a replica cannot answer goes to `other`, the readers of the leader."""
 
     def __init__(
-        self, source: Source, deliver: Deliver, threads: ThreadPoolExecutor, other: "Readers | None" = None
+        self,
+        source: ConnectionSource,
+        deliver: Deliver,
+        threads: ThreadPoolExecutor,
+        other: "Readers | None" = None,
     ) -> None:
         self._source = source
         self._deliver = deliver
@@ -30,11 +30,11 @@ class Readers:
         self._ranges = RangeReader(source, deliver, self._read_alone, self._read_elsewhere)
 
     def submit(self, job: ReadJob) -> None:
-        """Queue a step for the next grouped read; one that reads much will end up on a thread of its own."""
+        """Queue a step for the next batched read; one that reads much will end up on a thread of its own."""
         (self._ranges if job.more else self._rows).submit(job)
 
     def close(self) -> None:
-        """Finish everything queued for a grouped read."""
+        """Finish everything queued for a batched read."""
         self._rows.close()
         self._ranges.close()
 
@@ -50,26 +50,12 @@ class Readers:
         else:
             self._other.submit(job)
 
-    def _run(self, job: ReadJob, *, again: bool = True) -> None:
-        reader = SnapshotReader(self._source)
+    def _run(self, job: ReadJob) -> None:
         try:
-            outcome = partial(job.done, read_on(reader, job.step, job.reads), None)
+            outcome = partial(job.done, read_on(self._source, job.step, reads=job.reads), None)
         except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
             if isinstance(error, StorageError) and self._other is not None:
                 self._other.submit(job)
                 return
-            if reader.lost and again:
-                self._run(job, again=False)
-                return
             outcome = partial(job.done, None, error)
         run_callbacks(self._deliver, [outcome])
-
-
-def read_on(reader: SnapshotReader, step: Callable[[Reader], T], reads: Sequence[bytes] = ()) -> T:
-    """Run a step on a snapshot, which ends with it."""
-    try:
-        if reads:
-            reader.fetch(reads)
-        return step(reader)
-    finally:
-        reader.release()

@@ -31,7 +31,7 @@ class Call(NamedTuple):
     parameters: Sequence[bytes | None] = ()
 
 
-class Link:
+class PipelineConnection:
     """One connection, used by one thread at a time. After `Broken` it is of no more use."""
 
     __slots__ = ("_connection", "_owed", "_pg", "_poll", "_seconds_max", "warned")
@@ -62,7 +62,7 @@ class Link:
         self.send(calls)
         return self.receive(len(calls))
 
-    def leave(self, calls: Sequence[Call]) -> None:
+    def send_and_forget(self, calls: Sequence[Call]) -> None:
         """Send statements whose results nobody needs; the next run takes them off the wire.
 
         A connection that is lost by now is closed, and that is all: nothing was at stake.
@@ -104,17 +104,17 @@ class Link:
         return results
 
     def expect_open(self) -> None:
-        """See whether the server has ended the session while nobody listened; only what is here is looked at."""
+        """Raise `Broken` if the server has ended the session since the last answer; does not wait."""
         self.warned = False
         self._poll.modify(self._pg.socket, select.POLLIN)
         try:
             while self._poll.poll(0):
                 self._pg.consume_input()
-                self._pg.is_busy()  # reads what has come
+                self._pg.is_busy()  # parses the input
         except psycopg.OperationalError as error:
             self.close()
             raise Broken(str(error)) from error
-        if self.warned:  # what a server says without being asked is that it will hear no more
+        if self.warned:  # the only unsolicited message is that the session ends
             self.close()
             raise Broken("the server has ended the session")
 
@@ -172,10 +172,10 @@ class Link:
     def _wait(self, events: int, deadline: float) -> int:
         self._poll.modify(self._pg.socket, events)
         left = deadline - time.monotonic()
-        found = self._poll.poll(left * 1000) if left > 0 else []
-        if not found:
+        events_by_socket = self._poll.poll(left * 1000) if left > 0 else []
+        if not events_by_socket:
             raise psycopg.OperationalError("the database did not answer in time")
-        return found[0][1]
+        return events_by_socket[0][1]
 
     def _notice(self, _notice: object) -> None:
         self.warned = True

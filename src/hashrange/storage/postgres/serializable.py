@@ -1,0 +1,26 @@
+"""Serializable by the database's own SERIALIZABLE: reads and writes as they come.
+
+The database remembers what was read, down to the gaps in an index, and refuses one of two transactions that cannot
+have happened one after the other, at the latest in its commit. The committer then runs the steps again.
+"""
+
+from psycopg.pq.abc import PGresult
+
+from hashrange.storage.postgres import statements, writes
+from hashrange.storage.postgres.arrays import bytea_array, read_int8
+from hashrange.storage.postgres.pipeline import Call
+from hashrange.storage.postgres.transaction import WriteTransaction
+
+
+class SerializableTransaction(WriteTransaction):
+    """Leaves it to the database to hold still what was read."""
+
+    def last_calls(self, shard: int) -> list[Call]:
+        """Give the writes."""
+        return writes.calls(writes.sort_out(self), self, shard)
+
+    def _read_rows(self, keys: set[bytes]) -> list[PGresult]:
+        return self.run([Call(statements.GET, (bytea_array(sorted(keys)),))])
+
+    def _stored_counter(self, key: bytes) -> int:
+        return read_int8(self.run([Call(statements.COUNTER, (key,))])[0].get_value(0, 0))
