@@ -28,7 +28,7 @@ def server() -> Iterator[PostgresServer]:
         yield running
 
 
-@pytest.fixture(params=["locking", "serializable"])
+@pytest.fixture(params=["locking", pytest.param("serializable", marks=pytest.mark.slow)])
 def isolation(request: pytest.FixtureRequest) -> str:
     """What keeps writes apart."""
     return str(request.param)
