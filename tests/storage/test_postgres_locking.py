@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from hashrange.storage.engine import Reader, Transaction
-from hashrange.storage.postgres import PostgresEngine, committer
+from hashrange.storage.postgres import PostgresEngine, arrays, committer
 from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer
 

@@ -28,8 +28,8 @@ class Charge(msgspec.Struct, frozen=True):
     write: bool
 
 
-class Result(msgspec.Struct):
-    """The outcome of a step."""
+class Result(msgspec.Struct, gc=False):
+    """The outcome of a step. Nothing in it refers back to it, so the garbage collector need not follow it."""
 
     def charges(self) -> Iterator[Charge]:
         """What the request consumed, by table, index and key."""

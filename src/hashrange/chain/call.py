@@ -19,7 +19,7 @@ from hashrange.core.values import Malformed
 Done = Callable[[Result | None, BaseException | None], None]
 
 
-class Call(msgspec.Struct):
+class Call(msgspec.Struct, gc=False):
     """Who asks for what."""
 
     operation: Operation[Any]

@@ -41,7 +41,7 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_begun",
+        "_between_requests",
         "_body",
         "_busy",
         "_bytes_since_request",
@@ -76,6 +76,7 @@ class Connection(asyncio.Protocol):
         "method",
         "on_body",
         "on_header",
+        "on_message_begin",
         "on_url",
         "url",
     )
@@ -84,13 +85,15 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._loop = loop
         self._transport: asyncio.Transport | None = None
-        # The parser fills these three without a call into Python for each header.
+        # The parser fills these without a call into Python for each header, and empties the last.
         self._url: list[bytes] = []
         self._fields: dict[bytes, bytes] = {}
         self._body = bytearray()
         self.on_url = self._url.append
         self.on_header = self._fields.__setitem__
         self.on_body = self._body.extend
+        self._between_requests = [True]  # empty while some of a request is there
+        self.on_message_begin = self._between_requests.clear
         self._parser = HttpRequestParser(self)
         self.method = self.url = b""
         self.headers: dict[bytes, bytes] = {}
@@ -117,7 +120,6 @@ class Connection(asyncio.Protocol):
         self._outgoing = b""
         self._received: list[bytes] = []  # what heads of requests were read from, since the last idle moment
         self._requests = 0  # in that
-        self._begun = False  # some of the next request is there
         self._stream: ChunkedStream | None = None
         self._deadline = 0.0
 
@@ -142,7 +144,7 @@ class Connection(asyncio.Protocol):
         if self._ignoring_input:
             return
         self._ran_this_turn = False
-        if not self._begun:
+        if self._between_requests:
             self._received = [data]
             self._requests = 0
         elif self._pending_headers is None:
@@ -178,9 +180,6 @@ class Connection(asyncio.Protocol):
             self._schedule()
 
     # What the parser calls.
-
-    def on_message_begin(self) -> None:
-        self._begun = True
 
     def on_headers_complete(self) -> None:
         fields = self._fields
@@ -358,7 +357,7 @@ class Connection(asyncio.Protocol):
         self._body.clear()
         self._pending_headers = None
         self._requests += 1
-        self._begun = False
+        self._between_requests.append(True)
         self._bytes_since_request = self._phase = 0
         if self._counted:
             self._count_partial(0)

@@ -34,7 +34,7 @@ class _Target:
         self.render: Renderer = RENDERERS.get(operation.name, described)
 
 
-class _JsonCall(Call):
+class _JsonCall(Call, gc=False):
     """A call that came over HTTP, and where its answer goes."""
 
     exchange: Exchange

@@ -8,13 +8,13 @@ from hashrange.api.results import Result
 from hashrange.storage.engine import Reader, Transaction
 
 
-class Answer(msgspec.Struct):
+class Answer(msgspec.Struct, gc=False):
     """The result is already known."""
 
     result: Result
 
 
-class Read(msgspec.Struct):
+class Read(msgspec.Struct, gc=False):
     """The step sees one consistent snapshot; it may run twice.
 
     `reads` are all the keys it looks at, if that is all it does: a hint for engines across a network.
@@ -25,7 +25,7 @@ class Read(msgspec.Struct):
     eventual: bool = False  # the snapshot may be a little old
 
 
-class Write(msgspec.Struct):
+class Write(msgspec.Struct, gc=False):
     """The step runs in a serializable transaction, perhaps twice; `after` runs once its commit is on disk.
 
     `reads` gives the keys it will look at for sure: a hint for engines across a network. `conflict` gives the error

@@ -22,7 +22,7 @@ def aws_name(field: str) -> str:
     return "".join(_ABBREVIATIONS.get(word, word) for word in words)
 
 
-class Structure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, rename=aws_name):
+class Structure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, gc=False, rename=aws_name):
     """A structure of the service's model. Fields stand in the order in which the service reports what is wrong."""
 
     def __bool__(self) -> bool:
