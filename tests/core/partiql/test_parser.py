@@ -83,3 +83,16 @@ def test_a_statement_is_parsed_once() -> None:
 def test_hostile_nesting_ends_early(text: str) -> None:
     with pytest.raises(Invalid):
         bind(text, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM t WHERE " + " OR ".join(f"a = {number}" for number in range(200)),
+        "SELECT * FROM t WHERE " + " AND ".join(f"(a IS MISSING OR a <> {number})" for number in range(100)),
+        "UPDATE t " + " ".join(f"SET a{number} = a{number} + 1" for number in range(100)) + " WHERE pk = 'x'",
+    ],
+)
+def test_length_is_not_depth(text: str) -> None:
+    """What a part of a statement nests is over with that part."""
+    prepare(text)
