@@ -9,8 +9,7 @@ from hashrange.api.errors import ApiError
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.results import Result
-from hashrange.chain.call import Call
-from hashrange.chain.executor import LocalExecutor, run_now
+from hashrange.chain.executor import Call, LocalExecutor, run_now
 from hashrange.clock import ManualClock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill

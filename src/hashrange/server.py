@@ -18,8 +18,8 @@ from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
-from hashrange.chain.call import chained
 from hashrange.chain.executor import LocalExecutor
+from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, SystemClock

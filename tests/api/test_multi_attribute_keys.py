@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from item_tables import Item, all_items, invalid, make_table, unique
+from clocked import Clocked
+from item_tables import Item, all_items, definitions, invalid, key_schema, make_table, unique
 
 
 @pytest.fixture(scope="module")
@@ -180,3 +181,35 @@ def test_attributes_of_one_key_share_its_limit(client: Any, attributes: tuple[st
             ExpressionAttributeNames={"#a": second},
             ExpressionAttributeValues={":v": {"S": "y" * (each + 1)}},
         )
+
+
+@pytest.mark.parametrize(
+    ("keys", "size"),
+    [([("h1", "HASH"), ("h2", "HASH")], 1500), ([("h1", "HASH"), ("r1", "RANGE"), ("r2", "RANGE")], 600)],
+)
+def test_the_limit_is_shared_where_only_one_of_the_keys_has_several(
+    keys: list[tuple[str, str]], size: int
+) -> None:
+    service = Clocked()
+    service.call(
+        "CreateTable",
+        TableName="wide",
+        KeySchema=key_schema("pk"),
+        AttributeDefinitions=definitions(pk="S", **{name: "S" for name, _ in keys}),
+        BillingMode="PAY_PER_REQUEST",
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "wide",
+                "KeySchema": [{"AttributeName": name, "KeyType": kind} for name, kind in keys],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+    )
+    service.settle()
+    item: Item = {"pk": {"S": "x"}, **{name: {"S": "y" * size} for name, _ in keys}}
+    code, message = service.refused("PutItem", TableName="wide", Item=item)
+    assert code == "ValidationException"
+    assert message is not None
+    assert "has exceeded the" in message
+    item[keys[-1][0]] = {"S": "y"}
+    service.call("PutItem", TableName="wide", Item=item)

@@ -10,11 +10,12 @@ from item_tables import Item, definitions, index, key_schema
 
 KEY = {"pk": {"S": "partition"}, "sk": {"S": "sort"}}
 OTHER: Item = {**KEY, "sk": {"S": "other"}, "g": {"S": "one"}, "text": {"S": "other"}}
-# The same size twice, larger, smaller, and the index key coming, changing, going.
+# The same size twice, larger, of letters that take several bytes, smaller, and the index key coming, changing, going.
 TEXTS = [
     ("short", "one"),
     ("other", "one"),
     ("x" * 3000, "one"),
+    ("für €5", "größer"),
     ("y" * 20, "another"),
     ("", None),
     ("z", "one"),
@@ -191,7 +192,7 @@ def item_of(text: str, g: str | None) -> Item:
 
 def size(item: Item) -> int:
     """All attributes here are strings: the bytes of their names and values."""
-    return sum(len(name) + len(value["S"]) for name, value in item.items())
+    return sum(len(name) + len(value["S"].encode()) for name, value in item.items())
 
 
 def check(service: Clocked, *items: Item) -> None:

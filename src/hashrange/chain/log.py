@@ -5,7 +5,8 @@ import time
 from hashrange import logs
 from hashrange.api.errors import as_api_error
 from hashrange.api.results import Result
-from hashrange.chain.call import Call, Done, Runner
+from hashrange.chain.executor import Call, Done
+from hashrange.chain.links import Runner
 
 log = logs.Log("requests")
 

@@ -15,7 +15,7 @@ from hashrange import logs
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.plan import Answer, Read, Write
 from hashrange.api.results import Result
-from hashrange.chain.call import Call, Done
+from hashrange.chain.executor import Call, Done
 from hashrange.storage import follower
 from hashrange.storage.engine import Engine, Reader
 from hashrange.storage.errors import Conflict, StorageError

@@ -14,23 +14,18 @@ _CORS = (
 _GZIP_WINDOW = 31  # zlib's number for "gzip framing, any window size"
 
 
+# Status line and headers up to the request id; request id; checksum and length of the body.
+OK_HEAD = b"%b%b\r\nx-amz-crc32: %d\r\nContent-Length: %d\r\n"
+
+
 class Form:
     """The headers of an answer that depend on the request: content type, and what browsers ask for."""
 
-    __slots__ = ("_head", "_ok")
+    __slots__ = ("_head", "ok")
 
     def __init__(self, content_type: bytes = JSON_1_0, *, cors: bool = False) -> None:
         self._head = b"Content-Type: %b\r\n%bx-amzn-RequestId: " % (content_type, _CORS if cors else b"")
-        self._ok = b"HTTP/1.1 200 OK\r\n" + self._head
-
-    def ok(self, request_id: bytes, body: bytes) -> bytes:
-        """Give the head of a good answer."""
-        return b"%b%b\r\nx-amz-crc32: %d\r\nContent-Length: %d\r\n" % (
-            self._ok,
-            request_id,
-            zlib_ng.crc32(body),
-            len(body),
-        )
+        self.ok = b"HTTP/1.1 200 OK\r\n" + self._head  # what a good answer begins with: see OK_HEAD
 
     def failed(self, status: bytes, code: bytes, request_id: bytes, body: bytes) -> bytes:
         """Give the head of an error."""

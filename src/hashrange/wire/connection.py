@@ -188,7 +188,7 @@ class Connection(asyncio.Protocol):
             self._bytes_since_request > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
         ):
             raise _Refused(431)
-        self._pending_headers = headers.normal(fields)
+        self._pending_headers = fields if headers.USUAL.issuperset(fields) else headers.titled(fields)
 
     def on_message_complete(self) -> None:
         fields = self._pending_headers or self._fields

@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from zlib_ng.zlib_ng import crc32
+
 from hashrange import logs
 from hashrange.api.errors import ApiError, as_api_error
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.results import Result
-from hashrange.chain.call import Call, Runner, read_object
+from hashrange.chain.executor import Call, read_object
+from hashrange.chain.links import Runner
 from hashrange.wire import codec, errors
 from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
@@ -51,7 +54,8 @@ class _JsonCall(Call, gc=False):
         except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
             self.exchange.send(*errors.render(problem, self.form, self.request_id, self.target.namespace))
         else:
-            self.exchange.send(self.form.ok(self.request_id, body), body)
+            head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
+            self.exchange.send(head, body)
 
 
 class JsonEndpoint:

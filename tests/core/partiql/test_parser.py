@@ -107,3 +107,16 @@ def test_a_list_index_may_have_leading_zeros() -> None:
 def test_a_parameter_with_a_long_exponent_is_refused(exponent: str) -> None:
     with pytest.raises(Invalid, match="cannot be converted to a numeric value"):
         decimals.check_all({"L": [{"N": f"1e{exponent}"}]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM t WHERE " + " OR ".join(f"a = {number}" for number in range(200)),
+        "SELECT * FROM t WHERE " + " AND ".join(f"(a IS MISSING OR a <> {number})" for number in range(100)),
+        "UPDATE t " + " ".join(f"SET a{number} = a{number} + 1" for number in range(100)) + " WHERE pk = 'x'",
+    ],
+)
+def test_length_is_not_depth(text: str) -> None:
+    """What a part of a statement nests is over with that part."""
+    prepare(text)

@@ -54,8 +54,11 @@ def check_parameters(request: Request) -> None:
         old = members_present(request, ("expected", "conditional_operator"))
         if text is not None:
             raise mixing(old, ["ConditionExpression"])
-    if text is None:
+    if text is not None:
+        return
+    if conditional.expression_attribute_names is not None:
         refuse_idle_names(conditional)
+    if conditional.expression_attribute_values is not None:
         refuse_idle_values(conditional, _EXPRESSION)
 
 
