@@ -200,7 +200,7 @@ def _prepared(context: Context, request: Query) -> Read | None:
 
 def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read | None:
     table, keys, template = prepared.table, prepared.keys, prepared.template
-    sent = request.expression_attribute_values or {}
+    sent = request.expression_attribute_values
     keep = None
     if template.filters:
         bound = canonical_or_none(sent)

@@ -1,6 +1,6 @@
 """A key condition that was accepted once for a table or index, ready for other values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hashrange.core.expressions import KeyOperator, OpenClause, Parameter
@@ -13,10 +13,10 @@ from hashrange.core.schema import Index, ScalarType, Table
 class KeyTemplate:
     """Which placeholder stands for what.
 
-    Its methods take values as sent, under the names that were accepted, and give None where these are not plainly right: `ranges` has to judge them.
+    Its methods take values as sent, and give None where these are not plainly right: `ranges` has to judge them.
     """
 
-    __slots__ = ("_equal", "_hash_keys", "_operands", "_operator", "_terminated", "whole")
+    __slots__ = ("_equal", "_hash_keys", "_operands", "_operator", "_placeholders", "_terminated", "whole")
 
     def __init__(self, table: Table, index: Index | None, clauses: Sequence[OpenClause]) -> None:
         by_name = {clause[0]: clause for clause in clauses}
@@ -38,6 +38,7 @@ class KeyTemplate:
                 self._equal.append(key.type)
             else:
                 self._operator, self._terminated = operator, None if index is None else key.type
+        self._placeholders = len({name for name, _, _ in self._operands})
         # Whether it is the whole key of a table: at most one item has it.
         self.whole = index is None and (not range_keys or self._operator == "=")
 
@@ -46,7 +47,7 @@ class KeyTemplate:
             if isinstance(operand, Parameter):
                 self._operands.append((operand.name, kind, bytes_max))
 
-    def key_or_none(self, values: Mapping[str, Any]) -> bytes | None:
+    def key_or_none(self, values: Any) -> bytes | None:
         """The key of the one item, if the template is of a `whole` key."""
         parts = self._parts_or_none(values)
         if parts is None:
@@ -54,7 +55,7 @@ class KeyTemplate:
         prefix = encoding.single_prefix(parts[0])
         return prefix + parts[1] if len(parts) > 1 else prefix
 
-    def key_range_or_none(self, values: Mapping[str, Any]) -> KeyRange | None:
+    def key_range_or_none(self, values: Any) -> KeyRange | None:
         """The keys that the condition selects."""
         parts = self._parts_or_none(values)
         if parts is None:
@@ -71,7 +72,9 @@ class KeyTemplate:
             return None
         return ranges.sort_key_range(prefix, self._operator, operands, self._terminated)
 
-    def _parts_or_none(self, values: Mapping[str, Any]) -> list[bytes] | None:
+    def _parts_or_none(self, values: Any) -> list[bytes] | None:
+        if type(values) is not dict or len(values) != self._placeholders:
+            return None
         parts = []
         for name, kind, bytes_max in self._operands:
             part = encoding.scalar_or_none(values.get(name), kind, bytes_max)
