@@ -41,13 +41,13 @@ def entry(table: Table, index: Index, item: Item, base_key: bytes) -> Entry | No
 
 
 def _key_values(attributes: tuple[KeyAttribute, ...], item: Item, bytes_max: int) -> list[Value] | None:
-    found = []
+    values = []
     for attribute in attributes:
         value = item.get(attribute.name)
         if value is None or attribute.type not in value or not 0 < len(encoding.scalar(value)) <= bytes_max:
             return None
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def project(table: Table, index: Index, item: Item) -> Item:

@@ -100,14 +100,14 @@ class _Rest(msgspec.Struct):
 
 def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest) -> None:
     """Take rows in one piece, as long as they surely fit into the page."""
-    wanted = FIRST_ROWS
+    rows_max = FIRST_ROWS
     if not request.reverse and rest.start >= meter.bound:
         meter.move(rest.start)
-    while wanted >= FEW_ROWS and not rest.over:
+    while rows_max >= FEW_ROWS and not rest.over:
         end = rest.end if request.reverse else min(rest.end, meter.bound)
         if rest.limit:
-            wanted = min(wanted, rest.limit - page.scanned)
-        run = joined(rest.start, end, head=items.HEADER_BYTES, limit=wanted, reverse=request.reverse)
+            rows_max = min(rows_max, rest.limit - page.scanned)
+        run = joined(rest.start, end, head=items.HEADER_BYTES, limit=rows_max, reverse=request.reverse)
         size = sum(_sizes(run.rows)(run.heads))
         if rest.size + size >= PAGE_BYTES_MAX:
             return
@@ -123,11 +123,11 @@ def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest
                 rest.start = run.last + b"\x00"
         if rest.limit and page.scanned == rest.limit:
             rest.over, rest.last = True, (run.last, None)
-        elif run.rows < wanted:
+        elif run.rows < rows_max:
             rest.over = request.reverse or end == rest.end
             rest.start = rest.start if rest.over else meter.next()
         if page.scanned:
-            wanted = min(ROWS_MAX, (PAGE_BYTES_MAX - rest.size) * page.scanned // rest.size)
+            rows_max = min(ROWS_MAX, (PAGE_BYTES_MAX - rest.size) * page.scanned // rest.size)
 
 
 @lru_cache(ROWS_MAX + 1)
@@ -232,9 +232,9 @@ def _fetched(reader: Reader, table: Table, page: Page, stored: bytes) -> bytes:
     key = primary_key.of_key(table, primary_key.key_of(table, items.decode(stored)))
     whole = reader.get(layout.rows_prefix(table.number, layout.BASE_SLOT) + key)
     # Index row and item are written in one commit, and this is one snapshot: the item is there.
-    found = stored if whole is None else whole
-    page.fetched.append(items.stored_size(found))
-    return found
+    item = stored if whole is None else whole
+    page.fetched.append(items.stored_size(item))
+    return item
 
 
 def _visit(page: Page, request: PageRequest, last_key: bytes | None) -> None:

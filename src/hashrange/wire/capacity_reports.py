@@ -66,11 +66,6 @@ class Consumed:
         return {"CapacityUnits": units, f"{self._kind}CapacityUnits": units}
 
 
-def wanted(mode: str | None) -> bool:
-    """Whether an answer reports units."""
-    return mode is not None and mode != "NONE"
-
-
 def of_one(result: ItemRead | ItemWritten | PageRead | StatementRead, mode: str) -> dict[str, Any]:
     """The report of a request for one table."""
     consumed = Consumed(result.table, result.table_name)

@@ -25,10 +25,10 @@ def answer(exchange: Exchange, region: str, request_id: bytes) -> tuple[bytes, b
 
 def _preflight(headers: Mapping[bytes, bytes]) -> list[bytes]:
     lines = [b"Access-Control-Allow-Origin: *", b"Access-Control-Max-Age: 172800"]
-    for asked, allowed in (
+    for requested, allowed in (
         (b"Access-Control-Request-Headers", b"Access-Control-Allow-Headers: "),
         (b"Access-Control-Request-Method", b"Access-Control-Allow-Methods: "),
     ):
-        if asked in headers:
-            lines.append(allowed + headers[asked])
+        if requested in headers:
+            lines.append(allowed + headers[requested])
     return lines

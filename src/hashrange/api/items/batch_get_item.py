@@ -151,7 +151,7 @@ def _table_keys(
 
 
 def _read(reader: Reader, parts: list[_TableKeys]) -> BatchRead:
-    found: list[ItemRead] = []
+    items_read: list[ItemRead] = []
     unread: dict[str, Unread] = {}
     room = BATCH_GET_BYTES_MAX
     for part in parts:
@@ -164,5 +164,5 @@ def _read(reader: Reader, parts: list[_TableKeys]) -> BatchRead:
                 break
             room -= size
             picked = None if projection is None or stored is None else pick(projection, items.decode(stored))
-            found.append(ItemRead(table, part.name, key, stored, picked, part.consistent))
-    return BatchRead(found, {part.name: part.table for part in parts}, unread)
+            items_read.append(ItemRead(table, part.name, key, stored, picked, part.consistent))
+    return BatchRead(items_read, {part.name: part.table for part in parts}, unread)

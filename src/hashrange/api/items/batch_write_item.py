@@ -110,8 +110,8 @@ def batch_write_item(context: Context, request: BatchWriteItem) -> Plan:
     if sum(map(len, tables.values())) > BATCH_WRITE_ITEMS_MAX:
         raise Invalid("Too many items requested for the BatchWriteItem call")
     checked = {name: [_check(write) for write in requests] for name, requests in tables.items()}
-    found = {name: data_table(context, name) for name in tables}
-    parts = [_TableWrites(name, found[name], _commands(found[name], checked[name])) for name in tables]
+    records = {name: data_table(context, name) for name in tables}
+    parts = [_TableWrites(name, records[name], _commands(records[name], checked[name])) for name in tables]
     origin = Origin(context.clock.now())
     sized = request.return_item_collection_metrics == "SIZE"
     return Write(lambda tx: _run(tx, parts, origin, sized=sized), reads=lambda: _reads(parts))

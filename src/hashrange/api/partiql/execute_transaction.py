@@ -49,7 +49,7 @@ SHAPE = Shape(ExecuteTransaction)
 
 def execute_transaction(context: Context, request: ExecuteTransaction) -> Plan:
     """Bind all statements, then find their tables."""
-    token = run.token(context, request.client_request_token, request.transact_statements)
+    token = run.make_token(context, request.client_request_token, request.transact_statements)
     members = transactions.members(request.transact_statements)
     reading = {isinstance(member.bound.statement, Select) for member in members}
     if len(reading) > 1:

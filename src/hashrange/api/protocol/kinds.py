@@ -213,7 +213,7 @@ class ListOf(Kind):
 
     def read(self, raw: Any) -> Any:
         if isinstance(raw, list):
-            return [self.element.read(each) for each in raw if each is not None]
+            return [self.element.read(element) for element in raw if element is not None]
         if isinstance(raw, dict):
             raise serialization(_STRUCTURE)
         raise serialization(_PARAMETERIZED if self.parameterized else "Unexpected field type")
@@ -223,8 +223,8 @@ class ListOf(Kind):
             yield self.echo(value), path, f"Member must have length greater than or equal to {self.least}"
         if self.most is not None and len(value) > self.most:
             yield self.echo(value), path, f"Member must have length less than or equal to {self.most}"
-        for at, each in enumerate(value, 1):
-            yield from self.element.violations(each, f"{path}.{at}.member")
+        for at, element in enumerate(value, 1):
+            yield from self.element.violations(element, f"{path}.{at}.member")
 
     def echo(self, value: Any) -> str:
         return f"[{', '.join(map(self.element.echo, value))}]"
@@ -246,7 +246,7 @@ class MapOf(Kind):
 
     def read(self, raw: Any) -> Any:
         if isinstance(raw, dict):
-            return {name: self.element.read(each) for name, each in raw.items() if each is not None}
+            return {name: self.element.read(content) for name, content in raw.items() if content is not None}
         if isinstance(raw, list):
             raise serialization(f"Unrecognized collection type {self.java}")
         raise serialization(_PARAMETERIZED if self.parameterized else "Unexpected field type")
@@ -258,8 +258,8 @@ class MapOf(Kind):
             yield self.echo(value), path, f"Member must have length less than or equal to {self.most}"
         if self.key is not None:
             yield from self._key_violations(value, path)
-        for name, each in value.items():
-            yield from self.element.violations(each, f"{path}.{name}.member")
+        for name, content in value.items():
+            yield from self.element.violations(content, f"{path}.{name}.member")
 
     def _key_violations(self, value: Any, path: str) -> Iterator[Violation]:
         key = self.key
@@ -275,7 +275,9 @@ class MapOf(Kind):
         yield self.echo(value), path, f"Map keys must satisfy constraint: [{', '.join(rules)}]"
 
     def echo(self, value: Any) -> str:
-        return "{" + ", ".join(f"{name}={self.element.echo(each)}" for name, each in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{name}={self.element.echo(content)}" for name, content in value.items()) + "}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +306,9 @@ class Struct(Kind):
         if isinstance(raw, dict):
             members = self.members
             return {
-                name: members[name].kind.read(each)
-                for name, each in raw.items()
-                if name in members and each is not None
+                name: members[name].kind.read(content)
+                for name, content in raw.items()
+                if name in members and content is not None
             }
         if isinstance(raw, list):
             raise serialization(f"Unrecognized collection type {self.java}")
@@ -342,9 +344,9 @@ class AttributeValue(Kind):
         if isinstance(raw, dict):
             kinds = _VALUE_MEMBERS
             return {
-                name: kinds[name].read(each)
-                for name, each in raw.items()
-                if name in kinds and each is not None
+                name: kinds[name].read(content)
+                for name, content in raw.items()
+                if name in kinds and content is not None
             }
         if isinstance(raw, list):
             raise serialization(f"Unrecognized collection type {self.java}")
@@ -352,8 +354,8 @@ class AttributeValue(Kind):
 
     def echo(self, value: Any) -> str:
         shown = (
-            f"{name.lower() if len(name) == 1 else name}={_VALUE_MEMBERS[name].echo(each)}"
-            for name, each in value.items()
+            f"{name.lower() if len(name) == 1 else name}={_VALUE_MEMBERS[name].echo(content)}"
+            for name, content in value.items()
         )
         return f"AttributeValue({', '.join(shown)})"
 

@@ -71,21 +71,21 @@ class CreateTableOutput(Response, kw_only=True):
 def create_table(context: Context, request: CreateTable) -> Plan:
     """Check the definition, then enter the table into the catalogue."""
     now = context.clock.now()
-    wanted = _table(context, request, now)
+    new = _table(context, request, now)
+    throughput.check_quotas(new, _others(context, new))
 
     def step(tx: Transaction) -> Described:
-        _make_room(tx, wanted, now)
-        table = changed(wanted, number=catalogue.next_number(tx))
+        _make_room(tx, new, now)
+        table = changed(new, number=catalogue.next_number(tx))
         catalogue.save(tx, table)
         description = describe(tx, table, now, created=True)
         return Described(CreateTableOutput(table_description=description))
 
-    throughput.check_quotas(wanted, _others(context, wanted))
-    return Write(step, after=lambda: context.catalogue.refresh(*catalogue.address(wanted)))
+    return Write(step, after=lambda: context.catalogue.refresh(*catalogue.address(new)))
 
 
-def _make_room(tx: Transaction, wanted: Table, now: float) -> None:
-    stored = catalogue.stored_table(tx, *catalogue.address(wanted))
+def _make_room(tx: Transaction, new: Table, now: float) -> None:
+    stored = catalogue.stored_table(tx, *catalogue.address(new))
     if stored is None:
         return
     if gone(stored, now):
@@ -96,8 +96,8 @@ def _make_room(tx: Transaction, wanted: Table, now: float) -> None:
     raise errors.in_use(f"Table already exists: {stored.name}")
 
 
-def _others(context: Context, wanted: Table) -> list[Table]:
-    here = (wanted.account_id, wanted.region)
+def _others(context: Context, new: Table) -> list[Table]:
+    here = (new.account_id, new.region)
     return [table for table in context.catalogue.tables() if (table.account_id, table.region) == here]
 
 
@@ -107,7 +107,7 @@ def _table(context: Context, request: CreateTable, now: float) -> Table:
     throughput.check_with_mode(request.provisioned_throughput, on_demand=on_demand)
     defined = key_schemas.definitions(request.attribute_definitions)
     hash_keys, range_keys = key_schemas.table_key(request.key_schema, defined)
-    found = _indexes(context, request, defined, on_demand=on_demand)
+    new_indexes = _indexes(context, request, defined, on_demand=on_demand)
     stream = settings.created_stream(request.stream_specification)
     key = settings.encryption_key(request.sse_specification, context.region, context.account_id)
     settings.check_table_class(request.table_class)
@@ -124,8 +124,8 @@ def _table(context: Context, request: CreateTable, now: float) -> Table:
         hash=hash_keys[0],
         range=range_keys[0] if range_keys else None,
         attribute_definitions=key_schemas.stored_definitions(defined),
-        indexes=tuple(changed(index, status="CREATING", settles_at=settles_at) for index in found),
-        next_slot=len(found) + 1,
+        indexes=tuple(changed(index, status="CREATING", settles_at=settles_at) for index in new_indexes),
+        next_slot=len(new_indexes) + 1,
         status="CREATING",
         settles_at=settles_at,
         on_demand=on_demand,
@@ -145,13 +145,13 @@ def _with_ceilings(table: Table, request: CreateTable) -> Table:
     limits, warm = request.on_demand_throughput, request.warm_throughput
     if not table.on_demand:
         ceilings.refuse_ceilings(limits, index=None, creating=True)
-    found = ceilings.initial_warm(
+    initial = ceilings.initial_warm(
         warm, table.throughput, on_demand=table.on_demand, index=None, region=table.region
     )
     return changed(
         table,
         on_demand_limits=ceilings.ceilings(None, limits, index=None, region=table.region, creating=True),
-        warm=changed(found, settles_at=table.settles_at) if warm else found,
+        warm=changed(initial, settles_at=table.settles_at) if warm else initial,
     )
 
 
@@ -166,17 +166,17 @@ def _indexes(
         key_schemas.check_defined(spec.key_schema, defined)
     schemas = [spec.key_schema for spec in specs]
     key_schemas.check_all_used(request.key_schema, schemas, defined)
-    found = []
+    defined_indexes: list[Index] = []
     for slot, global_spec in enumerate(global_specs, 1):
         index = indexes.global_index(
             global_spec, defined, slot=slot, on_demand=on_demand, region=context.region
         )
         indexes.check_created_throughput(global_spec, on_demand=on_demand)
-        found.append(index)
+        defined_indexes.append(index)
     table_hash = request.key_schema[0].attribute_name
-    for slot, local_spec in enumerate(local_specs, len(found) + 1):
-        found.append(indexes.local_index(local_spec, defined, slot=slot, table_hash=table_hash))
+    for slot, local_spec in enumerate(local_specs, len(defined_indexes) + 1):
+        defined_indexes.append(indexes.local_index(local_spec, defined, slot=slot, table_hash=table_hash))
     indexes.check_names(specs)
     indexes.check_counts(global_specs, local_specs)
-    indexes.check_projected(found)
-    return found
+    indexes.check_projected(defined_indexes)
+    return defined_indexes

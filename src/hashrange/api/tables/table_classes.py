@@ -11,7 +11,7 @@ _DAY_SECONDS = 86_400
 def reclassified(table: Table, name: str, moment: Moment) -> Table:
     """The table in another class; the same class again is no change, unless all changes are used up."""
     since = moment.now - TABLE_CLASS_WINDOW_DAYS * _DAY_SECONDS
-    recent = tuple(each for each in table.table_class_changes if each > since)
+    recent = tuple(time for time in table.table_class_changes if time > since)
     if len(recent) >= TABLE_CLASS_CHANGES_MAX:
         raise over_limit(
             f"Updates to TableClass are limited to {TABLE_CLASS_CHANGES_MAX} times in "

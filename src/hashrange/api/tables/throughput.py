@@ -57,8 +57,8 @@ def refuse_on_demand(spec: ProvisionedThroughput | None) -> None:
 
 def check_mode_of(table: Table, request: Moded) -> None:
     """Refuse capacity for a table that is on-demand and stays so."""
-    wanted = wants_on_demand(request)
-    if table.on_demand if wanted is None else wanted:
+    on_demand = wants_on_demand(request)
+    if table.on_demand if on_demand is None else on_demand:
         refuse_on_demand(request.provisioned_throughput)
 
 
@@ -156,15 +156,15 @@ def _unchanged(before: Throughput, index: str | None) -> str:
 def check_quotas(table: Table, others: Iterable[Table]) -> None:
     """The account's quotas: so much for one table or index, so much for all of them together."""
     _check_each(table)
-    reserved = [_reserved(each) for each in others]
-    wanted = _reserved(table)
+    reserved = [_reserved(other) for other in others]
+    own = _reserved(table)
     for at, name in enumerate(("ReadCapacityUnits", "WriteCapacityUnits")):
-        sum_before = sum(each[at] for each in reserved)
-        if wanted[at] and sum_before + wanted[at] > ACCOUNT_CAPACITY_UNITS_MAX:
+        sum_before = sum(units[at] for units in reserved)
+        if own[at] and sum_before + own[at] > ACCOUNT_CAPACITY_UNITS_MAX:
             raise errors.limit_exceeded(
                 f"This request would have caused the {name} limit to be exceeded for the account in "
                 f"{table.region}. Current {name} reserved by the account: {sum_before}. Limit: "
-                f"{ACCOUNT_CAPACITY_UNITS_MAX}. Requested: {wanted[at]}. {_GUIDE}"
+                f"{ACCOUNT_CAPACITY_UNITS_MAX}. Requested: {own[at]}. {_GUIDE}"
             )
 
 
@@ -185,4 +185,4 @@ def _check_each(table: Table) -> None:
 
 def _reserved(table: Table) -> tuple[int, int]:
     owners = [table.throughput, *(index.throughput for index in table.global_indexes)]
-    return sum(each.read_units for each in owners), sum(each.write_units for each in owners)
+    return sum(owner.read_units for owner in owners), sum(owner.write_units for owner in owners)

@@ -67,7 +67,7 @@ class Replayed(Result):
             yield Charge(action.table, None, action.command.key, units, write=False)
 
 
-def token(context: Context, text: str | None, elements: Any) -> Token | None:
+def make_token(context: Context, text: str | None, elements: Any) -> Token | None:
     """The token of a request, taken before anything in the request is brought into canonical form."""
     if text is None:
         return None
@@ -75,26 +75,26 @@ def token(context: Context, text: str | None, elements: Any) -> Token | None:
     return Token(key, digest(elements), context.clock.now())
 
 
-def plan(context: Context, actions: list[Action], given: Token | None, *, sized: bool = False) -> Write:
+def plan(context: Context, actions: list[Action], token: Token | None, *, sized: bool = False) -> Write:
     """The plan that runs the actions."""
     origin = Origin(context.clock.now())
     return Write(
-        lambda tx: _run(tx, actions, given, origin, sized=sized),
-        reads=lambda: _reads(actions, given),
+        lambda tx: _run(tx, actions, token, origin, sized=sized),
+        reads=lambda: _reads(actions, token),
         conflict=lambda: cancellation.conflict(len(actions)),
     )
 
 
-def _reads(actions: list[Action], given: Token | None) -> list[bytes]:
+def _reads(actions: list[Action], token: Token | None) -> list[bytes]:
     reads = [key for action in actions for key in store.reads(action.table, action.command.key)]
-    return reads if given is None else [*reads, given.key]
+    return reads if token is None else [*reads, token.key]
 
 
 def _run(
-    tx: Transaction, actions: list[Action], given: Token | None, origin: Origin, *, sized: bool
+    tx: Transaction, actions: list[Action], token: Token | None, origin: Origin, *, sized: bool
 ) -> ItemsWritten | Replayed:
     """All or nothing; a token that is known answers again without writing again."""
-    sizes = None if given is None else _replayed(tx, given)
+    sizes = None if token is None else _replayed(tx, token)
     if sizes is not None:
         return Replayed(actions, sizes)
     written = _outcomes(tx, actions, origin)
@@ -105,9 +105,9 @@ def _run(
             reasons: list[Reason | None] = [None] * len(actions)
             reasons[at] = Reason("ItemCollectionSizeLimitExceeded", "Collection size exceeded.")
             cancellation.cancel_on(reasons)
-    if given is not None:
+    if token is not None:
         outcomes = [result.outcome for result in written]
-        _remember(tx, given, (max(outcome.before_size, outcome.after_size) for outcome in outcomes))
+        _remember(tx, token, (max(outcome.before_size, outcome.after_size) for outcome in outcomes))
     if sized:
         for action, result in zip(actions, written, strict=True):
             key = action.command.key
@@ -136,18 +136,18 @@ def _outcomes(tx: Transaction, actions: list[Action], origin: Origin) -> list[It
     return written
 
 
-def _replayed(tx: Transaction, given: Token) -> tuple[int, ...] | None:
+def _replayed(tx: Transaction, token: Token) -> tuple[int, ...] | None:
     """The sizes that a request with this token was charged for, if there was one."""
-    stored = tx.get(given.key)
+    stored = tx.get(token.key)
     row = None if stored is None else token_rows.unpack(stored)
-    if row is None or row.is_expired(given.now):
+    if row is None or row.is_expired(token.now):
         return None
-    if row.digest != given.digest:
+    if row.digest != token.digest:
         raise ApiError("IdempotentParameterMismatchException", _MISMATCH)
     return row.item_sizes
 
 
-def _remember(tx: Transaction, given: Token, sizes: Iterable[int]) -> None:
-    row = TokenRow(int(given.now) + IDEMPOTENCY_SECONDS, given.digest, tuple(sizes))
-    tx.put(given.key, token_rows.pack(row))
-    tx.put(token_rows.expiry_key(row.expires_epoch_seconds, given.key), b"")
+def _remember(tx: Transaction, token: Token, sizes: Iterable[int]) -> None:
+    row = TokenRow(int(token.now) + IDEMPOTENCY_SECONDS, token.digest, tuple(sizes))
+    tx.put(token.key, token_rows.pack(row))
+    tx.put(token_rows.expiry_key(row.expires_epoch_seconds, token.key), b"")

@@ -153,7 +153,7 @@ def _only_action(element: TransactWriteItem) -> ConditionCheck | Put | Delete | 
 
 def transact_write_items(context: Context, request: TransactWriteItems) -> Plan:
     """Check all actions, then find the tables."""
-    token = run.token(context, request.client_request_token, request.transact_items)
+    token = run.make_token(context, request.client_request_token, request.transact_items)
     drafts = [_Draft(element) for element in request.transact_items]
     if sum(draft.size for draft in drafts) > TRANSACT_BYTES_MAX:
         raise Invalid(f"Transaction request size cannot exceed {TRANSACT_BYTES_MAX} bytes")
