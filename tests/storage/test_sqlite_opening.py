@@ -9,9 +9,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hashrange.storage.errors import Corrupt, FormatTooNew, Locked, NotWritable, Unavailable
+from hashrange.storage.errors import Corrupt, FormatTooNew, FormatTooOld, Locked, NotWritable, Unavailable
+from hashrange.storage.formats import FORMAT_VERSION
 from hashrange.storage.sqlite import SqliteEngine
-from hashrange.storage.sqlite.schema import FORMAT_VERSION, PAGE_BYTES
+from hashrange.storage.sqlite.schema import PAGE_BYTES
 
 
 def edit(directory: Path, sql: str) -> None:
@@ -74,6 +75,13 @@ def test_a_newer_format_is_refused_in_plain_words(tmp_path: Path, newer: int) ->
     SqliteEngine.open(tmp_path).close()
     edit(tmp_path, f"UPDATE meta SET value = '{newer}' WHERE name = 'format'")
     with pytest.raises(FormatTooNew, match=f"format {newer}, this version of Hashrange reads up to"):
+        SqliteEngine.open(tmp_path)
+
+
+def test_an_older_format_is_refused_in_plain_words(tmp_path: Path) -> None:
+    SqliteEngine.open(tmp_path).close()
+    edit(tmp_path, "UPDATE meta SET value = '1' WHERE name = 'format'")
+    with pytest.raises(FormatTooOld, match=f"format 1, this version of Hashrange reads {FORMAT_VERSION}"):
         SqliteEngine.open(tmp_path)
 
 

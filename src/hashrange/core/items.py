@@ -2,7 +2,7 @@
 
 The header is 16 bytes: one of format, four of item size in the service's own bytes, eight of the time it was written
 (microseconds since the epoch), three for the number of the key it is encrypted with (0: none). The document of record
-is docs/design/008-stored-items.md.
+is docs/design/009-stored-items.md.
 """
 
 import struct

@@ -41,5 +41,9 @@ class NotWritable(OpenError):
     """The data directory cannot be created, read or written."""
 
 
+class FormatTooOld(OpenError):
+    """The data was written by an older Hashrange than this one; before 1.0 formats change without a bridge."""
+
+
 class FormatTooNew(OpenError):
     """The data was written by a newer Hashrange than this one."""

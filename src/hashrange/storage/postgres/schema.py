@@ -6,14 +6,14 @@ import time
 import psycopg
 
 from hashrange.logs import Log
-from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, OpenError
+from hashrange.storage.errors import NotWritable, OpenError
+from hashrange.storage.formats import FORMAT_VERSION, check_version
 from hashrange.storage.postgres.address import Address, one_line
 from hashrange.storage.postgres.faults import Broken
 from hashrange.storage.postgres.flavour import Flavour, flavour_of, table_settings
 
 log = Log("storage.postgres")
 
-FORMAT_VERSION = 1
 _ATTEMPTS = 5
 
 # Room on every page lets an update stay on it, and then no index has to follow.
@@ -32,7 +32,7 @@ _TABLES = (
         slot int PRIMARY KEY, nonce bytea NOT NULL, n bigint NOT NULL
     ) WITH (fillfactor = 50)""",
 )
-_RECORDS = f"INSERT INTO meta VALUES ('format', '{FORMAT_VERSION}'), ('scanner', '') ON CONFLICT DO NOTHING"  # noqa: S608
+_RECORDS = f"INSERT INTO meta VALUES ('format', '{FORMAT_VERSION}') ON CONFLICT DO NOTHING"  # noqa: S608
 
 
 # Each asks for a right without touching a row; the lock is what a change of a table needs.
@@ -80,7 +80,7 @@ def _prepare(connection: psycopg.Connection, address: Address, *, create: bool) 
             raise OpenError(f"there is no data in {address.description}")
         _create(connection, address)
         version = _format(connection, address)
-    _check(version, address)
+    check_version(version, f"the database {address.description}")
     _try_out(connection, address)
     _warn_of_loss(connection, address)
 
@@ -134,14 +134,3 @@ def _create(connection: psycopg.Connection, address: Address) -> None:
         connection.execute(sql.encode())
     # Last, so that whoever finds it finds all tables.
     connection.execute(_RECORDS)
-
-
-def _check(version: str | None, address: Address) -> None:
-    if version is None or not version.isdigit():
-        raise Corrupt(f"the database {address.description} does not say which format it has")
-    if int(version) > FORMAT_VERSION:
-        message = (
-            f"the database {address.description} has format {version}, this version of Hashrange reads up to "
-            f"{FORMAT_VERSION}: use a newer version"
-        )
-        raise FormatTooNew(message)

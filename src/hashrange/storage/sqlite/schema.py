@@ -5,10 +5,10 @@ from typing import Any
 
 import apsw
 
-from hashrange.storage.errors import Corrupt, FormatTooNew, NotWritable, StorageError
+from hashrange.storage.errors import Corrupt, NotWritable, StorageError
+from hashrange.storage.formats import FORMAT_VERSION, check_version
 from hashrange.storage.sqlite.faults import translate
 
-FORMAT_VERSION = 1
 APPLICATION_ID = 0x48524E47  # "HRNG", so that file(1) and we can tell whose database it is
 
 PAGE_BYTES = 8192
@@ -57,7 +57,7 @@ def connect(path: str, *, cache_kib: int) -> apsw.Connection:
 
 
 def prepare(connection: apsw.Connection, name: str) -> None:
-    """Create the tables in a new file; check that an existing one is ours and not of a newer format."""
+    """Create the tables in a new file; check that an existing one is ours and of this format."""
     try:
         empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
         if not empty:
@@ -97,11 +97,4 @@ def _check(connection: apsw.Connection, name: str) -> None:
     if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
         raise Corrupt(f"{name} is a SQLite file, but not one of Hashrange's")
     version = connection.execute("SELECT value FROM meta WHERE name = 'format'").get
-    if not isinstance(version, str) or not version.isdigit():
-        raise Corrupt(f"data file {name} does not say which on-disk format it has")
-    if int(version) > FORMAT_VERSION:
-        message = (
-            f"data file {name} has on-disk format {version}, this version of Hashrange reads up to "
-            f"{FORMAT_VERSION}: use a newer version"
-        )
-        raise FormatTooNew(message)
+    check_version(version, f"data file {name}")

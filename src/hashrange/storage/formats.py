@@ -1,0 +1,24 @@
+"""The version of the stored format, the same in every engine: what rows hold is none of an engine's business."""
+
+from hashrange.storage.errors import Corrupt, FormatTooNew, FormatTooOld
+
+# 1: items with a header of 5 bytes. 2: of 16 bytes, and partitions in the table's record (docs/design/009).
+FORMAT_VERSION = 2
+
+
+def check_version(version: object, subject: str) -> None:
+    """Refuse data of another format; `subject` says for people what the data is."""
+    if not isinstance(version, str) or not version.isdigit():
+        raise Corrupt(f"{subject} does not say which on-disk format it has")
+    if int(version) > FORMAT_VERSION:
+        message = (
+            f"{subject} has on-disk format {version}, this version of Hashrange reads up to {FORMAT_VERSION}: "
+            "use a newer version"
+        )
+        raise FormatTooNew(message)
+    if int(version) < FORMAT_VERSION:
+        message = (
+            f"{subject} has on-disk format {version}, this version of Hashrange reads {FORMAT_VERSION}: use the "
+            "version that wrote it, or start with an empty one"
+        )
+        raise FormatTooOld(message)
