@@ -6,7 +6,7 @@ import time
 import psycopg
 
 from hashrange.logs import Log
-from hashrange.storage.errors import NotWritable, OpenError
+from hashrange.storage.errors import Corrupt, NotWritable, OpenError
 from hashrange.storage.formats import FORMAT_VERSION, check_version
 from hashrange.storage.postgres.address import Address, one_line
 from hashrange.storage.postgres.faults import Broken
