@@ -131,6 +131,7 @@ class Wire:
     port: int = 0
     paths: dict[bytes, Any] = field(default_factory=dict)
     query_versions: dict[str, Any] = field(default_factory=dict)
+    services: tuple[Service, ...] = ()  # beside the made-up DynamoDB
 
     def start(self) -> "Wire":
         ready = threading.Event()
@@ -148,6 +149,20 @@ class Wire:
         """Call on the loop's thread."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(function, *arguments)
+
+    def pass_turns(self, turns: int = 2) -> None:
+        """Wait until the loop has looked at its sockets again; it may be about to do so, hence two turns."""
+        for _ in range(turns):
+            turn = threading.Event()
+            self.call(turn.set)
+            assert turn.wait(5)
+
+    def trickle(self, client: "Client", *packets: bytes) -> None:
+        """Send packets that the server reads one by one."""
+        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for packet in packets:
+            client.send(packet)
+            self.pass_turns()
 
     def release(self) -> None:
         """Let all held writes go through."""
@@ -185,7 +200,10 @@ class Wire:
         operations: Any = OPERATIONS
         context_for: Any = lambda identity: Caller(identity.access_key, identity.region)  # noqa: E731
         endpoint = JsonEndpoint(
-            (Service("fake", "DynamoDB_20120810.", "com.amazonaws.dynamodb.v20120810#", operations),),
+            (
+                Service("fake", "DynamoDB_20120810.", "com.amazonaws.dynamodb.v20120810#", operations),
+                *self.services,
+            ),
             LocalExecutor(self.engine).run,
             Callers(context_for),
             body_bytes_max=self.limits.body_bytes_max,
