@@ -14,6 +14,7 @@ from hashrange.wire.streams import ChunkedStream
 
 # Headers that ask to leave HTTP/1.1. We stay, as RFC 9110 7.8 allows.
 _UPGRADE_HEADERS = frozenset({b"Connection", b"Http2-Settings", b"Upgrade"})
+_EMPTY_LINE = b"\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _CHUNK_FACTOR = 7  # "1\r\n", a byte, "\r\n": the most bytes that honest chunking sends per byte of body
 _FRAMING_SLACK_BYTES = 512 * 1024
@@ -147,15 +148,9 @@ class Connection(asyncio.Protocol):
         if self._between_requests:
             self._received = [data]
             self._requests = 0
-        elif self._pending_headers is None:
-            self._received.append(data)
-        self._bytes_since_request += len(data)
-        try:
-            self._parser.feed_data(data)
-        except HttpParserUpgrade as upgrade:
-            self._decline_upgrade(data[upgrade.args[0] :])
-        except HttpParserError as error:
-            self._refuse(_status_of(error))
+            self._feed(data)
+        else:
+            self._read_on(data)
         if self._url:
             self._incomplete()
 
@@ -310,6 +305,43 @@ class Connection(asyncio.Protocol):
 
     # Requests that are not complete yet.
 
+    def _feed(self, data: bytes) -> None:
+        self._bytes_since_request += len(data)
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade as upgrade:
+            self._decline_upgrade(data[upgrade.args[0] :])
+        except HttpParserError as error:
+            self._refuse(_status_of(error))
+
+    def _read_on(self, data: bytes) -> None:
+        """Read the rest of a request; then what is behind it, for which all that was received before is let go."""
+        begin = 0
+        while begin < len(data) and not (self._between_requests or self._ignoring_input):
+            end = self._next_cut(data, begin)
+            piece = data[begin:end]
+            if self._pending_headers is None:
+                self._received.append(piece)
+            self._feed(piece)
+            begin = end
+        if begin < len(data) and not self._ignoring_input:
+            rest = data[begin:]
+            self._received = [rest]
+            self._requests = 0
+            self._feed(rest)
+
+    def _next_cut(self, data: bytes, begin: int) -> int:
+        """Where a request that is under way may end: it ends at one of these places, if it ends in this data."""
+        fields = self._pending_headers
+        if fields is not None and b"Transfer-Encoding" not in fields:
+            return begin + int(fields.get(b"Content-Length", 0)) - len(self._body)
+        # Heads and chunked bodies end with an empty line, of which a part may have come before.
+        near = data.find(b"\n", begin, 3)
+        if near >= 0:
+            return near + 1
+        end = data.find(_EMPTY_LINE, begin)
+        return len(data) if end < 0 else end + len(_EMPTY_LINE)
+
     def _incomplete(self) -> None:
         server = self._server
         if self._pending_headers is None:
@@ -371,13 +403,15 @@ class Connection(asyncio.Protocol):
         if self._pending_headers is None:
             self._ignoring_input = True  # CONNECT: what follows is not HTTP
             return
-        lines = [b"%b %b HTTP/1.1" % (self._parser.get_method(), b"".join(self._url))]
-        lines += [
-            b"%b: %b" % field for field in self._pending_headers.items() if field[0] not in _UPGRADE_HEADERS
-        ]
+        first_line = b"%b %b HTTP/1.1" % (self._parser.get_method(), b"".join(self._url))
+        fields = headers.fields_of(self._received, self._requests)
+        kept = [field for field in fields if field[0].title() not in _UPGRADE_HEADERS]
         self._forget_partial()
         self._parser = HttpRequestParser(self)
-        self.data_received(b"\r\n".join([*lines, b"", rest]))
+        self._received = [headers.head(first_line, fields)]  # with the offer, as it was sent
+        self._requests = 0
+        self._feed(headers.head(first_line, kept))
+        self._read_on(rest)
 
     # Requests that wait, and the end.
 
