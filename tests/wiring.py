@@ -291,6 +291,45 @@ class Client:
         body, self._buffer = self._buffer[:length], self._buffer[length:]
         return Response(int(status.split()[1]), headers, body)
 
+    def read_chunk(self) -> bytes:
+        """Read one chunk of a streamed body; the last is empty."""
+        while b"\r\n" not in self._buffer:
+            self._more()
+        line, _, self._buffer = self._buffer.partition(b"\r\n")
+        end = int(line, 16)
+        while len(self._buffer) < end + 2:
+            self._more()
+        chunk, mark, self._buffer = self._buffer[:end], self._buffer[end : end + 2], self._buffer[end + 2 :]
+        assert mark == b"\r\n"
+        return chunk
+
+    def read_chunks(self) -> list[bytes]:
+        """Read the rest of a streamed body."""
+        return list(iter(self.read_chunk, b""))
+
+    def read_to_end(self) -> bytes:
+        """Read all that comes until the server closes the connection."""
+        while data := self.socket.recv(1 << 16):
+            self._buffer += data
+        rest, self._buffer = self._buffer, b""
+        return rest
+
+    def silent(self, seconds: float = 0.05) -> bool:
+        """Tell whether nothing comes for a while."""
+        if self._buffer:
+            return False
+        self.socket.settimeout(seconds)
+        try:
+            self._buffer += self.socket.recv(1)
+        except TimeoutError:
+            return True
+        finally:
+            self.socket.settimeout(10)
+        return False
+
+    def stop_sending(self) -> None:
+        self.socket.shutdown(socket.SHUT_WR)
+
     def closed(self, within: float = 5) -> bool:
         """Tell whether the server closes the connection, without another byte, in this time."""
         self.socket.settimeout(within)

@@ -241,10 +241,13 @@ class Connection(asyncio.Protocol):
     def stream(self, head: bytes) -> "ChunkedStream":
         """Begin an answer whose length nobody knows yet; until it is closed, no other request is run."""
         if self._transport is not None:
-            last = self._server.draining or self._ignoring_input
             chunked = self._parser.get_http_version() != "1.0"
-            self._ignoring_input = self._ignoring_input or not chunked
-            tail = self._server.tail_close if last or not chunked else self._server.tail_open
+            if not chunked:
+                # The connection ends with the body, so nothing that was sent behind the request can be answered.
+                self._ignoring_input = True
+                self._waiting.clear()
+            last = self._server.draining or (self._ignoring_input and not self._waiting)
+            tail = self._server.tail_close if last else self._server.tail_open
             framing = b"Transfer-Encoding: chunked\r\n" if chunked else b""
             self.flush()
             self._transport.write(head + framing + tail)
