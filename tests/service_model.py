@@ -77,9 +77,20 @@ def members(operation: str, model: ServiceModel | None = None) -> dict[str, Memb
     return {member.path: member for member in _members(input_shape(operation, model), "", ())}
 
 
+def output_shape(operation: str, model: ServiceModel | None = None) -> StructureShape:
+    """The shape of an answer; that of an operation without members is empty."""
+    shape = (model or dynamodb()).operation_model(operation).output_shape
+    return shape or StructureShape(f"{operation}Output", {"type": "structure", "members": {}})
+
+
 def differences(operation: str, structure: type, *, model: ServiceModel | None = None) -> list[str]:
     """How a structure differs from the request of an operation; in the order of the model's members."""
     return list(_differences(input_shape(operation, model), inspect.type_info(structure), operation, ()))
+
+
+def output_differences(operation: str, structure: type, *, model: ServiceModel | None = None) -> list[str]:
+    """How a structure differs from the answer of an operation; likewise."""
+    return list(_differences(output_shape(operation, model), inspect.type_info(structure), operation, ()))
 
 
 def _members(shape: Shape, path: str, above: tuple[str, ...]) -> Iterator[Member]:
@@ -117,7 +128,8 @@ def _differences(shape: Shape, declared: inspect.Type, path: str, above: tuple[s
         return
     (declared,) = alternatives
     if _is_leaf(shape):
-        if not isinstance(declared, (*_OPAQUE, inspect.DictType, inspect.StructType, inspect.CustomType)):
+        kept = _LIST if shape.type_name == "list" else (inspect.DictType, inspect.StructType)
+        if not isinstance(declared, (*_OPAQUE, *kept, inspect.CustomType)):
             yield f"{path}: the model has {shape.name}, the structure {_name(declared)}"
         return
     if shape.name in above:

@@ -131,6 +131,7 @@ class Wire:
     port: int = 0
     paths: dict[bytes, Any] = field(default_factory=dict)
     query_versions: dict[str, Any] = field(default_factory=dict)
+    services: tuple[Service, ...] = ()  # beside the made-up DynamoDB
 
     def start(self) -> "Wire":
         ready = threading.Event()
@@ -148,6 +149,20 @@ class Wire:
         """Call on the loop's thread."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(function, *arguments)
+
+    def pass_turns(self, turns: int = 2) -> None:
+        """Wait until the loop has looked at its sockets again; it may be about to do so, hence two turns."""
+        for _ in range(turns):
+            turn = threading.Event()
+            self.call(turn.set)
+            assert turn.wait(5)
+
+    def trickle(self, client: "Client", *packets: bytes) -> None:
+        """Send packets that the server reads one by one."""
+        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for packet in packets:
+            client.send(packet)
+            self.pass_turns()
 
     def release(self) -> None:
         """Let all held writes go through."""
@@ -185,7 +200,10 @@ class Wire:
         operations: Any = OPERATIONS
         context_for: Any = lambda identity: Caller(identity.access_key, identity.region)  # noqa: E731
         endpoint = JsonEndpoint(
-            (Service("fake", "DynamoDB_20120810.", "com.amazonaws.dynamodb.v20120810#", operations),),
+            (
+                Service("fake", "DynamoDB_20120810.", "com.amazonaws.dynamodb.v20120810#", operations),
+                *self.services,
+            ),
             LocalExecutor(self.engine).run,
             Callers(context_for),
             body_bytes_max=self.limits.body_bytes_max,
@@ -272,6 +290,45 @@ class Client:
             self._more()
         body, self._buffer = self._buffer[:length], self._buffer[length:]
         return Response(int(status.split()[1]), headers, body)
+
+    def read_chunk(self) -> bytes:
+        """Read one chunk of a streamed body; the last is empty."""
+        while b"\r\n" not in self._buffer:
+            self._more()
+        line, _, self._buffer = self._buffer.partition(b"\r\n")
+        end = int(line, 16)
+        while len(self._buffer) < end + 2:
+            self._more()
+        chunk, mark, self._buffer = self._buffer[:end], self._buffer[end : end + 2], self._buffer[end + 2 :]
+        assert mark == b"\r\n"
+        return chunk
+
+    def read_chunks(self) -> list[bytes]:
+        """Read the rest of a streamed body."""
+        return list(iter(self.read_chunk, b""))
+
+    def read_to_end(self) -> bytes:
+        """Read all that comes until the server closes the connection."""
+        while data := self.socket.recv(1 << 16):
+            self._buffer += data
+        rest, self._buffer = self._buffer, b""
+        return rest
+
+    def silent(self, seconds: float = 0.05) -> bool:
+        """Tell whether nothing comes for a while."""
+        if self._buffer:
+            return False
+        self.socket.settimeout(seconds)
+        try:
+            self._buffer += self.socket.recv(1)
+        except TimeoutError:
+            return True
+        finally:
+            self.socket.settimeout(10)
+        return False
+
+    def stop_sending(self) -> None:
+        self.socket.shutdown(socket.SHUT_WR)
 
     def closed(self, within: float = 5) -> bool:
         """Tell whether the server closes the connection, without another byte, in this time."""

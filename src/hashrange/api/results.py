@@ -139,6 +139,6 @@ class PageRead(Result):
             key = self.start if len(self.partitions) == 1 else start_of(self.partitions, number)
             units = capacity.read_units(size, consistent=self.consistent)
             yield Charge(self.table, self.index, key, units, write=False)
-        if page.fetched:
-            units = page.fetch_units(consistent=self.consistent)
-            yield Charge(self.table, None, self.start, units, write=False)
+        for key, size in page.fetched:
+            units = capacity.read_units(size, consistent=self.consistent)
+            yield Charge(self.table, None, key, units, write=False)

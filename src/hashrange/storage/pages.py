@@ -50,15 +50,13 @@ class Page(msgspec.Struct):
     scanned: int = 0
     last: Item | None = None
     sizes: dict[int, int] = msgspec.field(default_factory=dict)  # evaluated bytes by partition
-    fetched: list[int] = msgspec.field(default_factory=list)  # sizes of the items fetched for a local index
+    fetched: list[tuple[bytes, int]] = msgspec.field(
+        default_factory=list
+    )  # keys and sizes of the items fetched for a local index
 
     def units(self, *, consistent: bool) -> float:
         """Read units of what was evaluated: rounded once per partition visited."""
         return sum(capacity.read_units(size, consistent=consistent) for size in self.sizes.values())
-
-    def fetch_units(self, *, consistent: bool) -> float:
-        """Read units of the items fetched from the table, each rounded by itself."""
-        return sum(capacity.read_units(size, consistent=consistent) for size in self.fetched)
 
 
 def read_page(reader: Reader, request: PageRequest) -> Page:
@@ -233,7 +231,7 @@ def _fetched(reader: Reader, table: Table, page: Page, stored: bytes) -> bytes:
     whole = reader.get(layout.rows_prefix(table.number, layout.BASE_SLOT) + key)
     # Index row and item are written in one commit, and this is one snapshot: the item is there.
     item = stored if whole is None else whole
-    page.fetched.append(items.stored_size(item))
+    page.fetched.append((key, items.stored_size(item)))
     return item
 
 

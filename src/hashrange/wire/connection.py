@@ -5,34 +5,18 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, cast
 
-from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
-
-from hashrange import logs
 from hashrange.wire import headers
 from hashrange.wire.interfaces import ServerState
+from hashrange.wire.request_reader import RequestReader, RequestRefused
 from hashrange.wire.streams import ChunkedStream
 
-# Headers that ask to leave HTTP/1.1. We stay, as RFC 9110 7.8 allows.
-_UPGRADE_HEADERS = frozenset({b"Connection", b"Http2-Settings", b"Upgrade"})
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_CHUNK_FACTOR = 7  # "1\r\n", a byte, "\r\n": the most bytes that honest chunking sends per byte of body
-_FRAMING_SLACK_BYTES = 512 * 1024
 _LARGE_BYTES = 64 * 1024
 # Method, URL, where the head is to be read once more (see `fields`), headers and body.
 _Waiting = tuple[bytes, bytes, list[bytes], int, dict[bytes, bytes], bytes]
-_HEAD, _BODY = 1, 2  # how far a request was when the bytes ran out; 0 between requests
-
-log = logs.Log("wire")
 
 
-class _Refused(Exception):
-    """Raised inside the parser to make it stop."""
-
-    def __init__(self, status: int) -> None:
-        self.status = status
-
-
-class Connection(asyncio.Protocol):
+class Connection(RequestReader, asyncio.Protocol):
     """The parser's callbacks and the loop's, and between them at most one request under way.
 
     Requests of one connection are never run side by side: RFC 9112 9.3.2 allows that for safe methods
@@ -41,32 +25,18 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_between_requests",
-        "_body",
         "_busy",
-        "_bytes_since_request",
         "_closing",
-        "_counted",
-        "_deadline",
-        "_fields",
         "_head_number",
         "_head_received",
-        "_ignoring_input",
         "_loop",
         "_outgoing",
-        "_parser",
         "_paused",
-        "_pending_headers",
-        "_phase",
         "_ran_this_turn",
-        "_received",
-        "_requests",
         "_scheduled",
-        "_server",
         "_stream",
         "_transport",
         "_unsent",
-        "_url",
         "_waiting",
         "_waiting_bytes",
         "_writable",
@@ -74,54 +44,30 @@ class Connection(asyncio.Protocol):
         "headers",
         "identity_cache",
         "method",
-        "on_body",
-        "on_header",
-        "on_message_begin",
-        "on_url",
         "url",
     )
 
     def __init__(self, server: ServerState, loop: asyncio.AbstractEventLoop) -> None:
-        self._server = server
+        super().__init__(server)
         self._loop = loop
         self._transport: asyncio.Transport | None = None
-        # The parser fills these without a call into Python for each header, and empties the last.
-        self._url: list[bytes] = []
-        self._fields: dict[bytes, bytes] = {}
-        self._body = bytearray()
-        self.on_url = self._url.append
-        self.on_header = self._fields.__setitem__
-        self.on_body = self._body.extend
-        self._between_requests = [True]  # empty while some of a request is there
-        self.on_message_begin = self._between_requests.clear
-        self._parser = HttpRequestParser(self)
         self.method = self.url = b""
         self.headers: dict[bytes, bytes] = {}
         self._head_received: list[bytes] = []  # the bytes that the request under way was read from
         self._head_number = 0  # how many others are before it there
         self.body: bytes | bytearray = b""
         self.identity_cache: tuple[bytes, Any] | None = None
-        self._pending_headers: dict[bytes, bytes] | None = (
-            None  # the headers of the request whose body is being read
-        )
-        self._bytes_since_request = 0  # bytes read since the last complete request
-        self._counted = 0  # this connection's part of the sum of partial bodies
-        self._phase = 0
         self._ran_this_turn = False
         self._scheduled = False
         self._waiting: deque[_Waiting | int] = deque()  # an int is a refusal's status, and comes last
         self._waiting_bytes = 0
         self._busy = False
-        self._ignoring_input = False  # whatever else the client sends is dropped
         self._closing = False
         self._paused = False
         self._writable = True
         self._unsent = 0
         self._outgoing = b""
-        self._received: list[bytes] = []  # what heads of requests were read from, since the last idle moment
-        self._requests = 0  # in that
         self._stream: ChunkedStream | None = None
-        self._deadline = 0.0
 
     # What the loop calls.
 
@@ -147,15 +93,9 @@ class Connection(asyncio.Protocol):
         if self._between_requests:
             self._received = [data]
             self._requests = 0
-        elif self._pending_headers is None:
-            self._received.append(data)
-        self._bytes_since_request += len(data)
-        try:
-            self._parser.feed_data(data)
-        except HttpParserUpgrade as upgrade:
-            self._decline_upgrade(data[upgrade.args[0] :])
-        except HttpParserError as error:
-            self._refuse(_status_of(error))
+            self._feed(data)
+        else:
+            self._read_on(data)
         if self._url:
             self._incomplete()
 
@@ -181,22 +121,13 @@ class Connection(asyncio.Protocol):
 
     # What the parser calls.
 
-    def on_headers_complete(self) -> None:
-        fields = self._fields
-        limits = self._server.limits
-        if len(fields) > limits.headers_max or (
-            self._bytes_since_request > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
-        ):
-            raise _Refused(431)
-        self._pending_headers = fields if headers.USUAL.issuperset(fields) else headers.titled(fields)
-
     def on_message_complete(self) -> None:
         fields = self._pending_headers or self._fields
         if b"Upgrade" in fields and self._parser.should_upgrade():
             return  # data_received is told as well, and goes on in _decline_upgrade
         body, parts = self._body, self._url
         if len(body) > self._server.limits.body_bytes_max:
-            raise _Refused(413)
+            raise RequestRefused(413)
         url = parts[0] if len(parts) == 1 else b"".join(parts)
         if not self._parser.should_keep_alive():
             self._ignoring_input = True
@@ -246,10 +177,13 @@ class Connection(asyncio.Protocol):
     def stream(self, head: bytes) -> "ChunkedStream":
         """Begin an answer whose length nobody knows yet; until it is closed, no other request is run."""
         if self._transport is not None:
-            last = self._server.draining or self._ignoring_input
             chunked = self._parser.get_http_version() != "1.0"
-            self._ignoring_input = self._ignoring_input or not chunked
-            tail = self._server.tail_close if last or not chunked else self._server.tail_open
+            if not chunked:
+                # The connection ends with the body, so nothing that was sent behind the request can be answered.
+                self._ignoring_input = True
+                self._waiting.clear()
+            last = self._server.draining or (self._ignoring_input and not self._waiting)
+            tail = self._server.tail_close if last else self._server.tail_open
             framing = b"Transfer-Encoding: chunked\r\n" if chunked else b""
             self.flush()
             self._transport.write(head + framing + tail)
@@ -308,78 +242,13 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    # Requests that are not complete yet.
-
-    def _incomplete(self) -> None:
-        server = self._server
-        if self._pending_headers is None:
-            if self._phase != _HEAD:
-                self._phase = _HEAD
-                self._deadline = server.now + server.limits.head_seconds
-            if self._bytes_since_request > server.limits.head_bytes_max:
-                self._refuse(431)
-        else:
-            if self._phase != _BODY:
-                self._phase = _BODY
-                self._deadline = server.now + server.limits.body_seconds
-                self._check_announced_body(self._pending_headers)
-            self._measure(len(self._body))
-
-    def _check_announced_body(self, fields: dict[bytes, bytes]) -> None:
-        """Act on what the headers say of a body that is still to come."""
-        if int(fields.get(b"Content-Length", 0)) > self._server.limits.body_bytes_max:
-            self._refuse(413)
-        elif b"Expect" in fields and self._parser.get_http_version() != "1.0":
-            if fields[b"Expect"].lower() != b"100-continue":
-                self._refuse(417)
-            elif self._transport is not None and not (self._busy or self._waiting):
-                # Behind an earlier request it would be taken for the beginning of that one's answer.
-                self.flush()
-                self._transport.write(_CONTINUE)
-
-    def _measure(self, size: int) -> None:
-        if size > self._server.limits.body_bytes_max:
-            self._refuse(413)
-        elif self._bytes_since_request > size * _CHUNK_FACTOR + _FRAMING_SLACK_BYTES:
-            self._refuse(400)  # endless trailers or chunk extensions
-        elif size > _LARGE_BYTES:
-            self._count_partial(size)
-            if self._server.partial_bytes > self._server.limits.partial_bytes_max:
-                self._refuse(503)
-
-    def _count_partial(self, size: int) -> None:
-        self._server.partial_bytes += size - self._counted
-        self._counted = size
-
-    def _forget_partial(self) -> None:
-        self._url.clear()
-        self._fields.clear()
-        self._body.clear()
-        self._pending_headers = None
-        self._requests += 1
-        self._between_requests.append(True)
-        self._bytes_since_request = self._phase = 0
-        if self._counted:
-            self._count_partial(0)
-
-    def _head_bytes(self) -> int:
-        fields = sum(len(name) + len(value) + 4 for name, value in self._fields.items())
-        return fields + sum(map(len, self._url))
-
-    def _decline_upgrade(self, rest: bytes) -> None:
-        """Read a request that offers another protocol as if it had not."""
-        if self._pending_headers is None:
-            self._ignoring_input = True  # CONNECT: what follows is not HTTP
-            return
-        lines = [b"%b %b HTTP/1.1" % (self._parser.get_method(), b"".join(self._url))]
-        lines += [
-            b"%b: %b" % field for field in self._pending_headers.items() if field[0] not in _UPGRADE_HEADERS
-        ]
-        self._forget_partial()
-        self._parser = HttpRequestParser(self)
-        self.data_received(b"\r\n".join([*lines, b"", rest]))
-
     # Requests that wait, and the end.
+
+    def _send_continue(self) -> None:
+        # Behind an earlier request it would be taken for the beginning of that one's answer.
+        if self._transport is not None and not (self._busy or self._waiting):
+            self.flush()
+            self._transport.write(_CONTINUE)
 
     def _wait(self, request: _Waiting) -> None:
         self._waiting.append(request)
@@ -453,14 +322,3 @@ class Connection(asyncio.Protocol):
             self._unsent = transport.get_write_buffer_size()
             self._deadline = self._server.now + self._server.limits.unread_seconds
             transport.close()
-
-
-def _status_of(error: HttpParserError) -> int:
-    cause = error.__context__
-    if isinstance(cause, _Refused):
-        return cause.status
-    # What follows a declined upgrade is read while that is being handled, and may just be no HTTP.
-    if cause is not None and not isinstance(cause, HttpParserUpgrade):
-        log.error("connection.failed", error=cause)
-        return 500
-    return 400

@@ -51,6 +51,11 @@ def fields_of(received: list[bytes], number: int) -> list[tuple[bytes, bytes]]:
     return collector.fields
 
 
+def head(first_line: bytes, fields: list[tuple[bytes, bytes]]) -> bytes:
+    """The head of a request with these headers."""
+    return b"\r\n".join([first_line, *(b"%b: %b" % field for field in fields), b"", b""])
+
+
 class _Enough(Exception):
     """The head is complete."""
 

@@ -13,10 +13,11 @@ from hashrange.core.schema import Index, ScalarType, Table
 class KeyTemplate:
     """Which placeholder stands for what.
 
-    Its methods take values as sent, and give None where these are not plainly right: `ranges` has to judge them.
+    Its methods take values as sent, under the names that were accepted, and give None where these are not plainly
+    right: `ranges` has to judge them. Values that only a filter uses may be among them.
     """
 
-    __slots__ = ("_equal", "_hash_keys", "_operands", "_operator", "_placeholders", "_terminated", "whole")
+    __slots__ = ("_equal", "_hash_keys", "_operands", "_operator", "_terminated", "whole")
 
     def __init__(self, table: Table, index: Index | None, clauses: Sequence[OpenClause]) -> None:
         by_name = {clause[0]: clause for clause in clauses}
@@ -38,7 +39,6 @@ class KeyTemplate:
                 self._equal.append(key.type)
             else:
                 self._operator, self._terminated = operator, None if index is None else key.type
-        self._placeholders = len({name for name, _, _ in self._operands})
         # Whether it is the whole key of a table: at most one item has it.
         self.whole = index is None and (not range_keys or self._operator == "=")
 
@@ -73,7 +73,7 @@ class KeyTemplate:
         return ranges.sort_key_range(prefix, self._operator, operands, self._terminated)
 
     def _parts_or_none(self, values: Any) -> list[bytes] | None:
-        if type(values) is not dict or len(values) != self._placeholders:
+        if type(values) is not dict:
             return None
         parts = []
         for name, kind, bytes_max in self._operands:

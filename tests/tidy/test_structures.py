@@ -1,0 +1,121 @@
+"""The structures of requests and answers have the members of the service's own model, as botocore has it.
+
+A new release of the SDK shows here what our operations lack. Lengths, ranges and patterns are left to the tests of
+each operation: the service itself does not keep to its model there, and we keep to the service.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from hashrange.api.registry import DYNAMODB
+from service_model import differences, operations, output_differences
+
+# By the end of what `service_model` says.
+_LIMITS = re.compile(r": (least|most|pattern): the model has ")
+# Decoding fails on members that it does not know, so that the slow path takes them out.
+_STRICT = ": the structure refuses members it does not know"
+
+_LAX = "the service words this itself, in the operation's own code and not as a constraint of the shape"
+_REPLICAS = "global tables are not there yet"
+_MODE = "the service's own messages name this member, which its published model does not have"
+KNOWN_REQUESTS = {
+    "BatchGetItem.RequestItems: the model requires it, the structure does not": _LAX,
+    "BatchWriteItem.RequestItems: the model requires it, the structure does not": _LAX,
+    "CreateTable.ResourcePolicy: the structure does not have it": "policies on tables are not there yet",
+    "CreateTable.TableClass: the model has the values ['STANDARD', 'STANDARD_INFREQUENT_ACCESS'], "
+    "the structure []": _LAX,
+    "CreateTable.TableThroughputMode: the model does not have it": _MODE,
+    "CreateTable.Tags[].Key: the model requires it, the structure does not": _LAX,
+    "CreateTable.Tags[].Value: the model requires it, the structure does not": _LAX,
+    "ListTagsOfResource.ResourceArn: the model requires it, the structure does not": _LAX,
+    "TagResource.ResourceArn: the model requires it, the structure does not": _LAX,
+    "TagResource.Tags: the model requires it, the structure does not": _LAX,
+    "TagResource.Tags[].Key: the model requires it, the structure does not": _LAX,
+    "TagResource.Tags[].Value: the model requires it, the structure does not": _LAX,
+    "UntagResource.ResourceArn: the model requires it, the structure does not": _LAX,
+    "UntagResource.TagKeys: the model requires it, the structure does not": _LAX,
+    "UpdateTable.GlobalTableWitnessUpdates: the structure does not have it": _REPLICAS,
+    "UpdateTable.MultiRegionConsistency: the structure does not have it": _REPLICAS,
+    "UpdateTable.ReplicaUpdates[].Create: the structure does not have it": _REPLICAS,
+    "UpdateTable.ReplicaUpdates[].Delete: the structure does not have it": _REPLICAS,
+    "UpdateTable.ReplicaUpdates[].Update: the structure does not have it": _REPLICAS,
+    "UpdateTable.TableClass: the model has the values ['STANDARD', 'STANDARD_INFREQUENT_ACCESS'], "
+    "the structure []": _LAX,
+    "UpdateTable.TableThroughputMode: the model does not have it": _MODE,
+}
+KNOWN_ANSWERS = {
+    "CreateTable.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
+    "DeleteTable.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
+    "DescribeTable.Table.TableThroughputModeSummary: the model does not have it": _MODE,
+    "UpdateTable.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
+}
+
+
+def request_differences(operation: str) -> list[str]:
+    """Members, types, what is required and enumerations."""
+    structure = DYNAMODB.operations[operation].shape.request
+    return [
+        difference
+        for difference in differences(operation, structure)
+        if not (_LIMITS.search(difference) or difference.endswith(_STRICT))
+    ]
+
+
+def outputs() -> Iterator[tuple[str, type[msgspec.Struct]]]:
+    """The structures of answers that are described by one, by operation."""
+    for name, operation in DYNAMODB.operations.items():
+        structure = getattr(sys.modules[operation.handler.__module__], f"{name}Output", None)
+        if structure is not None:
+            yield name, structure
+
+
+OUTPUTS = dict(outputs())
+
+
+def answer_differences(operation: str) -> list[str]:
+    """Members that the model does not have, and types; we leave out what we have nothing to say about.
+
+    Of an answer's enumerations we give the values that we have.
+    """
+    left_out = ("the structure does not have it", "the model lets it be left out, the structure does not")
+    return [
+        difference
+        for difference in output_differences(operation, OUTPUTS[operation])
+        if not difference.endswith(left_out)
+        and not _LIMITS.search(difference)
+        and ": the model has the values " not in difference
+        and "the model requires it" not in difference
+    ]
+
+
+@pytest.mark.parametrize("operation", DYNAMODB.operations)
+def test_a_request_has_the_members_of_the_model(operation: str) -> None:
+    assert [one for one in request_differences(operation) if one not in KNOWN_REQUESTS] == []
+
+
+def test_no_exception_for_requests_has_outlived_its_reason() -> None:
+    made = {one for operation in DYNAMODB.operations for one in request_differences(operation)}
+    assert KNOWN_REQUESTS.keys() - made == set()
+
+
+@pytest.mark.parametrize("operation", OUTPUTS)
+def test_an_answer_has_only_members_of_the_model(operation: str) -> None:
+    assert [one for one in answer_differences(operation) if one not in KNOWN_ANSWERS] == []
+
+
+def test_no_exception_for_answers_has_outlived_its_reason() -> None:
+    made = {one for operation in OUTPUTS for one in answer_differences(operation)}
+    assert KNOWN_ANSWERS.keys() - made == set()
+
+
+def test_the_answers_of_all_control_operations_are_compared() -> None:
+    control = {name for name, operation in DYNAMODB.operations.items() if operation.kind == "control"}
+    assert control - OUTPUTS.keys() == {"TagResource", "UntagResource"}  # whose answers have no body
+
+
+def test_every_operation_is_one_of_the_service() -> None:
+    assert set(DYNAMODB.operations) <= set(operations())
