@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, cast
 
+from httptools import HttpParserError, HttpParserUpgrade
+
 from hashrange.wire import headers
 from hashrange.wire.interfaces import ServerState
 from hashrange.wire.request_reader import RequestReader, RequestRefused
@@ -93,7 +95,11 @@ class Connection(RequestReader, asyncio.Protocol):
         if self._between_requests:
             self._received = [data]
             self._requests = 0
-            self._feed(data)
+            self._bytes_since_request += len(data)
+            try:
+                self._parser.feed_data(data)
+            except (HttpParserUpgrade, HttpParserError) as stop:
+                self._stopped(data, stop)
         else:
             self._read_on(data)
         if self._url:
@@ -120,6 +126,15 @@ class Connection(RequestReader, asyncio.Protocol):
             self._schedule()
 
     # What the parser calls.
+
+    def on_headers_complete(self) -> None:
+        fields = self._fields
+        limits = self._server.limits
+        if len(fields) > limits.headers_max or (
+            self._bytes_since_request > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
+        ):
+            raise RequestRefused(431)
+        self._pending_headers = fields if headers.USUAL.issuperset(fields) else headers.titled(fields)
 
     def on_message_complete(self) -> None:
         fields = self._pending_headers or self._fields
@@ -243,6 +258,17 @@ class Connection(RequestReader, asyncio.Protocol):
             self._transport.abort()
 
     # Requests that wait, and the end.
+
+    def _forget_partial(self) -> None:
+        self._url.clear()
+        self._fields.clear()
+        self._body.clear()
+        self._pending_headers = None
+        self._requests += 1
+        self._between_requests.append(True)
+        self._bytes_since_request = self._phase = 0
+        if self._counted:
+            self._count_partial(0)
 
     def _send_continue(self) -> None:
         # Behind an earlier request it would be taken for the beginning of that one's answer.

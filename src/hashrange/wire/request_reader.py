@@ -12,6 +12,7 @@ _EMPTY_LINE = b"\r\n\r\n"
 _CHUNK_FACTOR = 7  # "1\r\n", a byte, "\r\n": the most bytes that honest chunking sends per byte of body
 _FRAMING_SLACK_BYTES = 512 * 1024
 _LARGE_BYTES = 64 * 1024
+_CUTS_MAX = 64
 _HEAD, _BODY = 1, 2  # how far a request was when the bytes ran out; 0 between requests
 
 log = logs.Log("wire")
@@ -25,7 +26,10 @@ class RequestRefused(Exception):
 
 
 class RequestReader:
-    """One half of a connection: what the parser calls, but for `on_message_complete`, which begins the other half."""
+    """The slower half of a connection: requests that do not come in one piece, and those that break a limit.
+
+    What every request passes through is in `Connection`.
+    """
 
     __slots__ = (
         "_between_requests",
@@ -70,6 +74,10 @@ class RequestReader:
         self._requests = 0  # in that
         self._deadline = 0.0
 
+    def _forget_partial(self) -> None:
+        """Be ready for the next request."""
+        raise NotImplementedError
+
     def _refuse(self, status: int) -> None:
         """Answer with an error, and read no more requests."""
         raise NotImplementedError
@@ -78,29 +86,27 @@ class RequestReader:
         """Tell a client that waits for it to send the body."""
         raise NotImplementedError
 
-    def on_headers_complete(self) -> None:
-        fields = self._fields
-        limits = self._server.limits
-        if len(fields) > limits.headers_max or (
-            self._bytes_since_request > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
-        ):
-            raise RequestRefused(431)
-        self._pending_headers = fields if headers.USUAL.issuperset(fields) else headers.titled(fields)
-
     def _feed(self, data: bytes) -> None:
         self._bytes_since_request += len(data)
         try:
             self._parser.feed_data(data)
-        except HttpParserUpgrade as upgrade:
-            self._decline_upgrade(data[upgrade.args[0] :])
-        except HttpParserError as error:
-            self._refuse(_status_of(error))
+        except (HttpParserUpgrade, HttpParserError) as stop:
+            self._stopped(data, stop)
+
+    def _stopped(self, data: bytes, stop: Exception) -> None:
+        """The parser does not go on by itself: another protocol is offered, or something is wrong."""
+        if isinstance(stop, HttpParserUpgrade):
+            self._decline_upgrade(data[stop.args[0] :])
+        else:
+            self._refuse(_status_of(stop))
 
     def _read_on(self, data: bytes) -> None:
         """Read the rest of a request; then what is behind it, for which all that was received before is let go."""
-        begin = 0
+        begin = cuts = 0
         while begin < len(data) and not (self._between_requests or self._ignoring_input):
-            end = self._next_cut(data, begin)
+            cuts += 1
+            # A body may be made of nothing but empty lines. Requests behind such a one are read, but not their `fields`.
+            end = self._next_cut(data, begin) if cuts < _CUTS_MAX else len(data)
             piece = data[begin:end]
             if self._pending_headers is None:
                 self._received.append(piece)
@@ -163,17 +169,6 @@ class RequestReader:
         self._server.partial_bytes += size - self._counted
         self._counted = size
 
-    def _forget_partial(self) -> None:
-        self._url.clear()
-        self._fields.clear()
-        self._body.clear()
-        self._pending_headers = None
-        self._requests += 1
-        self._between_requests.append(True)
-        self._bytes_since_request = self._phase = 0
-        if self._counted:
-            self._count_partial(0)
-
     def _head_bytes(self) -> int:
         fields = sum(len(name) + len(value) + 4 for name, value in self._fields.items())
         return fields + sum(map(len, self._url))
@@ -194,7 +189,7 @@ class RequestReader:
         self._read_on(rest)
 
 
-def _status_of(error: HttpParserError) -> int:
+def _status_of(error: Exception) -> int:
     cause = error.__context__
     if isinstance(cause, RequestRefused):
         return cause.status
