@@ -105,7 +105,7 @@ class RequestReader:
         begin = cuts = 0
         while begin < len(data) and not (self._between_requests or self._ignoring_input):
             cuts += 1
-            # A body may be made of nothing but empty lines. Requests behind such a one are read, but not their `fields`.
+            # A body may be nothing but empty lines. Requests behind such a one are read, but not their `fields`.
             end = self._next_cut(data, begin) if cuts < _CUTS_MAX else len(data)
             piece = data[begin:end]
             if self._pending_headers is None:
