@@ -25,6 +25,10 @@ FEW_ROWS = 8  # not worth joining
 Join = Callable[..., Joined]
 
 
+# Where the rows of a table or index end: worked out for every page, and always the same.
+_rows_end = lru_cache(maxsize=4096)(encoding.prefix_end)
+
+
 class PageRequest(msgspec.Struct, kw_only=True):
     """What to read, and what to keep of it."""
 
@@ -182,7 +186,7 @@ class _Meter:
 
     def _end_of(self, partition: int) -> bytes:
         if partition == len(self._bounds) - 1:
-            return encoding.prefix_end(self._prefix)
+            return _rows_end(self._prefix)
         return self._prefix + partitions.start_of(self._bounds, partition + 1)
 
     def move(self, key: bytes) -> None:
@@ -200,7 +204,7 @@ class _Meter:
 
 def _range(prefix: bytes, request: PageRequest) -> tuple[bytes, bytes]:
     start = prefix + request.key_range.start
-    end = prefix + request.key_range.end if request.key_range.end else encoding.prefix_end(prefix)
+    end = prefix + request.key_range.end if request.key_range.end else _rows_end(prefix)
     if request.start_after is not None:
         if request.reverse:
             end = min(end, prefix + request.start_after)
