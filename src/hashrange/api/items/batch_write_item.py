@@ -145,26 +145,17 @@ def _commands(
     commands: list[tuple[PutCommand | DeleteCommand, Item]] = []
     seen = set()
     for item, size in checked:
-        key = _key(table, item, whole=size is not None)
+        key = primary_key.of_key(table, item) if size is None else primary_key.of_batch_item(table, item)
         if key in seen:
             raise Invalid("Provided list of item keys contains duplicates")
         seen.add(key)
         if size is None:
             commands.append((DeleteCommand(key), item))
         else:
-            indexes.check_index_keys(table, item)
+            if table.indexes:
+                indexes.check_index_keys(table, item)
             commands.append((PutCommand(key, item, size), item))
     return commands
-
-
-def _key(table: Table, item: Item, *, whole: bool) -> bytes:
-    if not whole:
-        return primary_key.of_key(table, item)
-    # A put's key is held to the words of a key here, not to those of an item.
-    try:
-        return primary_key.of_key(table, primary_key.key_of(table, item))
-    except KeyError:
-        raise Invalid(primary_key.KEY_MISMATCH) from None
 
 
 def _run(tx: Transaction, parts: list[_TableWrites], origin: Origin, *, sized: bool) -> ItemsWritten:
