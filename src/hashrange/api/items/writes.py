@@ -105,15 +105,26 @@ def expected(request: Conditional) -> Condition | None:
 
 
 def run(
-    tx: Transaction, table: Table, command: Command, origin: Origin, *, wants_item: bool
+    tx: Transaction,
+    table: Table,
+    command: Command,
+    origin: Origin,
+    *,
+    wants_item: bool,
+    inserts: bool = False,
 ) -> tuple[Table, Outcome]:
-    """Apply the command to the table as it is now; conditions and full collections become the service's errors."""
+    """Apply the command to the table as it is now; conditions and full collections become the service's errors.
+
+    Where a PartiQL statement `inserts`, its condition fails because the key is taken.
+    """
     current = catalogue.current(tx, table)
     if current is None:
         raise errors.not_found()
     try:
         return current, store.apply(tx, current, command, origin)
     except Rejected as rejected:
+        if inserts:
+            raise ApiError("DuplicateItemException", "Duplicate primary key exists in table") from None
         raise errors.condition_failed(rejected.item if wants_item else None) from None
     except store.CollectionFull:
         raise collection_full() from None

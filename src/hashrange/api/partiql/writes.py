@@ -4,20 +4,16 @@ from typing import assert_never
 
 import msgspec
 
-from hashrange.api import errors
-from hashrange.api.errors import ApiError
-from hashrange.api.items.writes import collection_full, returned
+from hashrange.api.items.writes import returned, run
 from hashrange.core import mutation
-from hashrange.core.mutation import Command, Origin, Outcome, PutCommand, Rejected
+from hashrange.core.mutation import Command, Origin, Outcome, PutCommand
 from hashrange.core.partiql import Bound, commands
 from hashrange.core.partiql.pinned import pin, written_key
 from hashrange.core.partiql.syntax import Delete, Exists, Insert, Returning, Select, Update
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
-from hashrange.storage import catalogue, store
 from hashrange.storage.engine import Transaction
 
-_DUPLICATE = "Duplicate primary key exists in table"
 _RETURN_VALUES: dict[Returning, str] = {
     "ALL OLD": "ALL_OLD",
     "ALL NEW": "ALL_NEW",
@@ -75,17 +71,8 @@ def apply(
     tx: Transaction, table: Table, command: Command, origin: Origin, *, wants_item: bool
 ) -> tuple[Table, Outcome]:
     """Run one command; a condition that fails is a duplicate where an item is to be inserted."""
-    current = catalogue.current(tx, table)
-    if current is None:
-        raise errors.not_found()
-    try:
-        return current, store.apply(tx, current, command, origin)
-    except Rejected as rejected:
-        if isinstance(command, PutCommand):
-            raise ApiError("DuplicateItemException", _DUPLICATE) from None
-        raise errors.condition_failed(rejected.item if wants_item else None) from None
-    except store.CollectionFull:
-        raise collection_full() from None
+    inserts = isinstance(command, PutCommand)
+    return run(tx, table, command, origin, wants_item=wants_item, inserts=inserts)
 
 
 def returning(draft: Draft, outcome: Outcome) -> Item | None:
