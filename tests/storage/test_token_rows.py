@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hashrange.storage import layout, token_rows
+from hashrange.storage import token_rows
 from hashrange.storage.errors import Corrupt
 from hashrange.storage.token_rows import TokenRow
 
 DIGEST = bytes(range(32))
-TOKEN_KEY = layout.token_key("000000000000", "us-east-1", "token")
+TOKEN_KEY = token_rows.token_key("000000000000", "us-east-1", "token")
 
 times = st.integers(0, 2**63)
 rows = st.builds(

@@ -3,6 +3,7 @@
 import ast
 from pathlib import Path
 
+from hashrange.api.registry import DYNAMODB
 from house import SOURCE, imports, modules, name, tree
 
 # A room may import from itself and from rooms with a lower number, never from a neighbour with its own.
@@ -72,6 +73,28 @@ def test_the_core_is_pure() -> None:
 
 def test_the_bench_is_a_client_like_any_other() -> None:
     assert {other for path in modules("bench/hashrange_bench") for other in known(path)} == set()
+
+
+def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:
+    wrong = [
+        name(path)
+        for path in modules("src/hashrange")
+        if room(path) not in {"storage", "jobs", "server.py", "server"}
+        if "hashrange.storage.layout" in imports(path)
+    ]
+    assert wrong == []
+
+
+def test_operations_are_not_each_others_libraries() -> None:
+    operations = {operation.handler.__module__ for operation in DYNAMODB.operations.values()}
+    wrong = [
+        f"{name(path)} imports {imported}"
+        for path in modules("src/hashrange/api")
+        if path.name != "registry.py"
+        for imported in imports(path)
+        if imported in operations or imported.rpartition(".")[0] in operations
+    ]
+    assert wrong == []
 
 
 def test_only_the_rim_awaits() -> None:

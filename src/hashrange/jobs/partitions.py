@@ -5,7 +5,7 @@ from functools import partial
 from hashrange.core.partitions import grown
 from hashrange.core.schema import Table, changed
 from hashrange.jobs.job import IDLE_SECONDS
-from hashrange.storage import catalogue, layout
+from hashrange.storage import catalogue, store
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Reader, Transaction
 
@@ -38,11 +38,8 @@ def _outgrown(reader: Reader, *, tables: list[Table]) -> list[Table]:
 
 
 def _grown(reader: Reader, table: Table) -> Table:
-    sizes = {
-        index.name: reader.counter(layout.size_key(table.number, index.slot))
-        for index in table.global_indexes
-    }
-    return grown(table, reader.counter(layout.size_key(table.number, layout.BASE_SLOT)), sizes)
+    sizes = {index.name: store.size_bytes(reader, table, index) for index in table.global_indexes}
+    return grown(table, store.size_bytes(reader, table), sizes)
 
 
 def _split(tx: Transaction, *, planned: Table) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from hashrange.core import schema
 from hashrange.core.keys import encoding
-from hashrange.core.schema import Table
+from hashrange.core.schema import Index, Table
 from hashrange.core.table_life import gone
 from hashrange.storage import layout
 from hashrange.storage.engine import Engine, Reader, Transaction
@@ -173,6 +173,13 @@ def reset_counters(tx: Transaction, number: int, slot: int) -> None:
 def discard(tx: Transaction, prefix: bytes) -> None:
     """Mark all rows with this prefix as garbage, for a job to clear."""
     tx.put(layout.GARBAGE + prefix, b"")
+
+
+def discard_index(tx: Transaction, table: Table, index: Index) -> None:
+    """Clear away what is stored of an index that nothing is written to any more."""
+    tx.delete(layout.backfill_key(table.number, index.slot))
+    reset_counters(tx, table.number, index.slot)
+    discard(tx, layout.rows_prefix(table.number, index.slot))
 
 
 def next_number(tx: Transaction) -> int:

@@ -66,8 +66,3 @@ def catalogue_prefix(account_id: str, region: str) -> bytes:
 def catalogue_key(account_id: str, region: str, name: str) -> bytes:
     """The row of one table's record."""
     return catalogue_prefix(account_id, region) + name.encode()
-
-
-def token_key(account_id: str, region: str, token: str) -> bytes:
-    """The row of a transaction's idempotency token; see `token_rows`."""
-    return TOKEN + f"{account_id}\0{region}\0{token}".encode()

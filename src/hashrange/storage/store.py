@@ -5,7 +5,7 @@ from hashrange.core.indexes import IndexDiff
 from hashrange.core.items import StoredItem
 from hashrange.core.keys.encoding import HASH_BYTES
 from hashrange.core.mutation import Command, Origin, Outcome
-from hashrange.core.schema import Table
+from hashrange.core.schema import Index, Table
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader, Transaction
 
@@ -99,6 +99,16 @@ def _grow_collection(tx: Transaction, table: Table, base_key: bytes, growth: int
         tx.put(key, size.to_bytes(8, "big"))
     else:
         tx.delete(key)
+
+
+def row_count(reader: Reader, table: Table, index: Index | None = None) -> int:
+    """How many items a table has, or entries one of its indexes."""
+    return reader.counter(layout.count_key(table.number, layout.BASE_SLOT if index is None else index.slot))
+
+
+def size_bytes(reader: Reader, table: Table, index: Index | None = None) -> int:
+    """The size of a table or of one of its indexes, in the service's own bytes."""
+    return reader.counter(layout.size_key(table.number, layout.BASE_SLOT if index is None else index.slot))
 
 
 def collection_key(table: Table, base_key: bytes) -> bytes:

@@ -48,6 +48,11 @@ def unpack(stored: bytes) -> TokenRow:
     return TokenRow(expires, digest, struct.unpack_from(f">{count}I", stored, _HEAD.size))
 
 
+def token_key(account_id: str, region: str, token: str) -> bytes:
+    """The row of a transaction's idempotency token; see `token_rows`."""
+    return layout.TOKEN + f"{account_id}\0{region}\0{token}".encode()
+
+
 def expiry_key(expires_epoch_seconds: int, token_key: bytes) -> bytes:
     """The key of a token's expiry row."""
     return layout.TOKEN_EXPIRY + _TIME.pack(expires_epoch_seconds) + token_key

@@ -18,7 +18,7 @@ from hashrange.api.results import Described, ItemRead, ItemsRead, ItemsWritten, 
 from hashrange.api.transactions.run import Replayed
 from hashrange.api.transactions.transact_get_items import TransactGetItems
 from hashrange.api.transactions.transact_write_items import TransactWriteItems
-from hashrange.core.items import HEADER_BYTES
+from hashrange.core.items import HEADER_BYTES, stored_json
 from hashrange.storage.pages import Page
 from hashrange.wire import capacity_reports
 from hashrange.wire.capacity_reports import Consumed
@@ -57,7 +57,7 @@ def item(result: ItemRead) -> bytes:
     """The item, or the part of it that was asked for."""
     if result.picked is not None:
         return orjson.dumps(result.picked)
-    return EMPTY if result.stored is None else result.stored[HEADER_BYTES:]
+    return EMPTY if result.stored is None else stored_json(result.stored)
 
 
 def item_written(request: PutItem | UpdateItem | DeleteItem, result: ItemWritten) -> bytes:

@@ -20,7 +20,7 @@ from hashrange.core import items, values
 from hashrange.core.expressions import Projection, pick
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.schema import Table
-from hashrange.storage import layout
+from hashrange.storage import store
 from hashrange.storage.engine import Reader
 
 
@@ -64,7 +64,7 @@ def get_item(context: Context, request: GetItem) -> Plan:
 
 def _plan(request: GetItem, table: Table, key: bytes, projection: Projection | None) -> Read:
     consistent = request.consistent_read is True
-    row = layout.rows_prefix(table.number, layout.BASE_SLOT) + key  # store.row_key, without a call
+    row = store.row_key(table, key)
     step = partial(_read, table, request.table_name, key, row, projection, consistent)
     return Read(step, (row,), not consistent)
 

@@ -17,7 +17,7 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemsRead
 from hashrange.api.transactions import run
-from hashrange.api.transactions.transact_get_items import read_all
+from hashrange.api.transactions.reads import read_all
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, STATEMENT_TRANSACTION_MAX
 from hashrange.core.partiql.syntax import Select

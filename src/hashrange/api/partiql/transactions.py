@@ -13,8 +13,8 @@ from hashrange.api.partiql.statements import Parameterized
 from hashrange.api.table_names import data_table
 from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
+from hashrange.api.transactions.reads import Lookup
 from hashrange.api.transactions.run import Action
-from hashrange.api.transactions.transact_get_items import Lookup
 from hashrange.core.errors import Invalid
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.keys.primary_key import KEY_MISMATCH

@@ -4,7 +4,7 @@ from hashrange.api.protocol.structures import Response
 from hashrange.api.tables.ceilings import shown_warm
 from hashrange.api.tables.throughput import decreases_today
 from hashrange.core.schema import Index, KeyAttribute, Status, Table, Throughput, UnitPair, Warm
-from hashrange.storage import layout
+from hashrange.storage import store
 from hashrange.storage.engine import Reader
 
 
@@ -146,8 +146,8 @@ def describe(reader: Reader, table: Table, now: float, *, created: bool = False)
         table_arn=table.arn,
         table_id=table.table_id,
         provisioned_throughput=_throughput(table.throughput, table.status, now),
-        item_count=reader.counter(layout.count_key(table.number, layout.BASE_SLOT)),
-        table_size_bytes=reader.counter(layout.size_key(table.number, layout.BASE_SLOT)),
+        item_count=store.row_count(reader, table),
+        table_size_bytes=store.size_bytes(reader, table),
         deletion_protection_enabled=table.deletion_protection,
         table_class_summary=_table_class(table),
     )
@@ -232,8 +232,8 @@ def _local(reader: Reader, table: Table, index: Index) -> LocalSecondaryIndexDes
         index_name=index.name,
         key_schema=_key_schema(index.hash, index.range),
         projection=_projection(index),
-        index_size_bytes=reader.counter(layout.size_key(table.number, index.slot)),
-        item_count=reader.counter(layout.count_key(table.number, index.slot)),
+        index_size_bytes=store.size_bytes(reader, table, index),
+        item_count=store.row_count(reader, table, index),
         index_arn=f"{table.arn}/index/{index.name}",
     )
 
@@ -245,8 +245,8 @@ def _global(
         index_name=index.name,
         key_schema=_key_schema(index.hash, index.range),
         projection=_projection(index),
-        index_size_bytes=reader.counter(layout.size_key(table.number, index.slot)),
-        item_count=reader.counter(layout.count_key(table.number, index.slot)),
+        index_size_bytes=store.size_bytes(reader, table, index),
+        item_count=store.row_count(reader, table, index),
         index_arn=f"{table.arn}/index/{index.name}",
         index_status=index.status,
         provisioned_throughput=_throughput(index.throughput, index.status, now),

@@ -38,7 +38,7 @@ from hashrange.api.tables.table_classes import reclassified
 from hashrange.api.tables.wording import invalid
 from hashrange.core import partitions
 from hashrange.core.schema import Table, changed
-from hashrange.storage import catalogue, layout
+from hashrange.storage import catalogue
 from hashrange.storage.engine import Transaction
 
 
@@ -212,10 +212,7 @@ def _discard_deleted(tx: Transaction, table: Table, actions: list[IndexAction]) 
     """From now on nothing is written to a deleted index, so its rows can go."""
     for action in actions:
         if isinstance(action, DeleteGlobalSecondaryIndexAction):
-            slot = table.index_by_name[action.index_name].slot
-            tx.delete(layout.backfill_key(table.number, slot))
-            catalogue.reset_counters(tx, table.number, slot)
-            catalogue.discard(tx, layout.rows_prefix(table.number, slot))
+            catalogue.discard_index(tx, table, table.index_by_name[action.index_name])
 
 
 def _is_repetition(request: UpdateTable, table: Table) -> bool:

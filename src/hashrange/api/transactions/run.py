@@ -20,7 +20,7 @@ from hashrange.core.limits import IDEMPOTENCY_SECONDS
 from hashrange.core.mutation import Command, Origin, Rejected
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
-from hashrange.storage import catalogue, layout, store, token_rows
+from hashrange.storage import catalogue, store, token_rows
 from hashrange.storage.engine import Transaction
 from hashrange.storage.token_rows import TokenRow
 
@@ -71,7 +71,7 @@ def make_token(context: Context, text: str | None, elements: Any) -> Token | Non
     """The token of a request, taken before anything in the request is brought into canonical form."""
     if text is None:
         return None
-    key = layout.token_key(context.account_id, context.region, text)
+    key = token_rows.token_key(context.account_id, context.region, text)
     return Token(key, digest(elements), context.clock.now())
 
 

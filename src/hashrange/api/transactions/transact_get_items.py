@@ -1,9 +1,7 @@
 """TransactGetItems: read up to a hundred items as of one moment."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
 from hashrange.api.context import Context
@@ -18,19 +16,19 @@ from hashrange.api.protocol.structures import (
     Structure,
     TableName,
 )
-from hashrange.api.results import ItemRead, ItemsRead
+from hashrange.api.results import ItemsRead
 from hashrange.api.table_names import data_table
 from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
-from hashrange.core import items, values
+from hashrange.api.transactions.reads import Lookup, read_all
+from hashrange.core import values
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Picker, Projection
+from hashrange.core.expressions import Projection
 from hashrange.core.keys import key_paths, primary_key
-from hashrange.core.limits import TRANSACT_BYTES_MAX, TRANSACT_ITEMS_MAX
+from hashrange.core.limits import TRANSACT_ITEMS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage import store
-from hashrange.storage.engine import Reader
 
 
 class Get(Structure, kw_only=True):
@@ -56,15 +54,6 @@ class TransactGetItems(Request, kw_only=True):
 
 
 SHAPE = Shape(TransactGetItems)
-
-
-class Lookup(msgspec.Struct, frozen=True):
-    """One item to read, found to be readable."""
-
-    name: str
-    table: Table
-    key: bytes
-    projection: Picker | None
 
 
 def transact_get_items(context: Context, request: TransactGetItems) -> Plan:
@@ -95,18 +84,3 @@ def _lookup(name: str, table: Table, key: Item, projection: Projection | None) -
     except Invalid as error:
         return cancellation.invalid(error)
     return Lookup(name, table, key_bytes, projection)
-
-
-def read_all(reader: Reader, lookups: Sequence[Lookup]) -> list[ItemRead]:
-    """All items of one snapshot, at twice the price of consistent reads."""
-    results = []
-    for lookup in lookups:
-        stored = reader.get(store.row_key(lookup.table, lookup.key))
-        projection = lookup.projection
-        picked = None if projection is None or stored is None else projection(items.decode(stored))
-        results.append(
-            ItemRead(lookup.table, lookup.name, lookup.key, stored, picked, consistent=True, factor=2)
-        )
-    if sum(result.size for result in results) > TRANSACT_BYTES_MAX:
-        raise Invalid("Aggregate size of the items in the transaction cannot exceed 4 MB")
-    return results
