@@ -236,7 +236,7 @@ def test_an_update_cannot_nest_deeper_bit_by_bit(client: Any, hash_table: str) -
 
 
 def test_very_deep_values_are_refused_like_deep_ones(raw: Any, hash_table: str) -> None:
-    for wraps in (40, 100, 300, 480):
+    for wraps in (40, 100, 300, 480, 500, 508):
         deep = b'{"L":[' * wraps + b'{"S":"x"}' + b"]}" * wraps
         body = b'{"TableName":"%b","Item":{"pk":{"S":"a"},"a":%b}}' % (hash_table.encode(), deep)
         answer = raw("PutItem", body)

@@ -297,3 +297,25 @@ def test_the_reader_complains_before_the_values_rules(raw: Any, hash_table: str)
     assert complaint(raw, "PutItem", body) == "NUMBER_VALUE cannot be converted to String"
     body = {"TableName": hash_table, "Item": {"pk": {"S": "a"}}, "ConditionExpression": "(((", "Expected": 5}
     assert complaint(raw, "PutItem", body) == "Unexpected field type"
+
+
+@pytest.mark.parametrize(
+    ("operation", "members", "message"),
+    [
+        ("PutItem", {"Item": {"pk": {"S": "a"}, "": None}}, "Empty attribute name"),
+        (
+            "UpdateItem",
+            {
+                "Key": {"pk": {"S": "a"}},
+                "UpdateExpression": "SET a = :v",
+                "ExpressionAttributeValues": {":v": {"S": "a"}, "v": None},
+            },
+            '1 validation error detected: ExpressionAttributeValues contains invalid key: Syntax error; key: "v"',
+        ),
+    ],
+)
+def test_the_name_of_a_null_is_looked_at_before_the_null_is_dropped(
+    raw: Any, hash_table: str, operation: str, members: dict[str, Any], message: str
+) -> None:
+    answer = raw(operation, {"TableName": hash_table, **members})
+    assert (answer.status, answer.body["message"]) == (400, message)

@@ -54,8 +54,11 @@ class Call(msgspec.Struct, gc=False):
         self.request = request = operation.shape.explain(self.sent())
         try:
             return operation.handler(self.context, request)
-        except Refused as invalid:
-            raise validation(operation.shape.worded(invalid)) from None
+        except Refused as refused:
+            raise validation(operation.shape.worded(refused)) from None
+        except Malformed:
+            # It is nested too deep for the shape to read, and has something else that no value may be.
+            raise serialization(None) from None
 
     def decode(self) -> None:
         """Read the request anew from what was sent."""

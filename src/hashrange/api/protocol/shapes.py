@@ -79,9 +79,12 @@ class Shape(Generic[R]):
         try:
             clean = self._checked(sent)
         except RecursionError:
-            # Nested far beyond what an item may have: nothing in it is worth a closer look.
+            # Nested far beyond what an item may have. The handler says so; nothing else is worth a closer look.
+            clean = sent
+        try:
+            return msgspec.convert(clean, self.request)
+        except msgspec.ValidationError:
             raise serialization(None) from None
-        return msgspec.convert(clean, self.request)
 
     def check(self, sent: dict[str, Any]) -> None:
         """Raise what is wrong with a request that the handler refused: the service looks at all of its shape first."""

@@ -5,7 +5,7 @@ cheap (types, enumerations, bounds, lengths) are part of the type and make decod
 only the slow path reads: a name that breaks its pattern cannot be found, so the request fails anyway.
 """
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -40,7 +40,11 @@ class Response(msgspec.Struct, kw_only=True, omit_defaults=True, rename=aws_name
 
 NAME_PATTERN = r"[a-zA-Z0-9_.-]+"
 
-AttributeValue = Annotated[dict[str, Any], kinds.VALUE]
+if TYPE_CHECKING:
+    AttributeValue = dict[str, Any]
+else:
+    # Null is let through here and refused by core/values, so that the names in a map are looked at before it.
+    AttributeValue = Annotated[dict[str, Any] | None, kinds.VALUE]
 AttributeMap = dict[str, AttributeValue]
 AttributeNames = dict[str, str]  # ExpressionAttributeNames
 Limit = Annotated[int, Meta(ge=1, le=2**31 - 1)]
