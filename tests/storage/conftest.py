@@ -22,7 +22,9 @@ def schema(postgres: PostgresServer) -> Iterator[str]:
     postgres.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
 
 
-@pytest.fixture(params=["memory", "postgres", "postgres-serializable", "sqlite"])
+@pytest.fixture(
+    params=["memory", "postgres", pytest.param("postgres-serializable", marks=pytest.mark.slow), "sqlite"]
+)
 def open_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Engine]:
     """Open an engine of each kind, empty the first time."""
     if request.param == "memory":

@@ -29,7 +29,9 @@ MODES = {
 }
 
 
-@pytest.fixture(params=MODES)
+@pytest.fixture(
+    params=["locking", *(pytest.param(mode, marks=pytest.mark.slow) for mode in ("serializable", "mixed"))]
+)
 def engines(request: pytest.FixtureRequest, postgres: PostgresServer, schema: str) -> Iterator[list[Engine]]:
     """Three servers' engines on one database."""
     with ExitStack() as stack:
