@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import msgspec
 
-from hashrange.core import capacity, items, partitions
+from hashrange.core import items, partitions
 from hashrange.core.expressions import Condition, Picker, matches
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.keys.ranges import KeyRange
@@ -57,10 +57,6 @@ class Page(msgspec.Struct):
     fetched: list[tuple[bytes, int]] = msgspec.field(
         default_factory=list
     )  # keys and sizes of the items fetched for a local index
-
-    def units(self, *, consistent: bool) -> float:
-        """Read units of what was evaluated: rounded once per partition visited."""
-        return sum(capacity.read_units(size, consistent=consistent) for size in self.sizes.values())
 
 
 def read_page(reader: Reader, request: PageRequest) -> Page:

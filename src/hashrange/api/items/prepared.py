@@ -12,7 +12,7 @@ import msgspec
 from hashrange.caches import BoundedCache
 from hashrange.core import values
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Binder, Condition, Projection, QueryTemplate, Update, WriteTemplate
+from hashrange.core.expressions import Binder, Condition, QueryTemplate, Update, WriteTemplate
 from hashrange.core.keys.template import KeyTemplate
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Malformed, Value
@@ -44,11 +44,6 @@ class PreparedQuery(msgspec.Struct, frozen=True):
     keys: KeyTemplate
     template: QueryTemplate
     fetch: bool
-
-    @property
-    def projection(self) -> Projection | None:
-        """What the query keeps of each item."""
-        return self.template.projection
 
 
 class PreparedRequests:
