@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 FAST := tests/chain tests/core tests/jobs tests/storage tests/tidy tests/wire
 
-.PHONY: serve test check lint fmt types clean fuzz differential mutants bytecode pythons
+.PHONY: serve test check lint fmt types clean clients fuzz differential mutants bytecode pythons
 
 serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
@@ -27,6 +27,10 @@ fuzz: $(VENV)/ready
 differential: $(VENV)/ready
 	PYTHONPATH=tests:bench $(BIN)/python -m differential.run --requests $(or $(REQUESTS),20000) --seed $(or $(SEED),1) \
 	    --peer $(or $(PEER),dynamodb-local)
+
+# Tours of every client, with those that have to be compiled first (Go, Java, Rust), which takes minutes once.
+clients: $(VENV)/ready
+	HASHRANGE_TEST_CLIENTS=build $(BIN)/pytest tests/clients
 
 # Small faults in the core, which the tests should notice; `make mutants SAMPLE=1000 SEED=7 ONLY=numbers` for others.
 mutants: $(VENV)/ready
