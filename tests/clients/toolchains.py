@@ -135,7 +135,7 @@ def _problem(command: Sequence[str], folder: Path, seconds: int) -> str | None:
     if not done.returncode:
         return None
     lines = (done.stderr or done.stdout).strip().splitlines() or ["it failed without a word"]
-    telling = [line for line in lines if "error" in line.lower()] or lines
+    telling = [line for line in lines if "error" in line.lower() and "WARNING" not in line] or lines
     return f"{command[0]}: {telling[0]}"
 
 

@@ -66,8 +66,8 @@ def keeps_items() -> None:
 
 def reads_many() -> None:
     cursor = connection.cursor()
-    many = [["dog", number, f"o{number % 2}"] for number in range(60)]
-    statement = f"INSERT INTO {TABLE} VALUE {{'kind': ?, 'num': ?, 'owner': ?}}"
+    many = [["dog", number, f"o{number % 2}", {"deep": [number]}] for number in range(60)]
+    statement = f"INSERT INTO {TABLE} VALUE {{'kind': ?, 'num': ?, 'owner': ?, 'nested': ?}}"
     refused(OperationalError, caught(lambda: cursor.executemany(statement, many)))
     for start in range(0, 60, 25):
         cursor.executemany(statement, many[start : start + 25])
@@ -76,6 +76,8 @@ def reads_many() -> None:
     odd = rows(f'SELECT num FROM "{TABLE}"."by_owner" WHERE owner = ? AND num > ?', ["o1", 50])
     assert odd == [(51,), (53,), (55,), (57,), (59,)]
     assert len(rows(f"SELECT num FROM {TABLE} WHERE kind = 'dog' LIMIT 7")) == 7
+    deep = rows(f"SELECT nested.deep[0] FROM {TABLE} WHERE kind = ? AND num < ?", ["dog", 3])
+    assert deep == [(0,), (1,), (2,)]
 
 
 def runs_transactions() -> None:
