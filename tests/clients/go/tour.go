@@ -187,11 +187,12 @@ func runsTransactions(client *dynamodb.Client) {
 	put := func(placed int) types.TransactWriteItem {
 		return types.TransactWriteItem{Put: &types.Put{TableName: aws.String(table), Item: key("tx", placed)}}
 	}
-	good := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{put(1), put(2)}, ClientRequestToken: aws.String("one")}
+	token := table[len(table)-20:]
+	good := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{put(1), put(2)}, ClientRequestToken: aws.String(token)}
 	must(client.TransactWriteItems(ctx, good))
 	must(client.TransactWriteItems(ctx, good))
 	_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-		TransactItems: []types.TransactWriteItem{put(9)}, ClientRequestToken: aws.String("one"),
+		TransactItems: []types.TransactWriteItem{put(9)}, ClientRequestToken: aws.String(token),
 	})
 	var mismatch *types.IdempotentParameterMismatchException
 	check(errors.As(err, &mismatch), "%v", err)
