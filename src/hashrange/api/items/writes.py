@@ -22,7 +22,7 @@ from hashrange.core.errors import Invalid, RequestInvalid
 from hashrange.core.expressions import Condition, legacy, select_paths
 from hashrange.core.mutation import Command, Origin, Outcome, Rejected
 from hashrange.core.schema import Table
-from hashrange.core.values import Item
+from hashrange.core.values import Item, check_names, nests_beyond
 from hashrange.storage import catalogue, store
 from hashrange.storage.engine import Reader, Transaction
 
@@ -110,6 +110,7 @@ def run(
     command: Command,
     origin: Origin,
     *,
+    check_names(request.expected or ())
     wants_item: bool,
     inserts: bool = False,
 ) -> tuple[Table, Outcome]:
