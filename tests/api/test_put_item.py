@@ -172,7 +172,7 @@ def test_index_keys_must_fit_the_index(
         ),
         (
             {"ExpressionAttributeValues": {":a": {"S": "a"}}},
-            "ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null",
+            "ExpressionAttributeValues can only be specified when using expressions",
         ),
         (
             {"Expected": {"a": {"Exists": False}}, "ConditionExpression": "attribute_exists(a)"},

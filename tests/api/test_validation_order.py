@@ -20,6 +20,15 @@ RETURNED = (
     "Value 'ha' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: "
     "[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
 )
+RETURNED_NEWER = (
+    "Failed to satisfy constraint: Member must satisfy enum value set: "
+    "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]"
+)
+OPERATOR = (
+    "Value 'X' at 'conditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: "
+    "[OR, AND]"
+)
+OPERATOR_NEWER = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
 NAME = (
     "Value 'b!' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: "
     "[a-zA-Z0-9_.-]+"
@@ -30,7 +39,21 @@ NO_ITEM = "Value null at 'item' failed to satisfy constraint: Member must not be
 EMPTY_NAME = (
     "Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 1"
 )
+EMPTY_NAME_NEWER = (
+    "Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1"
+)
 KEY = {"pk": {"S": "a"}}
+
+
+def deep(levels: int) -> dict[str, Any]:
+    """A string in so many maps."""
+    value: dict[str, Any] = {"S": "x"}
+    for _ in range(levels):
+        value = {"M": {"n": value}}
+    return value
+
+
+DEEP = {"pk": deep(63)}
 BAD_ENUMS = {"ReturnConsumedCapacity": "hi", "ReturnItemCollectionMetrics": "ho", "ReturnValues": "ha"}
 
 OPERATIONS: dict[str, dict[str, Any]] = {
@@ -57,7 +80,8 @@ def test_a_table_name_is_needed(client: Any, operation: str) -> None:
 @operations
 def test_a_table_name_must_not_be_empty(client: Any, operation: str) -> None:
     message = invalid(getattr(client, operation), TableName="", **OPERATIONS[operation])
-    assert message == joined(EMPTY_NAME)
+    newer = operation in ("put_item", "update_item", "delete_item")
+    assert message == joined(EMPTY_NAME_NEWER if newer else EMPTY_NAME)
 
 
 @operations
@@ -85,17 +109,36 @@ def test_a_bad_enumeration(client: Any, hash_table: str, operation: str) -> None
 @pytest.mark.parametrize(
     ("operation", "parameters", "errors"),
     [
-        ("put_item", {"TableName": "abc", "Item": KEY, **BAD_ENUMS}, [CAPACITY, METRICS, RETURNED]),
+        ("put_item", {"TableName": "abc", "Item": KEY, **BAD_ENUMS}, [CAPACITY, RETURNED_NEWER, METRICS]),
         ("put_item", {"TableName": "b!", "Item": KEY, **BAD_ENUMS}, [CAPACITY, METRICS, NAME, RETURNED]),
         ("put_item", {"TableName": "b!"}, [NAME, NO_ITEM]),
-        ("put_item", {"TableName": "", **BAD_ENUMS}, [EMPTY_NAME]),
+        ("put_item", {"TableName": "", "Item": KEY, **BAD_ENUMS}, [EMPTY_NAME_NEWER]),
+        ("delete_item", {"TableName": "", "Key": KEY, **BAD_ENUMS}, [EMPTY_NAME_NEWER]),
+        ("update_item", {"TableName": "", "Key": {}, **BAD_ENUMS}, [EMPTY_NAME_NEWER]),
+        ("update_item", {"TableName": ""}, [EMPTY_NAME, NO_KEY]),
         (
             "delete_item",
-            {"TableName": "", "Key": KEY, **BAD_ENUMS},
-            [CAPACITY, METRICS, EMPTY_NAME, RETURNED],
+            {"TableName": "abc", "Key": KEY, "ReturnValues": "ha", "ReturnConsumedCapacity": "hi"},
+            [CAPACITY, RETURNED_NEWER],
+        ),
+        ("put_item", {"TableName": "abc", "Item": KEY, "ConditionalOperator": "X"}, [OPERATOR_NEWER]),
+        ("delete_item", {"TableName": "abc", "Key": KEY, "ConditionalOperator": "X"}, [OPERATOR_NEWER]),
+        ("update_item", {"TableName": "abc", "Key": KEY, "ConditionalOperator": "X"}, [OPERATOR_NEWER]),
+        ("put_item", {"TableName": "abc", "Item": DEEP, "ConditionalOperator": "X"}, [OPERATOR]),
+        ("put_item", {"TableName": "abc", "Item": DEEP, "ReturnValues": "ha"}, [RETURNED]),
+        ("delete_item", {"TableName": "abc", "Key": DEEP, "ReturnValues": "ha"}, [RETURNED]),
+        (
+            "update_item",
+            {
+                "TableName": "abc",
+                "Key": KEY,
+                "Expected": {"a": {"Value": DEEP["pk"]}, "b": {"Exists": False}},
+                "ConditionalOperator": "X",
+            },
+            [OPERATOR],
         ),
         ("delete_item", {"TableName": "abc", **BAD_ENUMS}, [CAPACITY, METRICS, RETURNED, NO_KEY]),
-        ("update_item", {"TableName": "abc", "Key": KEY, **BAD_ENUMS}, [RETURNED]),
+        ("update_item", {"TableName": "abc", "Key": KEY, **BAD_ENUMS}, [RETURNED_NEWER]),
         (
             "update_item",
             {
@@ -109,16 +152,7 @@ def test_a_bad_enumeration(client: Any, hash_table: str, operation: str) -> None
         (
             "update_item",
             {"TableName": "abc", "ConditionalOperator": "X", **BAD_ENUMS},
-            [
-                CAPACITY,
-                METRICS,
-                RETURNED,
-                NO_KEY,
-                (
-                    "Value 'X' at 'conditionalOperator' failed to satisfy constraint: Member must satisfy enum value "
-                    "set: [OR, AND]"
-                ),
-            ],
+            [CAPACITY, METRICS, RETURNED, OPERATOR, NO_KEY],
         ),
         ("get_item", {"TableName": "b!", "ReturnConsumedCapacity": "hi"}, [CAPACITY, NAME, NO_KEY]),
         (
@@ -286,9 +320,7 @@ def test_query_after_the_constraints(client: Any, indexed_table: str) -> None:
 
 def test_a_bad_conditional_operator_comes_first_in_a_query(client: Any) -> None:
     message = invalid(client.query, TableName="b!", Select="X", Limit=0, ConditionalOperator="X")
-    assert message == (
-        "Value at 'ConditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
-    )
+    assert message == OPERATOR_NEWER
 
 
 def test_operands_of_key_conditions_are_checked_before_the_table(client: Any) -> None:
@@ -320,6 +352,72 @@ def test_a_transaction_s_actions_are_checked_in_their_order(client: Any, hash_ta
     }
     assert "may not be empty" in invalid(client.transact_write_items, TransactItems=[bad_value, bad_text])
     assert "Syntax error" in invalid(client.transact_write_items, TransactItems=[bad_text, bad_value])
+
+
+RETURN_VALUES = "ReturnValues can only be ALL_OLD or NONE"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"Key": {"pk": deep(100)}}, RETURN_VALUES),
+        ({"Key": KEY, "Expected": {"d": {"Value": deep(100)}}}, RETURN_VALUES),
+        ({"Key": KEY, "Expected": {"d": {"AttributeValueList": [deep(63)]}}}, RETURN_VALUES),
+        (
+            {
+                "Key": KEY,
+                "ConditionExpression": "d = :d",
+                "ExpressionAttributeValues": {":d": deep(63)},
+            },
+            RETURN_VALUES,
+        ),
+        (
+            {
+                "Key": KEY,
+                "ConditionExpression": "d = :d",
+                "ExpressionAttributeValues": {":d": deep(62)},
+            },
+            ANNOUNCED + RETURN_VALUES,
+        ),
+    ],
+)
+def test_a_very_deep_request_gets_the_older_words(
+    client: Any, parameters: dict[str, Any], message: str
+) -> None:
+    request = {"TableName": "no-such-table", "ReturnValues": "UPDATED_NEW", **parameters}
+    assert invalid(client.delete_item, **request) == message
+    if "ConditionExpression" not in parameters:
+        request["Item"] = request.pop("Key")
+        assert invalid(client.put_item, **request) == message
+
+
+def test_a_transaction_s_token_comes_before_its_enumerations(client: Any, hash_table: str) -> None:
+    token = "x" * 37
+    message = invalid(
+        client.transact_write_items,
+        TransactItems=[{"Put": {"TableName": hash_table, "Item": KEY}}],
+        ClientRequestToken=token,
+        ReturnConsumedCapacity="hi",
+    )
+    assert message == joined(
+        f"Value '{token}' at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or "
+        "equal to 36",
+        CAPACITY,
+    )
+
+
+def test_a_deep_value_comes_before_an_empty_name_inside_another(client: Any) -> None:
+    empty_inside = {"M": {"": {"S": "x"}}}
+    for item in (
+        {**KEY, "m": empty_inside, "d": deep(40)},
+        {**KEY, "d": deep(40), "m": empty_inside},
+        {**KEY, "m": empty_inside, "d": deep(32)},
+    ):
+        action = {"Put": {"TableName": "no-such-table", "Item": item}}
+        assert "Nesting Levels" in invalid(client.transact_write_items, TransactItems=[action])
+        assert "Nesting Levels" in invalid(client.put_item, TableName="no-such-table", Item=item)
+    fits = {**KEY, "m": empty_inside, "d": deep(31)}
+    assert invalid(client.put_item, TableName="no-such-table", Item=fits) == "Empty attribute name"
 
 
 def test_inside_an_action(client: Any, hash_table: str) -> None:

@@ -3,8 +3,8 @@
 from hashrange.api.context import Context
 from hashrange.api.items import writes
 from hashrange.api.items.structures import Expected
+from hashrange.api.items.write_shapes import WriteShape
 from hashrange.api.protocol.plan import Plan
-from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
@@ -28,8 +28,8 @@ class DeleteItem(Request, kw_only=True):
     return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     table_name: TableName
     return_values: ReturnValues | None = None
-    key: AttributeMap
     conditional_operator: ConditionalOperator | None = None
+    key: AttributeMap
     expected: Expected | None = None
     condition_expression: str | None = None
     expression_attribute_names: AttributeNames | None = None
@@ -37,14 +37,15 @@ class DeleteItem(Request, kw_only=True):
     return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
 
 
-SHAPE = Shape(DeleteItem, prefixed=True)
+SHAPE = WriteShape(DeleteItem)
 
 
 def delete_item(context: Context, request: DeleteItem) -> Plan:
     """Check the key and the condition, then both against the table."""
     writes.check_parameters(request)
+    writes.check_return_values_of_deep(request, request.key)
     key_item = values.canonical_item(request.key)
-    writes.wants_old(request)
+    writes.check_return_values(request)
     condition = writes.condition(request)
     table = data_table(context, request.table_name)
     key = primary_key.of_key(table, key_item)

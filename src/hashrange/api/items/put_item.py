@@ -1,13 +1,10 @@
 """PutItem: store one whole item, replacing any item with the same key."""
 
-from typing import Any
-
 from hashrange.api.context import Context
 from hashrange.api.items import writes
 from hashrange.api.items.structures import Expected
-from hashrange.api.protocol.kinds import Violation
+from hashrange.api.items.write_shapes import WriteShape
 from hashrange.api.protocol.plan import Plan
-from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
@@ -31,8 +28,8 @@ class PutItem(Request, kw_only=True):
     return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     table_name: TableName
     return_values: ReturnValues | None = None
-    item: AttributeMap
     conditional_operator: ConditionalOperator | None = None
+    item: AttributeMap
     expected: Expected | None = None
     condition_expression: str | None = None
     expression_attribute_names: AttributeNames | None = None
@@ -40,21 +37,15 @@ class PutItem(Request, kw_only=True):
     return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
 
 
-def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
-    """An empty table name is reported alone (measured)."""
-    if sent.get("TableName") != "":
-        return violations
-    return [violation for violation in violations if violation[1] == "TableName"]
-
-
-SHAPE = Shape(PutItem, prefixed=True, narrowed=_narrowed)
+SHAPE = WriteShape(PutItem)
 
 
 def put_item(context: Context, request: PutItem) -> Plan:
     """Check the item and the condition, then the table and what it asks of its items."""
     writes.check_parameters(request)
+    writes.check_return_values_of_deep(request, request.item)
     item, size = values.canonical_sized(request.item)
-    writes.wants_old(request)
+    writes.check_return_values(request)
     mutation.refuse_large(size)
     condition = writes.condition(request)
     table = data_table(context, request.table_name)

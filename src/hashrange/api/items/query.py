@@ -71,9 +71,7 @@ class Query(Request, kw_only=True):
 def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
     """A bad ConditionalOperator comes before all else, in words of its own (measured)."""
     if any(path == "ConditionalOperator" for _, path, _ in violations):
-        raise Invalid(
-            "Value at 'ConditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
-        )
+        raise Invalid("Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]")
     return violations
 
 

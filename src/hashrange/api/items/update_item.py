@@ -1,14 +1,11 @@
 """UpdateItem: change one item in place, or make it from its key."""
 
-from typing import Any
-
 from hashrange.api.context import Context
 from hashrange.api.items import writes
 from hashrange.api.items.parameters import refuse_idle_names, refuse_idle_values, refuse_mixing, resolver
 from hashrange.api.items.structures import AttributeUpdates, Expected
-from hashrange.api.protocol.kinds import Violation
+from hashrange.api.items.write_shapes import WriteShape
 from hashrange.api.protocol.plan import Plan
-from hashrange.api.protocol.shapes import Shape, is_enumeration
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
@@ -36,8 +33,8 @@ class UpdateItem(Request, kw_only=True):
     return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     table_name: TableName
     return_values: ReturnValues | None = None
-    key: AttributeMap
     conditional_operator: ConditionalOperator | None = None
+    key: AttributeMap
     expected: Expected | None = None
     attribute_updates: AttributeUpdates | None = None
     update_expression: str | None = None
@@ -47,19 +44,7 @@ class UpdateItem(Request, kw_only=True):
     return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
 
 
-_ENUMERATIONS = ("ReturnValues", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics")
-
-
-def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
-    """Of several bad enumerations only one is reported, unless the key is missing too (measured)."""
-    broken = [violation[1] for violation in violations if is_enumeration(violation)]
-    first = next((name for name in _ENUMERATIONS if name in broken), None)
-    if "Key" not in sent or first is None:
-        return violations
-    return [violation for violation in violations if not is_enumeration(violation) or violation[1] == first]
-
-
-SHAPE = Shape(UpdateItem, prefixed=True, narrowed=_narrowed)
+SHAPE = WriteShape(UpdateItem, first_enumeration_only=True)
 
 _LEGACY = ("attribute_updates", "expected", "conditional_operator")
 _EXPRESSIONS = ("update_expression", "condition_expression")
@@ -73,7 +58,7 @@ def update_item(context: Context, request: UpdateItem) -> Plan:
         return plan
     refuse_mixing(request, _LEGACY, _EXPRESSIONS)
     refuse_idle_names(request, request.update_expression, request.condition_expression)
-    refuse_idle_values(request, _EXPRESSIONS)
+    refuse_idle_values(request, _EXPRESSIONS, named=False)
     key_item = values.canonical_item(request.key)
     binding, update, condition = _read(request)
     table = data_table(context, request.table_name)

@@ -95,7 +95,7 @@ class Shape(Generic[R]):
         clean = self._read(sent)
         violations = self._violations(clean)
         if violations:
-            raise validation(joined([self._phrase(violation) for violation in violations[:VIOLATIONS_MAX]]))
+            raise validation(joined(self.phrases(clean, violations)[:VIOLATIONS_MAX]))
         return clean
 
     def _read(self, sent: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,12 @@ class Shape(Generic[R]):
                 violations.append((None, name, "Member must not be null"))
         return violations if self._narrowed is None else self._narrowed(clean, violations)
 
-    def _phrase(self, violation: Violation) -> str:
+    def phrases(self, _clean: dict[str, Any], violations: list[Violation]) -> list[str]:
+        """What is wrong with these members, each in the service's words."""
+        return [self.phrase(violation) for violation in violations]
+
+    def phrase(self, violation: Violation) -> str:
+        """One broken constraint: the newer layer does not show the value."""
         value, path, rule = violation
         if path.startswith(self._newer):
             return f"Value at '{path.replace(MEMBER, '')}' failed to satisfy constraint: {rule}"
