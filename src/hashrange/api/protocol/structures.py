@@ -54,6 +54,10 @@ Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1), kinds.Whole(java="Long")]
 TableName = Annotated[
     str, kinds.TableName(least=1, most=NAME_CHARS_MAX, pattern=kinds.compiled(NAME_PATTERN))
 ]
+# The same where a batch has it as the key of a map.
+TableNameKey = Annotated[
+    str, kinds.TableName(least=NAME_CHARS_MIN, most=NAME_CHARS_MAX, pattern=kinds.compiled(NAME_PATTERN))
+]
 IndexName = Annotated[str, kinds.Text(least=3, most=NAME_CHARS_MAX, pattern=kinds.compiled(NAME_PATTERN))]
 # The table of a control operation; likewise.
 TableNameOrArn = Annotated[
