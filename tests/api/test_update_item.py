@@ -242,7 +242,7 @@ def test_a_condition_alone_is_an_update(client: Any, hash_table: str) -> None:
         (
             "SET n = n + :v",
             {":v": {"N": "1E125"}},
-            "Attempting to store more than 38 significant digits in a Number",
+            "Number overflow. Attempting to store a number with magnitude larger than supported range",
         ),
     ],
 )
