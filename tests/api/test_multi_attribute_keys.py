@@ -133,7 +133,7 @@ def test_every_hash_attribute_is_needed(client: Any, wide_table: str) -> None:
         KeyConditionExpression="h1 = :h",
         ExpressionAttributeValues={":h": {"S": "x"}},
     )
-    assert message == "Query condition missed key schema element: h2"
+    assert message == "HASH key attributes h2 must have equality conditions specified in the query"
     message = invalid(
         client.query,
         TableName=wide_table,
@@ -141,7 +141,7 @@ def test_every_hash_attribute_is_needed(client: Any, wide_table: str) -> None:
         KeyConditionExpression="h1 = :h AND h2 > :n",
         ExpressionAttributeValues={":h": {"S": "x"}, ":n": {"N": "1"}},
     )
-    assert message == "Query key condition not supported"
+    assert message == "HASH key attributes h2 must have equality conditions specified in the query"
 
 
 @pytest.mark.parametrize(("attributes", "each"), [(("h1", "h2"), 1024), (("r1", "r2"), 512)])
@@ -213,3 +213,19 @@ def test_the_limit_is_shared_where_only_one_of_the_keys_has_several(
     assert "has exceeded the" in message
     item[keys[-1][0]] = {"S": "y"}
     service.call("PutItem", TableName="wide", Item=item)
+
+
+def equal(value: dict[str, Any]) -> dict[str, Any]:
+    return {"ComparisonOperator": "EQ", "AttributeValueList": [value]}
+
+
+def test_legacy_key_conditions_on_more_than_two_attributes(client: Any, wide_table: str, wide: str) -> None:
+    conditions = {"h1": equal({"S": wide}), "h2": equal({"N": "1"}), "r1": equal({"S": "ab"})}
+    request = {"TableName": wide_table, "IndexName": "wide"}
+    assert client.query(**request, KeyConditions=conditions)["Count"] == 9
+    conditions |= {"r2": {"ComparisonOperator": "GE", "AttributeValueList": [{"N": "0"}]}}
+    assert client.query(**request, KeyConditions=conditions)["Count"] == 6
+    for where in ({"TableName": wide_table}, request):
+        extra = {f"x{number}": equal({"S": "x"}) for number in range(9)}
+        message = invalid(client.query, **where, KeyConditions={**conditions, **extra})
+        assert message == "Conditions can be of length 1 or 2 only"

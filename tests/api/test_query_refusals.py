@@ -222,7 +222,11 @@ START = "The provided starting key is invalid"
         ({"pk": {"S": "a"}}, None, START),
         ({"pk": {"S": "a"}, "sk": {"S": "b"}, "x": {"S": "c"}}, None, START),
         ({"pk": {"S": "a"}, "x": {"S": "c"}}, None, START),
-        ({"pk": {"S": "a"}, "sk": {"N": "1"}}, None, START),
+        (
+            {"pk": {"S": "a"}, "sk": {"N": "1"}},
+            None,
+            "The provided key element does not match the schema",
+        ),
         (
             {"pk": {"S": "b"}, "sk": {"S": "b"}},
             None,

@@ -53,7 +53,6 @@ class KeysAndAttributes(Structure, kw_only=True):
 class BatchGetItem(Request, kw_only=True):
     """The request."""
 
-    return_consumed_capacity: ReturnConsumedCapacity | None = None
     request_items: (
         Annotated[
             dict[TableNameKey, KeysAndAttributes],
@@ -61,6 +60,7 @@ class BatchGetItem(Request, kw_only=True):
             Refined(lambda kind: _RequestItems(kind.element, key=kind.key, least=kind.least)),
         ]
         | None
+    ) = None
     return_consumed_capacity: ReturnConsumedCapacity | None = None
 
 
@@ -72,7 +72,6 @@ class _BatchGetShape(Shape[BatchGetItem]):
         if path == "RequestItems" and not rule.startswith("Map keys"):
             return f"Value at '{path}' failed to satisfy constraint: {rule}"
         return super().phrase(violation)
-    ) = None
 
 
 SHAPE = _BatchGetShape(BatchGetItem, newer=("RequestItems.",))
@@ -158,7 +157,7 @@ def _table_keys(
 ) -> _TableKeys:
     table = data_table(context, name)
     rows = [primary_key.of_key(table, key) for key in keys]
-    key_paths.refuse_nested(table, (), projection)
+    key_paths.refuse_nested(table, table.indexes, projection)
     return _TableKeys(name, request, table, projection, keys, rows)
 
 

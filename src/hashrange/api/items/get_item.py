@@ -58,7 +58,7 @@ def get_item(context: Context, request: GetItem) -> Plan:
     projection = read_projection(request, request.attributes_to_get)
     table = data_table(context, request.table_name)
     key = primary_key.of_key(table, key_item)
-    key_paths.refuse_nested(table, (), projection)
+    key_paths.refuse_nested(table, table.indexes, projection)
     return _plan(request, table, key, projection)
 
 

@@ -19,6 +19,10 @@ from hashrange.storage.pages import PageRequest, read_page
 _BAD_START = "The provided starting key is invalid"
 
 
+class BadStart(Invalid):
+    """ExclusiveStartKey has not the attributes that a key has."""
+
+
 class PagedRequest(Protocol):
     """What Query and Scan have in common."""
 
@@ -81,14 +85,16 @@ def start_key_bytes(table: Table, index: Index | None, start: Item) -> bytes:
     needed = {key.name: key.type for key in table.keys}
     if index is not None:
         needed |= {key.name: key.type for key in index.keys}
-    if start.keys() != needed.keys() or any(kind not in start[name] for name, kind in needed.items()):
-        raise Invalid(_BAD_START)
+    if start.keys() != needed.keys():
+        raise BadStart(_BAD_START)
+    if any(kind not in start[name] for name, kind in needed.items()):
+        raise Invalid(primary_key.KEY_MISMATCH)
     base = primary_key.of_key(table, primary_key.key_of(table, start))
     if index is None:
         return base
     entry = indexes.entry(table, index, start, base)
     if entry is None:
-        raise Invalid(_BAD_START)
+        raise BadStart(_BAD_START)
     return entry.key
 
 

@@ -39,6 +39,7 @@ from hashrange.core.expressions import (
 )
 from hashrange.core.keys import key_paths, ranges
 from hashrange.core.keys.template import KeyTemplate
+from hashrange.core.limits import INDEX_KEY_ATTRIBUTES_MAX
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import store
@@ -111,7 +112,9 @@ class _Parts:
         else:
             conditions = request.key_conditions or {}
             comparisons = {name: value.canonical() for name, value in conditions.items()}
-            self.clauses = legacy.key_conditions(comparisons)
+            # How many attributes the key of an index has is known once the table is.
+            attributes_max = 2 if request.index_name is None else 2 * INDEX_KEY_ATTRIBUTES_MAX
+            self.clauses = legacy.key_conditions(comparisons, attributes_max=attributes_max)
 
 
 def query(context: Context, request: Query) -> Plan:
@@ -125,10 +128,13 @@ def query(context: Context, request: Query) -> Plan:
     table = data_table(context, request.table_name)
     index = pages.find_index(context, table, request.index_name, consistent=request.consistent_read is True)
     start_after = None if start is None else pages.start_key_bytes(table, index, start)
+    if start is not None and index is None and table.range is None:
+        raise Invalid(f"The provided exclusive start key is invalid: ExclusiveStartKey: {_shown(start)}")
+    _check_count(request, index)
     key_range = ranges.query_range(table, index, parts.clauses)
     if start is not None:
         _check_start(table, index, parts.clauses, key_range, start)
-    key_paths.refuse_nested(table, () if index is None else (index,), parts.projection, parts.keep)
+    key_paths.refuse_nested(table, table.indexes, parts.projection, parts.keep)
     _refuse_key_filter(table, index, parts.keep, legacy_filter=request.query_filter is not None)
     _refuse_unprojected_filter(table, index, parts.keep)
     fetch = pages.needs_items(table, index, request.select, parts.projection)
@@ -141,7 +147,7 @@ def query(context: Context, request: Query) -> Plan:
         table=table,
         index=index,
         key_range=key_range,
-        limit=request.limit,
+        limit=_limit(table, index, request),
         reverse=request.scan_index_forward is False,
         start_after=start_after,
         keep=parts.keep,
@@ -207,7 +213,8 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
             return None
     counted_only = request.select == "COUNT"
     plain = keep is None and template.projection is None and not counted_only
-    if plain and keys.whole and request.limit != 1:  # where a limit is reached, the answer says so
+    limit = _limit(table, prepared.index, request)
+    if plain and keys.whole and limit != 1:  # where a limit is reached, the answer says so
         key = keys.key_or_none(sent)
         if key is None:
             return None
@@ -222,7 +229,7 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
         table=table,
         index=prepared.index,
         key_range=key_range,
-        limit=request.limit,
+        limit=limit,
         reverse=request.scan_index_forward is False,
         keep=keep,
         projection=template.projection,
@@ -230,6 +237,11 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
         fetch=prepared.fetch,
     )
     return pages.plan(request, page_request)
+
+
+def _limit(table: Table, index: Index | None, request: Query) -> int | None:
+    """A partition of a table without a sort key has one item: no limit is reached, and no page follows (measured)."""
+    return None if index is None and table.range is None else request.limit
 
 
 def _one_item(table: Table, name: str, key: bytes, row: bytes, consistent: bool, reader: Reader) -> PageRead:
@@ -259,6 +271,21 @@ def _check_start(
         # Only the partition is another one; the words are the service's.
         raise Invalid("The query can return at most one row and cannot be restarted")
     raise Invalid("The provided starting key does not match the range key predicate")
+
+
+def _shown(key: Item) -> str:
+    """A key as the service shows it."""
+    members = (
+        f"{name}={{{kind}:{content}}}" for name, value in key.items() for kind, content in value.items()
+    )
+    return f"{{{', '.join(members)}}}"
+
+
+def _check_count(request: Query, index: Index | None) -> None:
+    """More than two legacy conditions are for indexes whose keys have more attributes."""
+    allowed = 2 if index is None else max(2, len(index.keys))
+    if len(request.key_conditions or ()) > allowed:
+        raise Invalid(legacy.WRONG_COUNT)
 
 
 def _check_parameters(request: Query) -> None:

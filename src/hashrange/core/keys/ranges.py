@@ -76,6 +76,8 @@ def _checked_operands(
 
 
 def _hash_operand(clause: KeyClause | None, key: KeyAttribute, index: Index | None) -> list[bytes]:
+    if index is not None and len(index.hash) > 1 and (clause is None or clause.operator != "="):
+        raise Invalid(f"HASH key attributes {key.name} must have equality conditions specified in the query")
     if clause is None:
         raise Invalid(f"Query condition missed key schema element: {key.name}")
     if clause.operator != "=":
