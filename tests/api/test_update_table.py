@@ -90,7 +90,7 @@ def test_nothing_asked(service: Clocked) -> None:
         ),
         (
             {"BillingMode": "PAY_PER_REQUEST", "ProvisionedThroughput": UNITS},
-            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST",
+            "ProvisionedThroughput cannot be specified when BillingMode is PAY_PER_REQUEST",
         ),
         (
             {"StreamSpecification": {"StreamEnabled": True}},
