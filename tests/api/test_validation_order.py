@@ -20,17 +20,12 @@ RETURNED = (
     "Value 'ha' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: "
     "[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
 )
-RETURNED_NEWER = (
-    "Failed to satisfy constraint: Member must satisfy enum value set: "
-    "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]"
-)
 OPERATOR = (
     "Value 'X' at 'conditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: "
     "[OR, AND]"
 )
-OPERATOR_NEWER = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
 NAME = (
-    "Value 'b!' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: "
+    "Value 'bad!' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: "
     "[a-zA-Z0-9_.-]+"
 )
 NO_NAME = "Value null at 'tableName' failed to satisfy constraint: Member must not be null"
@@ -80,53 +75,49 @@ def test_a_table_name_is_needed(client: Any, operation: str) -> None:
 @operations
 def test_a_table_name_must_not_be_empty(client: Any, operation: str) -> None:
     message = invalid(getattr(client, operation), TableName="", **OPERATIONS[operation])
-    newer = operation in ("put_item", "update_item", "delete_item")
-    assert message == joined(EMPTY_NAME_NEWER if newer else EMPTY_NAME)
+    assert message == joined(EMPTY_NAME if operation == "scan" else EMPTY_NAME_NEWER)
 
 
 @operations
 def test_a_table_name_must_be_well_formed(client: Any, operation: str) -> None:
-    assert invalid(getattr(client, operation), TableName="b!", **OPERATIONS[operation]) == joined(NAME)
+    assert invalid(getattr(client, operation), TableName="bad!", **OPERATIONS[operation]) == joined(NAME)
     long = "a" * 256
     assert invalid(getattr(client, operation), TableName=long, **OPERATIONS[operation]) == joined(
         f"Value '{long}' at 'tableName' failed to satisfy constraint: Member must have length less than or equal to 255"
     )
 
 
-@operations
 @pytest.mark.parametrize("name", ["a", "ab"])
-def test_short_table_names_are_merely_not_found(client: Any, operation: str, name: str) -> None:
-    found = refused(getattr(client, operation), TableName=name, **OPERATIONS[operation])
+def test_a_short_table_name_is_merely_not_found_by_scan(client: Any, name: str) -> None:
+    found = refused(client.scan, TableName=name)
     assert found == ("ResourceNotFoundException", "Requested resource not found")
 
 
 @operations
 def test_a_bad_enumeration(client: Any, hash_table: str, operation: str) -> None:
     request = {"TableName": hash_table, "ReturnConsumedCapacity": "hi", **OPERATIONS[operation]}
-    assert invalid(getattr(client, operation), **request) == joined(CAPACITY)
+    # UpdateItem does not announce this one (measured).
+    assert invalid(getattr(client, operation), **request) == (
+        CAPACITY if operation == "update_item" else joined(CAPACITY)
+    )
 
 
 @pytest.mark.parametrize(
     ("operation", "parameters", "errors"),
     [
-        ("put_item", {"TableName": "abc", "Item": KEY, **BAD_ENUMS}, [CAPACITY, RETURNED_NEWER, METRICS]),
-        ("put_item", {"TableName": "b!", "Item": KEY, **BAD_ENUMS}, [CAPACITY, METRICS, NAME, RETURNED]),
-        ("put_item", {"TableName": "b!"}, [NAME, NO_ITEM]),
-        ("put_item", {"TableName": "", "Item": KEY, **BAD_ENUMS}, [EMPTY_NAME_NEWER]),
-        ("delete_item", {"TableName": "", "Key": KEY, **BAD_ENUMS}, [EMPTY_NAME_NEWER]),
-        ("update_item", {"TableName": "", "Key": {}, **BAD_ENUMS}, [EMPTY_NAME_NEWER]),
-        ("update_item", {"TableName": ""}, [EMPTY_NAME, NO_KEY]),
-        (
-            "delete_item",
-            {"TableName": "abc", "Key": KEY, "ReturnValues": "ha", "ReturnConsumedCapacity": "hi"},
-            [CAPACITY, RETURNED_NEWER],
-        ),
-        ("put_item", {"TableName": "abc", "Item": KEY, "ConditionalOperator": "X"}, [OPERATOR_NEWER]),
-        ("delete_item", {"TableName": "abc", "Key": KEY, "ConditionalOperator": "X"}, [OPERATOR_NEWER]),
-        ("update_item", {"TableName": "abc", "Key": KEY, "ConditionalOperator": "X"}, [OPERATOR_NEWER]),
+        ("put_item", {"TableName": "bad!", **BAD_ENUMS}, [CAPACITY, NAME, RETURNED, METRICS, NO_ITEM]),
+        ("put_item", {"TableName": "bad!"}, [NAME, NO_ITEM]),
         ("put_item", {"TableName": "abc", "Item": DEEP, "ConditionalOperator": "X"}, [OPERATOR]),
         ("put_item", {"TableName": "abc", "Item": DEEP, "ReturnValues": "ha"}, [RETURNED]),
         ("delete_item", {"TableName": "abc", "Key": DEEP, "ReturnValues": "ha"}, [RETURNED]),
+        ("delete_item", {"TableName": "abc", **BAD_ENUMS}, [CAPACITY, RETURNED, METRICS, NO_KEY]),
+        ("delete_item", {"TableName": "abc", "ReturnValues": "ALL_NEW"}, [NO_KEY]),
+        (
+            "update_item",
+            {"TableName": "abc", "ConditionalOperator": "X", **BAD_ENUMS},
+            [CAPACITY, RETURNED, METRICS, OPERATOR, NO_KEY],
+        ),
+        ("update_item", {"TableName": "", **BAD_ENUMS}, [CAPACITY, EMPTY_NAME, RETURNED, METRICS, NO_KEY]),
         (
             "update_item",
             {
@@ -137,27 +128,10 @@ def test_a_bad_enumeration(client: Any, hash_table: str, operation: str) -> None
             },
             [OPERATOR],
         ),
-        ("delete_item", {"TableName": "abc", **BAD_ENUMS}, [CAPACITY, METRICS, RETURNED, NO_KEY]),
-        ("update_item", {"TableName": "abc", "Key": KEY, **BAD_ENUMS}, [RETURNED_NEWER]),
-        (
-            "update_item",
-            {
-                "TableName": "abc",
-                "Key": KEY,
-                "ReturnConsumedCapacity": "hi",
-                "ReturnItemCollectionMetrics": "ho",
-            },
-            [CAPACITY],
-        ),
-        (
-            "update_item",
-            {"TableName": "abc", "ConditionalOperator": "X", **BAD_ENUMS},
-            [CAPACITY, METRICS, RETURNED, OPERATOR, NO_KEY],
-        ),
-        ("get_item", {"TableName": "b!", "ReturnConsumedCapacity": "hi"}, [CAPACITY, NAME, NO_KEY]),
+        ("get_item", {"TableName": "bad!", "ReturnConsumedCapacity": "hi"}, [CAPACITY, NAME, NO_KEY]),
         (
             "scan",
-            {"TableName": "b!", "Limit": 0, "Segment": -1, "TotalSegments": 0},
+            {"TableName": "bad!", "Limit": 0, "Segment": -1, "TotalSegments": 0},
             [
                 (
                     "Value '0' at 'totalSegments' failed to satisfy constraint: Member must have value greater than "
@@ -316,11 +290,6 @@ def test_query_after_the_constraints(client: Any, indexed_table: str) -> None:
     assert invalid(query, **request).endswith("does not project [a]")
     del request["ProjectionExpression"]
     assert query(**request)["Count"] == 0
-
-
-def test_a_bad_conditional_operator_comes_first_in_a_query(client: Any) -> None:
-    message = invalid(client.query, TableName="b!", Select="X", Limit=0, ConditionalOperator="X")
-    assert message == OPERATOR_NEWER
 
 
 def test_operands_of_key_conditions_are_checked_before_the_table(client: Any) -> None:

@@ -2,19 +2,19 @@
 
 from hashrange.api.context import Context
 from hashrange.api.items import writes
+from hashrange.api.items.newer_shapes import WriteShape
 from hashrange.api.items.structures import Expected
-from hashrange.api.items.write_shapes import WriteShape
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
-    ConditionalOperator,
     Request,
     ReturnConsumedCapacity,
     ReturnItemCollectionMetrics,
     ReturnValues,
     ReturnValuesOnConditionCheckFailure,
     TableName,
+    UncheckedConditionalOperator,
 )
 from hashrange.api.table_names import data_table
 from hashrange.core import indexes, mutation, values
@@ -25,16 +25,16 @@ class PutItem(Request, kw_only=True):
     """The request."""
 
     return_consumed_capacity: ReturnConsumedCapacity | None = None
-    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     table_name: TableName
     return_values: ReturnValues | None = None
-    conditional_operator: ConditionalOperator | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
+    conditional_operator: UncheckedConditionalOperator | None = None
     item: AttributeMap
     expected: Expected | None = None
     condition_expression: str | None = None
     expression_attribute_names: AttributeNames | None = None
     expression_attribute_values: AttributeMap | None = None
-    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
 
 
 SHAPE = WriteShape(PutItem)

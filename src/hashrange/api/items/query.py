@@ -1,26 +1,26 @@
 """Query: read the items of one partition, in the order of their sort key."""
 
 from functools import partial
-from typing import Any
+from typing import get_args
 
 from hashrange.api.context import Context
 from hashrange.api.items import pages
+from hashrange.api.items.newer_shapes import QueryShape
 from hashrange.api.items.parameters import refuse_idle_names, refuse_idle_values, refuse_mixing, resolver
 from hashrange.api.items.prepared import Key, PreparedQuery, canonical_or_none
 from hashrange.api.items.structures import AttributesToGet, Conditions
-from hashrange.api.protocol.kinds import Violation
 from hashrange.api.protocol.plan import Plan, Read
-from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
-    ConditionalOperator,
     IndexName,
     Limit,
     Request,
     ReturnConsumedCapacity,
     Select,
     TableName,
+    UncheckedConditionalOperator,
+    UncheckedSelect,
 )
 from hashrange.api.results import PageRead
 from hashrange.api.table_names import data_table, ready_table
@@ -50,12 +50,12 @@ from hashrange.storage.pages import Page, PageRequest
 class Query(Request, kw_only=True):
     """The request."""
 
-    select: Select | None = None
+    select: UncheckedSelect | None = None
     index_name: IndexName | None = None
     return_consumed_capacity: ReturnConsumedCapacity | None = None
     query_filter: Conditions | None = None
     table_name: TableName
-    conditional_operator: ConditionalOperator | None = None
+    conditional_operator: UncheckedConditionalOperator | None = None
     attributes_to_get: AttributesToGet | None = None
     limit: Limit | None = None
     key_conditions: Conditions | None = None
@@ -69,15 +69,9 @@ class Query(Request, kw_only=True):
     expression_attribute_values: AttributeMap | None = None
 
 
-def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
-    """A bad ConditionalOperator comes before all else, in words of its own (measured)."""
-    if any(path == "ConditionalOperator" for _, path, _ in violations):
-        raise Invalid("Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]")
-    return violations
+SHAPE = QueryShape(Query)
 
-
-SHAPE = Shape(Query, newer=("Limit",), narrowed=_narrowed)
-
+_SELECTS: tuple[str, ...] = get_args(Select)
 _LEGACY = ("attributes_to_get", "query_filter", "conditional_operator")
 _EXPRESSIONS = ("projection_expression", "filter_expression", "key_condition_expression")
 _VALUED = ("filter_expression", "key_condition_expression")
@@ -292,6 +286,13 @@ def _check_parameters(request: Query) -> None:
     has_expression = request.key_condition_expression is not None
     legacy_fields = (*_LEGACY, "key_conditions") if has_expression else _LEGACY
     refuse_mixing(request, legacy_fields, _EXPRESSIONS)
+    if len(request.query_filter or ()) > 1:
+        legacy.check_operator(request.conditional_operator)
+    if request.select is not None and request.select not in _SELECTS:
+        raise Invalid(
+            f"1 validation error detected: Value '{request.select}' at 'select' failed to satisfy constraint: Member "
+            f"must satisfy enum value set: [{', '.join(_SELECTS)}]"
+        )
     try:
         pages.check_select(request)
     except Invalid as invalid:

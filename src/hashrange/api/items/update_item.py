@@ -2,20 +2,20 @@
 
 from hashrange.api.context import Context
 from hashrange.api.items import writes
+from hashrange.api.items.newer_shapes import UpdateShape
 from hashrange.api.items.parameters import refuse_idle_names, refuse_idle_values, refuse_mixing, resolver
 from hashrange.api.items.structures import AttributeUpdates, Expected
-from hashrange.api.items.write_shapes import WriteShape
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
-    ConditionalOperator,
     Request,
     ReturnConsumedCapacity,
     ReturnItemCollectionMetrics,
     ReturnValues,
     ReturnValuesOnConditionCheckFailure,
     TableName,
+    UncheckedConditionalOperator,
 )
 from hashrange.api.table_names import data_table, ready_table
 from hashrange.core import mutation, values
@@ -30,10 +30,11 @@ class UpdateItem(Request, kw_only=True):
     """The request."""
 
     return_consumed_capacity: ReturnConsumedCapacity | None = None
-    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     table_name: TableName
     return_values: ReturnValues | None = None
-    conditional_operator: ConditionalOperator | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
+    conditional_operator: UncheckedConditionalOperator | None = None
     key: AttributeMap
     expected: Expected | None = None
     attribute_updates: AttributeUpdates | None = None
@@ -41,10 +42,9 @@ class UpdateItem(Request, kw_only=True):
     condition_expression: str | None = None
     expression_attribute_names: AttributeNames | None = None
     expression_attribute_values: AttributeMap | None = None
-    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
 
 
-SHAPE = WriteShape(UpdateItem, first_enumeration_only=True)
+SHAPE = UpdateShape(UpdateItem)
 
 _LEGACY = ("attribute_updates", "expected", "conditional_operator")
 _EXPRESSIONS = ("update_expression", "condition_expression")
@@ -111,9 +111,11 @@ def _read(request: UpdateItem) -> tuple[Binder | None, Update, Condition | None]
             update = legacy.attribute_updates({name: value.canonical() for name, value in updates.items()})
         return None, update, writes.expected(request)
     binding = resolver(request)
-    text = request.update_expression
+    text, condition_text = request.update_expression, request.condition_expression
+    if condition_text == "":
+        # Of two empty expressions this is the one that is reported.
+        binding.condition("ConditionExpression", condition_text)
     update = _NOTHING if text is None else binding.update(text)
-    condition_text = request.condition_expression
     condition = None if condition_text is None else binding.condition("ConditionExpression", condition_text)
     binding.finish()
     return (None if text is None else binding), update, condition

@@ -63,13 +63,13 @@ def check_parameters(request: Request) -> None:
         refuse_idle_values(conditional, _EXPRESSION, named=False)
 
 
-_RETURN_VALUES = "ReturnValues can only be ALL_OLD or NONE"
+OLD_VALUES_ONLY = "ReturnValues can only be ALL_OLD or NONE"
 
 
 def check_return_values(request: WriteRequest) -> None:
     """PutItem and DeleteItem give back the old item or nothing."""
     if request.return_values not in (None, "ALL_OLD", "NONE"):
-        raise RequestInvalid(_RETURN_VALUES)
+        raise RequestInvalid(OLD_VALUES_ONLY)
 
 
 def check_return_values_of_deep(request: WriteRequest, attributes: Item) -> None:
@@ -80,7 +80,7 @@ def check_return_values_of_deep(request: WriteRequest, attributes: Item) -> None
     for expectation in (request.expected or {}).values():
         sent += [expectation.value or {}, *(expectation.attribute_value_list or ())]
     if nests_beyond(sent, NEWER_FORM_NESTING_LEVELS_MAX):
-        raise Invalid(_RETURN_VALUES)
+        raise Invalid(OLD_VALUES_ONLY)
 
 
 def prepared_key(table: Table, request: Conditional, update: str | None = None) -> Key:
@@ -111,8 +111,8 @@ def expected(request: Conditional) -> Condition | None:
     if request.expected is None and request.conditional_operator is None:
         return None
     check_names(request.expected or ())
+    expectations = {name: value.canonical() for name, value in (request.expected or {}).items()}
     try:
-        expectations = {name: value.canonical() for name, value in (request.expected or {}).items()}
         return legacy.expected(expectations, request.conditional_operator)
     except Invalid as invalid:
         # The newer layer announces this family like the expressions'.

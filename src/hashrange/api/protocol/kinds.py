@@ -122,8 +122,12 @@ class Whole(Kind):
 
     def read(self, raw: Any) -> Any:
         beyond = _JAVA_BEYOND[self.java]
-        if isinstance(raw, (int, float)) and not isinstance(raw, bool) and -beyond <= raw < beyond:
-            return int(raw)
+        if isinstance(raw, (int, float)) and not isinstance(raw, bool):
+            if -beyond <= raw < beyond:
+                return int(raw)
+            if self.java == "Integer":
+                # Limit is seen to stay within 32 bits, where Java's cast would wrap around.
+                return beyond - 1 if raw > 0 else -beyond
         if isinstance(raw, list):
             raise serialization(f"Unrecognized collection type class java.lang.{self.java}")
         if isinstance(raw, dict):

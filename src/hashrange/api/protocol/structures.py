@@ -5,7 +5,7 @@ cheap (types, enumerations, bounds, lengths) are part of the type and make decod
 only the slow path reads: a name that breaks its pattern cannot be found, so the request fails anyway.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -77,6 +77,9 @@ ReturnItemCollectionMetrics = Literal["SIZE", "NONE"]
 ReturnValues = Literal["ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"]
 ReturnValuesOnConditionCheckFailure = Literal["ALL_OLD", "NONE"]
 ConditionalOperator = Literal["OR", "AND"]
+# The newer layer leaves these to the handlers.
+UncheckedSelect = Annotated[str, kinds.Text(choices=get_args(Select))]
+UncheckedConditionalOperator = Annotated[str, kinds.Text(choices=get_args(ConditionalOperator))]
 ComparisonOperator = Literal[
     "IN",
     "NULL",
@@ -92,3 +95,4 @@ ComparisonOperator = Literal[
     "GE",
     "CONTAINS",
 ]
+UncheckedComparisonOperator = Annotated[str, kinds.Text(choices=get_args(ComparisonOperator))]

@@ -151,6 +151,8 @@ def _check_expectation(name: str, expectation: Expectation) -> None:
     operator, exists = expectation.operator, expectation.exists
     valued, listed = expectation.value is not None, expectation.values is not None
     problem = None
+    if operator is not None and operator not in _NODES:
+        raise Invalid(f"{_PREFIX}Invalid comparison operator")
     if valued and listed:
         problem = "Value and AttributeValueList cannot be used together"
     elif operator is not None:
@@ -214,11 +216,18 @@ def _node(name: str, operator: str, values: Sequence[Value]) -> resolved.Node:
     return _NODES[operator](resolved.Path((name,)), [resolved.Literal(value) for value in values])
 
 
+def check_operator(operator: str | None) -> None:
+    """ConditionalOperator joins by AND or OR; the service's message has another word for one of them."""
+    if operator not in (None, "AND", "OR"):
+        raise Invalid("Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]")
+
+
 def _joined(nodes: list[resolved.Node], operator: str | None) -> Condition | None:
     if operator is not None and not nodes:
         raise Invalid("ConditionalOperator cannot be used without Filter or Expected")
     if operator is not None and len(nodes) == 1:
         raise Invalid("ConditionalOperator can only be used when Filter or Expected has two or more elements")
+    check_operator(operator)
     if not nodes:
         return None
     if len(nodes) == 1:
