@@ -439,7 +439,7 @@ def test_an_item_cannot_get_a_bad_name(client: Any, hash_table: str, name: str, 
     key = {"pk": {"S": unique()}}
     for update in ({"Value": {"S": "x"}}, {"Action": "ADD", "Value": {"N": "1"}}, {"Action": "DELETE"}):
         request = {"TableName": hash_table, "Key": key, "AttributeUpdates": {name: update}}
-        assert invalid(client.update_item, **request) == message
+        assert invalid(client.update_item, **request) == ANNOUNCED + message
     assert "Item" not in client.get_item(TableName=hash_table, Key=key)
 
 
@@ -450,9 +450,9 @@ def test_legacy_conditions_cannot_have_a_bad_name(
     key = {"pk": {"S": unique()}}
     for conditions in ({name: {"Exists": False}}, {"a": {"Exists": False}, name: {"Value": {"S": "x"}}}):
         expected = {"TableName": hash_table, "Expected": conditions}
-        assert invalid(client.put_item, Item=key, **expected) == message
-        assert invalid(client.delete_item, Key=key, **expected) == message
-        assert invalid(client.update_item, Key=key, **expected) == message
+        assert invalid(client.put_item, Item=key, **expected) == ANNOUNCED + message
+        assert invalid(client.delete_item, Key=key, **expected) == ANNOUNCED + message
+        assert invalid(client.update_item, Key=key, **expected) == ANNOUNCED + message
     assert invalid(client.scan, TableName=hash_table, ScanFilter={name: ABSENT}) == message
     keys = {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [key["pk"]]}}
     query = {"TableName": hash_table, "KeyConditions": keys}

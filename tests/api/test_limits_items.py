@@ -389,10 +389,9 @@ def test_attribute_names_of_65535_bytes(client: Any, hash_table: str) -> None:
     key = {"pk": {"S": unique()}}
     client.put_item(TableName=hash_table, Item={**key, "a" * 65535: {"S": "x"}})
     message = invalid(client.put_item, TableName=hash_table, Item={**key, "a" * 65536: {"S": "x"}})
-    assert message == "Attribute name is too large, must be less than 65536 bytes"
-    assert (
-        invalid(client.put_item, TableName=hash_table, Item={**key, "": {"S": "x"}}) == "Empty attribute name"
-    )
+    assert message == ANNOUNCED + "Attribute name is too large, must be less than 65536 bytes"
+    message = invalid(client.put_item, TableName=hash_table, Item={**key, "": {"S": "x"}})
+    assert message == ANNOUNCED + "Empty attribute name"
 
 
 def test_item_collections_are_not_needed_for_small_tables(client: Any, indexed_table: str) -> None:

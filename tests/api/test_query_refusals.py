@@ -252,7 +252,13 @@ START = "The provided starting key is invalid"
             None,
             START + ": Supplied AttributeValue is empty, must contain exactly one of the supported datatypes",
         ),
-        ({"pk": {"SS": []}, "sk": {"S": "n"}}, None, START + f": {VALUES}An string set  may not be empty"),
+        ({"pk": {"SS": []}, "sk": {"S": "n"}}, None, f"{VALUES}An string set  may not be empty"),
+        (
+            {"pk": {"NULL": False}, "sk": {"S": "n"}},
+            None,
+            f"{VALUES}Null attribute value types must have the value of true",
+        ),
+        ({"pk": {"S": "a"}, "": {"S": "n"}}, None, "Empty attribute name"),
         (
             {"pk": {"N": "x"}, "sk": {"S": "n"}},
             None,

@@ -302,7 +302,11 @@ def test_the_reader_complains_before_the_values_rules(raw: Any, hash_table: str)
 @pytest.mark.parametrize(
     ("operation", "members", "message"),
     [
-        ("PutItem", {"Item": {"pk": {"S": "a"}, "": None}}, "Empty attribute name"),
+        (
+            "PutItem",
+            {"Item": {"pk": {"S": "a"}, "": None}},
+            "1 validation error detected: Empty attribute name",
+        ),
         (
             "UpdateItem",
             {

@@ -27,7 +27,7 @@ _TOO_DEEP = (
 )
 
 
-class BadName(Invalid):
+class BadName(RequestInvalid):
     """An attribute's name is empty or too long."""
 
 
