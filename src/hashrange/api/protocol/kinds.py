@@ -18,8 +18,8 @@ _PARAMETERIZED = (
     "(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base "
     "of loader 'bootstrap')"
 )
-_TRUE_WORDS = frozenset(("true", "1", "yes"))
-_FALSE_WORDS = frozenset(("false", "0", "no"))
+_TRUE_WORDS = frozenset(("true", "t", "yes", "y", "1"))
+_FALSE_WORDS = frozenset(("false", "f", "no", "n", "0"))
 
 MEMBER = "\0"  # stands before member names in a path, so that map keys are told apart from them
 Violation = tuple[Any, str, str]  # the value, the path, what it fails
