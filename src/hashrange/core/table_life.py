@@ -1,6 +1,6 @@
 """How a table's record looks once what was under way is over: passing statuses end by time."""
 
-from hashrange.core.schema import Index, KeyAttribute, Table, changed
+from hashrange.core.schema import Index, KeyAttribute, Table, Throughput, changed
 
 
 def gone(table: Table, now: float) -> bool:
@@ -21,9 +21,21 @@ def settled(table: Table, now: float) -> Table:
             status="ACTIVE",
             updating=None,
             table_class_before=None,
-            throughput=changed(table.throughput, previous=None),
+            throughput=_completed(table.throughput, table.settles_at),
         )
     return table
+
+
+def _completed(throughput: Throughput, moment: float) -> Throughput:
+    """Capacity whose change is complete: its dates move to this moment (measured)."""
+    before = throughput.previous
+    if before is None:
+        return throughput
+    if throughput.read_units > before.read_units or throughput.write_units > before.write_units:
+        throughput = changed(throughput, last_increase=moment)
+    if throughput.read_units < before.read_units or throughput.write_units < before.write_units:
+        throughput = changed(throughput, last_decrease=moment)
+    return changed(throughput, previous=None)
 
 
 def _index_gone(index: Index, now: float) -> bool:
@@ -33,7 +45,7 @@ def _index_gone(index: Index, now: float) -> bool:
 def _settled_index(index: Index, now: float) -> Index:
     if index.status == "ACTIVE" or index.status_at(now) != "ACTIVE":
         return index
-    return changed(index, status="ACTIVE", throughput=changed(index.throughput, previous=None))
+    return changed(index, status="ACTIVE", throughput=_completed(index.throughput, index.settles_at))
 
 
 def used_definitions(table: Table, indexes: tuple[Index, ...]) -> tuple[KeyAttribute, ...]:
