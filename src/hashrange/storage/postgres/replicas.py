@@ -6,7 +6,6 @@ replica reads the beat along: it saw everything that was acknowledged before tha
 compared, and nothing but rows is needed of the database.
 """
 
-import random
 import secrets
 import threading
 import time
@@ -20,7 +19,7 @@ from hashrange.logs import Log
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.address import parse_address
-from hashrange.storage.postgres.arrays import int4, int8, read_int8
+from hashrange.storage.postgres.arrays import int8, read_int8
 from hashrange.storage.postgres.faults import translate
 from hashrange.storage.postgres.flavour import Flavour
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
@@ -28,7 +27,6 @@ from hashrange.storage.postgres.pool import Pool
 
 log = Log("storage.postgres")
 
-_SLOTS = 1024  # enough for the servers of a cluster to have one each, and few enough to leave behind
 _BEATS_KEPT = 64
 _ANSWER_SECONDS_MAX = 1.0  # the leader can answer as well
 _PROBE_SECONDS = 0.25  # how often those that failed are looked at
@@ -47,11 +45,11 @@ class Heart:
         self._leader = leader
         self._interval_seconds = interval_seconds
         self._now = now
-        self._slot = int4(random.randrange(_SLOTS))  # noqa: S311 - any will do
-        self._nonce = secrets.token_bytes(8)
+        self._server = secrets.token_bytes(16)  # a row of its own: no two servers may write the same
         self._sent: dict[int, float] = {}
+        self._is_written = False  # the last beat
         self._stopping = threading.Event()
-        self.question = Call(statements.BEAT_READ, (self._slot, self._nonce))
+        self.question = Call(statements.BEAT_READ, (self._server,))
         self._thread = threading.Thread(target=self._run, name="hashrange-beat", daemon=True)
         self._thread.start()
 
@@ -62,23 +60,29 @@ class Heart:
         return float("inf") if sent is None else self._now() - sent
 
     def stop(self) -> None:
-        """End the thread."""
+        """End the thread, and leave no row behind if the database can be asked for it."""
         self._stopping.set()
         self._thread.join()
+        if self._is_written:
+            self._write([Call(statements.BEAT_DROP, (self._server,))])
 
     def _run(self) -> None:
+        self._write([Call(statements.BEATS_EXPIRE)])
         number = 0
         while not self._stopping.wait(self._interval_seconds if number else 0):
             number += 1
             self._sent[number] = self._now()
             self._sent.pop(number - _BEATS_KEPT, None)
-            try:
-                connection, _ = self._leader.begin(
-                    [Call(statements.BEAT, (self._slot, self._nonce, int8(number)))]
-                )
-                self._leader.release(connection)
-            except Exception as error:  # noqa: BLE001 - replicas count as stale then, and reads go to the leader
-                log.warning("heartbeat.failed", reason=str(error))
+            self._write([Call(statements.BEAT, (self._server, int8(number)))])
+
+    def _write(self, calls: Sequence[Call]) -> None:
+        try:
+            connection, _ = self._leader.begin(calls)
+            self._leader.release(connection)
+            self._is_written = True
+        except Exception as error:  # noqa: BLE001 - replicas count as stale then, and reads go to the leader
+            self._is_written = False
+            log.warning("heartbeat.failed", reason=str(error))
 
 
 class Replica:

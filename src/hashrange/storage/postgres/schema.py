@@ -28,8 +28,8 @@ _TABLES = (
         k bytea NOT NULL, shard int NOT NULL, n bigint NOT NULL, PRIMARY KEY (k, shard)
     ) WITH (fillfactor = 50)""",
     "CREATE TABLE IF NOT EXISTS fence (nothing int PRIMARY KEY)",
-    """CREATE TABLE IF NOT EXISTS beats (
-        slot int PRIMARY KEY, nonce bytea NOT NULL, n bigint NOT NULL
+    """CREATE TABLE IF NOT EXISTS heartbeats (
+        server bytea PRIMARY KEY, n bigint NOT NULL, beaten_at timestamptz NOT NULL
     ) WITH (fillfactor = 50)""",
 )
 _RECORDS = f"INSERT INTO meta VALUES ('format', '{FORMAT_VERSION}') ON CONFLICT DO NOTHING"  # noqa: S608
@@ -39,7 +39,7 @@ _RECORDS = f"INSERT INTO meta VALUES ('format', '{FORMAT_VERSION}') ON CONFLICT 
 _TRIALS = (
     *(
         sql
-        for table, column in (("rows", "v"), ("long_rows", "v"), ("counters", "n"), ("beats", "n"))
+        for table, column in (("rows", "v"), ("long_rows", "v"), ("counters", "n"), ("heartbeats", "n"))
         for sql in (
             f"INSERT INTO {table} SELECT * FROM {table} WHERE false",  # noqa: S608 - names of our own
             f"UPDATE {table} SET {column} = {column} WHERE false",  # noqa: S608

@@ -182,8 +182,6 @@ class WriteTransaction(RangeOverlay):
                     yield from (
                         row for row, _ in long_keys.group(self._run_scan, key, start, end, reverse=False)
                     )
-                    if start <= key and not end.startswith(key):
-                        self.emptied.add(key)
                 else:
                     yield key
             if page.ntuples < hint:
