@@ -40,7 +40,7 @@ def test_no_two_servers_write_the_same_row(leader: Pool, postgres: PostgresServe
         for _ in range(HEARTS):
             hearts.append(Heart(leader, interval_seconds=3600, now=time.monotonic))
             stack.callback(hearts[-1].stop)
-        eventually(lambda: rows(postgres, schema) == HEARTS)
+        assert eventually(lambda: rows(postgres, schema) == HEARTS, 30)
         assert all(age_seconds(leader, heart) < float("inf") for heart in hearts)
     assert rows(postgres, schema) == 0
 
@@ -50,6 +50,6 @@ def test_the_rows_of_servers_that_were_killed_go(leader: Pool, postgres: Postgre
     postgres.execute(insert)
     postgres.execute(insert.replace("dead", "late").replace("2 hours", "2 minutes"))
     heart = Heart(leader, interval_seconds=3600, now=time.monotonic)
-    eventually(lambda: age_seconds(leader, heart) < float("inf"))
+    assert eventually(lambda: age_seconds(leader, heart) < float("inf"), 30)
     heart.stop()
     assert postgres.execute(f"SELECT convert_from(server, 'UTF8') FROM {schema}.heartbeats") == [("late",)]

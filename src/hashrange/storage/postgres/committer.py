@@ -18,7 +18,7 @@ from hashrange.storage.postgres.locking import LockingTransaction
 from hashrange.storage.postgres.pipeline import Call
 from hashrange.storage.postgres.pool import Pool
 from hashrange.storage.postgres.serializable import SerializableTransaction
-from hashrange.storage.postgres.transaction import WriteTransaction
+from hashrange.storage.postgres.transaction import Needs, WriteTransaction
 
 log = Log("storage.postgres")
 
@@ -71,12 +71,15 @@ class Committer:
 
     def _commit(self, batch: list[Job]) -> Callbacks:
         """Commit a batch and give its callbacks; one that keeps colliding is taken apart."""
-        keys = {key for job in batch for key in job.reads}
+        needs = Needs({key for job in batch for key in job.reads})
         deadline = time.monotonic() + BATCH_SECONDS
         for attempt in range(BATCH_ATTEMPTS):
+            was_alone = needs.alone
             try:
-                outcomes, left = self._attempt(batch, keys)
+                outcomes, left = self._attempt(batch, needs)
             except Conflict:
+                if needs.alone != was_alone:
+                    continue  # nobody was in the way
                 if time.monotonic() > deadline:
                     break
                 self._shard = random_shard()  # perhaps it was somebody else's, too
@@ -86,11 +89,11 @@ class Committer:
         return [callback for job in batch for callback in self._commit_alone(job)]
 
     def _commit_alone(self, job: Job) -> Callbacks:
-        keys = set(job.reads)
+        needs = Needs(set(job.reads))
         deadline = time.monotonic() + STEP_SECONDS
         for attempt in range(STEP_ATTEMPTS):
             try:
-                return self._attempt([job], keys)[0]
+                return self._attempt([job], needs)[0]
             except Conflict as error:
                 conflict = error
                 if time.monotonic() > deadline:
@@ -101,15 +104,15 @@ class Committer:
                 return fail_all([job], translate(error))
         return fail_all([job], conflict)
 
-    def _attempt(self, batch: list[Job], keys: set[bytes]) -> tuple[Callbacks, list[Job]]:
+    def _attempt(self, batch: list[Job], needs: Needs) -> tuple[Callbacks, list[Job]]:
         """Run steps in one transaction and commit it; gives callbacks, and the steps that did not fit in.
 
-        What the steps turn out to read is added to `keys`, for the next attempt.
+        What the steps turn out to need is added to `needs`, for the next attempt.
         """
-        tx = self._transaction()
+        tx = self._transaction(needs)
         outcomes: Callbacks = []
         try:
-            tx.begin(keys)
+            tx.begin(needs.keys)
             for job in batch:
                 outcomes.append(run_step(tx, job))
                 if tx.pending_bytes >= STEPS_BYTES_MAX:
@@ -120,15 +123,16 @@ class Committer:
         except (Broken, Refused) as error:
             raise _verdict(error) from error
         finally:
-            keys |= tx.read
+            needs.keys |= tx.read
+            needs.alone |= tx.needs_alone
             if (connection := tx.finish()) is not None:
                 self._pool.abandon(connection)
         return outcomes, batch[len(outcomes) :]
 
-    def _transaction(self) -> WriteTransaction:
+    def _transaction(self, needs: Needs) -> WriteTransaction:
         if self._pool.serializable:
             return SerializableTransaction(self._pool)
-        return LockingTransaction(self._pool, self._read_mostly)
+        return LockingTransaction(self._pool, self._read_mostly, alone=needs.alone)
 
 
 def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:

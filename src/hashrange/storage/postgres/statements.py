@@ -20,6 +20,7 @@ GATE_ALONE = b"gate_alone"
 GET = b"get"
 LOCK = b"lock"
 LOCK_NOW = b"lock_now"
+LOCK_KEYS = b"lock_keys"
 SCAN = b"scan"
 SCAN_REVERSE = b"scan_reverse"
 SCAN_KEYS = b"scan_keys"
@@ -135,6 +136,7 @@ _SERIALIZABLE = {
     SNAPSHOT: "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY",
     BEGIN: "BEGIN ISOLATION LEVEL SERIALIZABLE",
     MODE: "LOCK TABLE meta IN SHARE MODE",
+    LOCK_KEYS: "SELECT k FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
 }
 
 
