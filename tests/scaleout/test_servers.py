@@ -242,5 +242,16 @@ def test_a_database_that_is_away_is_an_error_of_the_server_and_passes(
         assert (answer.status, answer.error) == (500, "InternalServerError")
         invalid = server.post("GetItem", {"TableName": "there"})
         assert (invalid.status, invalid.error) == (400, "ValidationException")
+        # Whatever depends on a table is not answered from memory.
+        for operation, request in (
+            ("GetItem", {"TableName": "nowhere", "Key": {"pk": {"S": "x"}}}),
+            ("PutItem", {"TableName": "there", "Item": {"other": {"S": "x"}}}),
+            ("Query", {"TableName": "there", "IndexName": "none", "KeyConditionExpression": "a = b"}),
+            ("DescribeTable", {"TableName": "nowhere"}),
+            ("CreateTable", table("there")),
+            ("ListTables", {}),
+        ):
+            answer = server.post(operation, request)
+            assert (answer.status, answer.error) == (500, "InternalServerError"), operation
         postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
         assert good(server.post("GetItem", key)) == {}
