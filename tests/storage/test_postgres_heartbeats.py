@@ -6,10 +6,11 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.postgres.address import parse_address
 from hashrange.storage.postgres.pool import Pool
 from hashrange.storage.postgres.replicas import Heart
+from hashrange.storage.postgres.schema import prepare
+from hashrange.storage.postgres.watch import Watch
 from postgres_server import PostgresServer
 from wiring import eventually
 
@@ -18,9 +19,9 @@ HEARTS = 60  # with 1,024 places to choose from, two of so many would all but su
 
 @pytest.fixture
 def leader(postgres: PostgresServer, schema: str) -> Iterator[Pool]:
-    PostgresEngine.open(postgres.url(), schema_name=schema).close()
     address = parse_address(postgres.url(), schema=schema, seconds_max=10, leader=True)
-    with closing(Pool(address, patience_seconds=5)) as pool:
+    prepare(address)
+    with closing(Pool(address, Watch(address), patience_seconds=5)) as pool:
         yield pool
 
 

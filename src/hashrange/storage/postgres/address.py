@@ -32,6 +32,7 @@ class Address(msgspec.Struct, kw_only=True):
     schema: str
     seconds_max: float  # for an answer
     flavour: Flavour = Flavour.POSTGRESQL  # as `schema.prepare` finds it
+    identity: str = ""  # likewise
     isolation_setting: Isolation = Isolation.LOCKING
 
     @property

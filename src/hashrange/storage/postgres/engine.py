@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from hashrange.clock import Clock
 from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
@@ -18,6 +19,7 @@ from hashrange.storage.postgres.readers import Readers
 from hashrange.storage.postgres.replicas import Replicas
 from hashrange.storage.postgres.snapshot import SnapshotReader, read_on
 from hashrange.storage.postgres.vacuum import drop_zero_counters
+from hashrange.storage.postgres.watch import Watch
 from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
@@ -42,7 +44,9 @@ class PostgresEngine:
     ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
         self._address = address
-        self._pool = Pool(address, patience_seconds=PATIENCE_SECONDS)
+        self._watch = Watch(address)
+        self._pool = Pool(address, self._watch, patience_seconds=PATIENCE_SECONDS)
+        self._watch.start(self._pool)
         # Requests declare what they read. Steps that do not, such as those of jobs and of table changes, take longer,
         # so they have a writer of their own. A second writer for requests made throughput worse: batches get smaller.
         self._committer = Committer(self._pool, read_mostly, deliver)
@@ -53,7 +57,7 @@ class PostgresEngine:
         if replicas is not None:
             replicas.start(
                 self._pool,
-                address.flavour,
+                address,
                 lambda replica: Readers(replica, deliver, self._threads, self._readers),
             )
         self._closed = False
@@ -85,6 +89,11 @@ class PostgresEngine:
         address = parse_address(url, schema=SCHEMA, seconds_max=ANSWER_SECONDS_MAX, leader=True)
         schema.prepare(address)
         return _describe(address)
+
+    @property
+    def clock(self) -> Clock:
+        """The time of the database, which all servers on it share."""
+        return self._watch.clock
 
     @property
     def description(self) -> str:
@@ -137,6 +146,7 @@ class PostgresEngine:
             if self._closed:
                 return
             self._pool.give_up()
+            self._watch.stop()
             self._committer.close()
             self._undeclared_committer.close()
             if self._replicas is not None:

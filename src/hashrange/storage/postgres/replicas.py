@@ -18,12 +18,12 @@ from psycopg.pq.abc import PGresult
 from hashrange.logs import Log
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import statements
-from hashrange.storage.postgres.address import parse_address
+from hashrange.storage.postgres.address import Address, parse_address
 from hashrange.storage.postgres.arrays import int8, read_int8
 from hashrange.storage.postgres.faults import translate
-from hashrange.storage.postgres.flavour import Flavour
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from hashrange.storage.postgres.pool import Pool
+from hashrange.storage.postgres.watch import Watch
 
 log = Log("storage.postgres")
 
@@ -172,12 +172,12 @@ class Replicas(Generic[R]):
         self._stopping = threading.Event()
         self._prober = threading.Thread(target=self._probe, name="hashrange-probe", daemon=True)
 
-    def start(self, leader: Pool, flavour: Flavour, answering: Callable[[Replica], R]) -> None:
-        """Start to beat on the leader; `answering` makes what answers reads from a replica."""
+    def start(self, leader: Pool, opened: Address, answering: Callable[[Replica], R]) -> None:
+        """Start to beat on the leader, which was opened; `answering` makes what answers reads from a replica."""
         self._heart = Heart(leader, interval_seconds=self._staleness_seconds / 4, now=time.monotonic)
         for address in self._addresses:
-            address.flavour = flavour
-            pool = Pool(address, patience_seconds=0)
+            address.flavour, address.identity = opened.flavour, opened.identity
+            pool = Pool(address, Watch(address), patience_seconds=0)
             replica = Replica(
                 address.description, pool, self._heart, staleness_seconds=self._staleness_seconds
             )

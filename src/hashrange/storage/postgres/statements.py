@@ -43,6 +43,7 @@ LONG_SCAN_REVERSE = b"long_scan_reverse"
 LONG_PUT = b"long_put"
 LONG_DELETE = b"long_delete"
 LONG_DROP_HEAD = b"long_drop_head"
+STATE = b"state"
 BEAT = b"beat"
 BEAT_READ = b"beat_read"
 BEAT_DROP = b"beat_drop"
@@ -98,6 +99,13 @@ _COMMON = {
     LONG_DROP_HEAD: (
         "DELETE FROM rows WHERE k = $1::bytea AND NOT EXISTS (SELECT 1 FROM long_rows WHERE head = $1::bytea)"
     ),
+    # Of the database, for servers that run on it: whether it is the same and has the same format, when it was started,
+    # and what time it is.
+    STATE: (
+        "SELECT (SELECT value FROM meta WHERE name = 'identity'), (SELECT value FROM meta WHERE name = 'format'), "
+        "CAST(extract(epoch FROM pg_postmaster_start_time()) AS float8), "
+        "CAST(extract(epoch FROM clock_timestamp()) AS float8)"
+    ),
     BEAT: (
         "INSERT INTO heartbeats (server, n, beaten_at) VALUES ($1::bytea, $2::bigint, now()) "
         "ON CONFLICT (server) DO UPDATE SET n = excluded.n, beaten_at = excluded.beaten_at"
@@ -146,4 +154,5 @@ def statements(flavour: Flavour, isolation: Isolation) -> dict[bytes, bytes]:
     chosen = _COMMON | (_LOCKING if isolation is Isolation.LOCKING else _SERIALIZABLE)
     if flavour is not Flavour.POSTGRESQL:
         chosen |= {MODE: "SELECT 1"}  # there is but one mode
+        chosen |= {STATE: chosen[STATE].replace("pg_postmaster_start_time()", "TIMESTAMP 'epoch'")}
     return {name: sql.encode() for name, sql in chosen.items()}
