@@ -13,7 +13,8 @@ from hashrange.storage.engine import Deliver, Done, Transaction
 from hashrange.storage.errors import Conflict, StorageError, Unavailable
 from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.backoff import back_off
-from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Broken, Refused, translate
+from hashrange.storage.postgres.commit_guard import CommitGuard, Stalled
+from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Broken, Refused, TimedOut, translate
 from hashrange.storage.postgres.locking import LockingTransaction
 from hashrange.storage.postgres.pipeline import Call
 from hashrange.storage.postgres.pool import Pool
@@ -25,6 +26,7 @@ log = Log("storage.postgres")
 STEPS_MAX = 256
 KEYS_MAX = 1024
 STEPS_BYTES_MAX = 8 * 1024 * 1024
+WAITING_MAX = 4096  # steps; those that come while so many wait would not be done in time
 
 # A batch that keeps colliding is taken apart, and then every step goes by itself. No more attempts after these times.
 BATCH_ATTEMPTS = 5
@@ -46,17 +48,23 @@ class Job(NamedTuple):
 class Committer:
     """One of the writers of a server: its steps commit in the order in which they were submitted."""
 
-    def __init__(self, pool: Pool, read_mostly: tuple[bytes, ...], deliver: Deliver) -> None:
+    def __init__(
+        self, pool: Pool, guard: CommitGuard, read_mostly: tuple[bytes, ...], deliver: Deliver
+    ) -> None:
         """Start the writer thread."""
         self._pool = pool
+        self._guard = guard
         self._read_mostly = read_mostly
         self._deliver = deliver
         self._shard = random_shard()
         self._worker = BatchWorker("hashrange-writer", self._run, jobs_max=STEPS_MAX, keys_max=KEYS_MAX)
 
     def submit(self, job: Job) -> None:
-        """Queue a step for the next commit."""
-        self._worker.submit(job)
+        """Queue a step for the next commit, unless too many wait already."""
+        if self._worker.waiting >= WAITING_MAX:
+            job.done(None, Stalled("too many writes wait for the database"))
+        else:
+            self._worker.submit(job)
 
     def close(self) -> None:
         """Finish everything queued and end the thread."""
@@ -109,6 +117,7 @@ class Committer:
 
         What the steps turn out to need is added to `needs`, for the next attempt.
         """
+        self._guard.expect_working()
         tx = self._transaction(needs)
         outcomes: Callbacks = []
         try:
@@ -119,7 +128,7 @@ class Committer:
                     break
             last_calls = tx.last_calls(self._shard)
             if tx.begun or last_calls:
-                commit(tx, last_calls)
+                commit(tx, last_calls, self._guard)
         except (Broken, Refused) as error:
             raise _verdict(error) from error
         finally:
@@ -151,24 +160,36 @@ def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
     return partial(job.done, result, None)
 
 
-def commit(tx: WriteTransaction, todo: list[Call]) -> None:
+def commit(tx: WriteTransaction, todo: list[Call], guard: CommitGuard) -> None:
     """Send the last writes and the commit; once they are on the wire only an answer says what became of them."""
     connection = tx.begun_connection()
     connection.expect_open()  # what is known to be lost before the commit can be done again
     connection.warned = False
     try:
-        ended = connection.run([*todo, _COMMIT])[-1]
+        ended = connection.run([*todo, _COMMIT], keep_late=True)[-1]
     except Refused as refusal:
         if refusal.at < len(todo) or refusal.is_conflict:
             raise
-        raise Unavailable(f"the outcome of a commit is unknown: {refusal}") from refusal
+        guard.doubt(str(refusal))
+        raise _unknown(refusal) from refusal
+    except TimedOut as error:
+        tx.finish()
+        guard.stall(connection, str(error))
+        raise _unknown(error) from error
     except Broken as error:
-        raise Unavailable(f"the outcome of a commit is unknown: {error}") from error
+        if connection.warned:
+            guard.doubt(str(error))
+        raise _unknown(error) from error
     if ended.command_status != b"COMMIT":
         raise Refused(SERIALIZATION_FAILURE, "the transaction was rolled back")
     if connection.warned:
         # PostgreSQL warns when it stops to wait for its replicas: committed here, perhaps not there.
+        guard.doubt("a commit that waited for the replicas was cancelled")
         raise Unavailable("a commit may not have reached the replicas")
+
+
+def _unknown(error: Exception) -> Unavailable:
+    return Unavailable(f"the outcome of a commit is unknown: {error}")
 
 
 def _verdict(error: Broken | Refused) -> StorageError:
@@ -185,5 +206,6 @@ def random_shard() -> int:
 
 def fail_all(batch: Sequence[Job], error: StorageError) -> Callbacks:
     """Give every step the same bad news; each raises its own, so that their tracebacks stay apart."""
-    log.error("commit.failed", steps=len(batch), reason=str(error))
+    if not isinstance(error, Stalled):  # of which the log has the beginning and the end
+        log.error("commit.failed", steps=len(batch), reason=str(error))
     return [partial(job.done, None, type(error)(*error.args)) for job in batch]

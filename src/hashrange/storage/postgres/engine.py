@@ -8,12 +8,14 @@ from typing import TypeVar
 from hashrange.clock import Clock
 from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
-from hashrange.storage.errors import Closed
+from hashrange.storage.errors import Closed, Unavailable
 from hashrange.storage.postgres import schema
 from hashrange.storage.postgres.address import Address, parse_address
 from hashrange.storage.postgres.batch_reader import ReadJob
+from hashrange.storage.postgres.commit_guard import CommitGuard
 from hashrange.storage.postgres.committer import Committer, Job
 from hashrange.storage.postgres.isolation import Isolation
+from hashrange.storage.postgres.leader_reads import LeaderReads
 from hashrange.storage.postgres.pool import Pool
 from hashrange.storage.postgres.readers import Readers
 from hashrange.storage.postgres.replicas import Replicas
@@ -44,19 +46,22 @@ class PostgresEngine:
     ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
         self._address = address
-        self._watch = Watch(address)
+        self._guard = CommitGuard(address)
+        self._watch = Watch(address, self._guard.doubt)
         self._pool = Pool(address, self._watch, patience_seconds=PATIENCE_SECONDS)
-        self._watch.start(self._pool)
+        self._watch.start()
         # Requests declare what they read. Steps that do not, such as those of jobs and of table changes, take longer,
         # so they have a writer of their own. A second writer for requests made throughput worse: batches get smaller.
-        self._committer = Committer(self._pool, read_mostly, deliver)
-        self._undeclared_committer = Committer(self._pool, read_mostly, deliver)
+        self._committer = Committer(self._pool, self._guard, read_mostly, deliver)
+        self._undeclared_committer = Committer(self._pool, self._guard, read_mostly, deliver)
         self._threads = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
-        self._readers = Readers(self._pool, deliver, self._threads)
+        self._leader = LeaderReads(self._pool, self._guard)
+        self._readers = Readers(self._leader, deliver, self._threads)
         self._replicas = replicas
         if replicas is not None:
             replicas.start(
                 self._pool,
+                self._guard,
                 address,
                 lambda replica: Readers(replica, deliver, self._threads, self._readers),
             )
@@ -104,7 +109,7 @@ class PostgresEngine:
         """Run `step` on one snapshot, on a connection of its own."""
         if self._closed:
             raise Closed("the engine is closed")
-        return read_on(self._pool, step, seconds=seconds)
+        return read_on(self._leader, step, seconds=seconds)
 
     def submit_read(
         self,
@@ -131,13 +136,18 @@ class PostgresEngine:
 
     def counters(self) -> list[tuple[bytes, int]]:
         """Give all counters that are not zero, in key order, for copying them."""
-        return read_on(self._pool, SnapshotReader.counters)
+        return read_on(self._leader, SnapshotReader.counters)
 
     def maintain(self, budget_pages: int) -> int:
         """Drop counters at zero; PostgreSQL gives free pages back by itself."""
         if self._closed:
             raise Closed("the engine is closed")
-        drop_zero_counters(self._pool)
+        self._guard.expect_working()
+        try:
+            drop_zero_counters(self._pool)
+        except Unavailable as error:
+            self._guard.note(error)
+            raise
         return 0
 
     def close(self) -> None:
@@ -149,6 +159,7 @@ class PostgresEngine:
             self._watch.stop()
             self._committer.close()
             self._undeclared_committer.close()
+            self._guard.close()
             if self._replicas is not None:
                 self._replicas.close()
             self._readers.close()

@@ -20,6 +20,7 @@ from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import statements
 from hashrange.storage.postgres.address import Address, parse_address
 from hashrange.storage.postgres.arrays import int8, read_int8
+from hashrange.storage.postgres.commit_guard import CommitGuard
 from hashrange.storage.postgres.faults import translate
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from hashrange.storage.postgres.pool import Pool
@@ -40,9 +41,12 @@ class Stale(StorageError):
 class Heart:
     """A thread that writes beats to the leader."""
 
-    def __init__(self, leader: Pool, *, interval_seconds: float, now: Callable[[], float]) -> None:
+    def __init__(
+        self, leader: Pool, guard: CommitGuard, *, interval_seconds: float, now: Callable[[], float]
+    ) -> None:
         """Start to beat."""
         self._leader = leader
+        self._guard = guard
         self._interval_seconds = interval_seconds
         self._now = now
         self._server = secrets.token_bytes(16)  # a row of its own: no two servers may write the same
@@ -76,12 +80,15 @@ class Heart:
             self._write([Call(statements.BEAT, (self._server, int8(number)))])
 
     def _write(self, calls: Sequence[Call]) -> None:
+        if self._guard.is_stalled:
+            return  # each beat would leave another session waiting
         try:
             connection, _ = self._leader.begin(calls)
             self._leader.release(connection)
             self._is_written = True
         except Exception as error:  # noqa: BLE001 - replicas count as stale then, and reads go to the leader
             self._is_written = False
+            self._guard.note(error)
             log.warning("heartbeat.failed", reason=str(error))
 
 
@@ -172,9 +179,12 @@ class Replicas(Generic[R]):
         self._stopping = threading.Event()
         self._prober = threading.Thread(target=self._probe, name="hashrange-probe", daemon=True)
 
-    def start(self, leader: Pool, opened: Address, answering: Callable[[Replica], R]) -> None:
+    def start(
+        self, leader: Pool, guard: CommitGuard, opened: Address, answering: Callable[[Replica], R]
+    ) -> None:
         """Start to beat on the leader, which was opened; `answering` makes what answers reads from a replica."""
-        self._heart = Heart(leader, interval_seconds=self._staleness_seconds / 4, now=time.monotonic)
+        interval_seconds = self._staleness_seconds / 4
+        self._heart = Heart(leader, guard, interval_seconds=interval_seconds, now=time.monotonic)
         for address in self._addresses:
             address.flavour, address.identity = opened.flavour, opened.identity
             pool = Pool(address, Watch(address), patience_seconds=0)

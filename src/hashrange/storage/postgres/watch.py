@@ -6,6 +6,8 @@ without any connection being lost.
 
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from psycopg.pq.abc import PGresult
@@ -46,11 +48,14 @@ def read_state(answer: PGresult) -> State:
 class Watch:
     """Looks at every connection of a pool when it is opened, and at the database now and then."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, on_restart: Callable[[str], None] = lambda _reason: None) -> None:
         self._address = address
+        self._on_restart = on_restart
+        self._started_at: float | None = None
         self._refusal: str | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
+        self._own_pool = Pool(address, self, patience_seconds=0)  # whoever has a request says what is wrong
         self.clock = FollowedClock()
 
     def look(self, connection: PipelineConnection) -> None:
@@ -58,6 +63,10 @@ class Watch:
         asked_at = time.monotonic()
         state = read_state(connection.run([QUESTION])[0])
         self.clock.measure(state.now, asked_at=asked_at, answered_at=time.monotonic())
+        if state.started_at != self._started_at:
+            if self._started_at is not None:
+                self._on_restart("the database was started anew, or another one leads")
+            self._started_at = state.started_at
         self._expect_same(state)
 
     def expect_same(self) -> None:
@@ -65,10 +74,10 @@ class Watch:
         if self._refusal is not None:
             raise Replaced(self._refusal)
 
-    def start(self, pool: Pool) -> None:
+    def start(self) -> None:
         """Ask now, and then at intervals."""
-        self._ask(pool)
-        self._thread = threading.Thread(target=self._run, args=(pool,), name="hashrange-watch", daemon=True)
+        self._ask()
+        self._thread = threading.Thread(target=self._run, name="hashrange-watch", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -76,21 +85,20 @@ class Watch:
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(_STOP_SECONDS)
+        self._own_pool.close()
 
-    def _run(self, pool: Pool) -> None:
+    def _run(self) -> None:
         while not self._stopping.wait(INTERVAL_SECONDS):
-            try:
-                self._ask(pool)
-            except StorageError:
-                continue  # whoever has a request says so
+            with suppress(StorageError):
+                self._ask()
 
-    def _ask(self, pool: Pool) -> None:
+    def _ask(self) -> None:
         try:
-            connection, _ = pool.begin([])
+            connection, _ = self._own_pool.begin([])
             try:
                 self.look(connection)
             finally:
-                pool.abandon(connection)
+                self._own_pool.abandon(connection)
         except Exception as error:
             raise translate(error) from error
 
