@@ -19,6 +19,9 @@ class SystemClock:
     now = staticmethod(time.time)
 
 
+_SLOW = 0.1  # of the usual speed, for a clock that is ahead
+
+
 class _Course(NamedTuple):
     """How a followed clock runs until the next measurement."""
 
@@ -36,8 +39,6 @@ class FollowedClock:
 
     __slots__ = ("_course", "_monotonic")
 
-    _SLOW = 0.1  # of the usual speed
-
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
         self._course: _Course | None = None
@@ -49,7 +50,9 @@ class FollowedClock:
         if course is None:
             raise RuntimeError("the clock was never measured")
         offset, floor, since = course
-        return max(at + offset, floor + max(0.0, at - since) * self._SLOW)
+        shown = at + offset
+        least = floor + (at - since) * _SLOW if at > since else floor
+        return shown if shown > least else least  # noqa: FURB136 - `max` takes a third longer
 
     def measure(self, told: float, *, asked_at: float, answered_at: float) -> None:
         """Take in what the other clock showed at some moment between two of the monotonic clock.
