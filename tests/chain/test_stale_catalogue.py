@@ -58,9 +58,9 @@ def bump(service: Clocked) -> None:
     service.engine.write(catalogue._count_change)
 
 
-def look_up(service: Clocked, name: str = "missing") -> Any:
+def look_up(context: Any, name: str = "missing") -> Any:
     """Look into the catalogue, as planning does."""
-    return service.catalogue.find("000000000000", "us-east-1", name)
+    return context.catalogue.find("000000000000", "us-east-1", name)
 
 
 def test_a_table_that_another_server_made_is_found() -> None:
@@ -84,9 +84,9 @@ def test_a_table_that_is_in_no_catalogue_is_not_found_at_once() -> None:
     async def test(first: Clocked, _second: Clocked) -> None:
         plans: list[int] = []
 
-        def handler(*_: Any) -> Plan:
+        def handler(context: Any, _: Any) -> Plan:
             plans.append(1)
-            look_up(first)
+            look_up(context)
             raise errors.not_found()
 
         _, error = await outcome(shared_executor(first).run, fake_call(first.context, handler))
@@ -102,9 +102,9 @@ def test_a_request_is_planned_again_from_what_was_sent(kind: str) -> None:
     async def test(first: Clocked, second: Clocked) -> None:
         requests: list[Any] = []
 
-        def handler(_context: Any, request: Any) -> Plan:
+        def handler(context: Any, request: Any) -> Plan:
             requests.append(orjson.dumps(request))
-            look_up(first)
+            look_up(context)
             request.clear()  # as planning may change a request in place
             buffer.clear()  # as the parser does for the next request
             if len(requests) == 1:
@@ -194,9 +194,9 @@ def test_a_table_that_changes_all_the_time_is_not_planned_for_for_ever() -> None
     async def test(first: Clocked, second: Clocked) -> None:
         plans: list[int] = []
 
-        def handler(*_: Any) -> Plan:
+        def handler(context: Any, _: Any) -> Plan:
             plans.append(1)
-            look_up(first)
+            look_up(context)
             bump(second)
             return Read(lambda _: noted("never"))
 
@@ -217,9 +217,9 @@ def test_changes_of_other_tables_do_not_disturb_a_read(eventual: bool) -> None:
         first.clock.advance(10)
         plans: list[int] = []
 
-        def handler(*_: Any) -> Plan:
+        def handler(context: Any, _: Any) -> Plan:
             plans.append(1)
-            assert look_up(first, "tab")
+            assert look_up(context, "tab")
             for protect in (True, False):
                 second.call("UpdateTable", TableName="other", DeletionProtectionEnabled=protect)
             return Read(lambda _: noted("read"), eventual=eventual)
@@ -238,9 +238,9 @@ def test_what_is_planned_after_a_fresh_look_needs_no_other_look(kind: str) -> No
     async def test(first: Clocked, second: Clocked) -> None:
         plans: list[int] = []
 
-        def handler(*_: Any) -> Plan:
+        def handler(context: Any, _: Any) -> Plan:
             plans.append(1)
-            first.catalogue.tables()
+            context.catalogue.tables()
             bump(second)
             if kind == "error":
                 raise errors.in_use(str(len(plans)))
@@ -258,12 +258,12 @@ def test_what_is_planned_after_a_fresh_look_needs_no_other_look(kind: str) -> No
 
 def test_what_cannot_be_confirmed_is_not_answered_from_memory() -> None:
     async def test(first: Clocked, _second: Clocked) -> None:
-        def refusing(*_: Any) -> Plan:
-            look_up(first)
+        def refusing(context: Any, _: Any) -> Plan:
+            look_up(context)
             raise errors.in_use("busy")
 
-        def answering(*_: Any) -> Plan:
-            look_up(first)
+        def answering(context: Any, _: Any) -> Plan:
+            look_up(context)
             return Answer(noted(1))
 
         assert isinstance(first.engine, Flaky)
@@ -280,7 +280,7 @@ def test_what_is_wrong_whatever_the_catalogue_says_is_refused_without_it() -> No
     async def test(first: Clocked, _second: Clocked) -> None:
         refusal = errors.validation("no")
 
-        def handler(*_: Any) -> Plan:
+        def handler(context: Any, _: Any) -> Plan:
             raise refusal
 
         assert isinstance(first.engine, Flaky)

@@ -81,11 +81,11 @@ def make(server: Serving, name: str) -> None:
 
 
 def write(server: Serving, stop: threading.Event, chance: random.Random, writes: list[int]) -> None:
-    """Write to the tables that change, one item or several at once."""
+    """Write to the tables that change, one item or several at once, and read them: no request fails for the others."""
     done = 0
     while not stop.is_set():
         table = chance.choice(("busy", "other", "own0", "own1"))
-        answer = chance.choice(_WRITES)(server, table, chance)
+        answer = chance.choice(_REQUESTS)(server, table, chance)
         error = None if answer.status == 200 else answer.error
         assert error in _EXPECTED or error == "TransactionCanceledException", answer
         done += answer.status == 200
@@ -120,7 +120,23 @@ def transact(server: Serving, table: str, chance: random.Random) -> Answer:
     return server.post("TransactWriteItems", {"TransactItems": actions})
 
 
-_WRITES: tuple[Callable[[Serving, str, random.Random], Answer], ...] = (put, put, delete, transact)
+def get(server: Serving, table: str, chance: random.Random) -> Answer:
+    consistent = chance.random() < 0.5
+    return server.post("GetItem", {"TableName": table, "Key": key(chance), "ConsistentRead": consistent})
+
+
+def scan(server: Serving, table: str, _chance: random.Random) -> Answer:
+    return server.post("Scan", {"TableName": table})
+
+
+def list_tables(server: Serving, _table: str, _chance: random.Random) -> Answer:
+    return server.post("ListTables", {})
+
+
+_REQUESTS: tuple[Callable[[Serving, str, random.Random], Answer], ...] = (
+    *(put, put, delete, transact),
+    *(get, scan, list_tables),
+)
 
 
 def change(server: Serving, own: str) -> None:

@@ -14,12 +14,14 @@ from typing import NoReturn, cast
 import msgspec
 
 from hashrange import logs
+from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.plan import Answer, Read, Write
 from hashrange.api.results import Result
 from hashrange.chain.executor import Call, Done
 from hashrange.core.schema import Table
 from hashrange.storage import follower
+from hashrange.storage.catalogue import TracedCatalogue
 from hashrange.storage.engine import Engine, Reader
 from hashrange.storage.errors import Conflict, Replaced
 from hashrange.storage.follower import Follower, StaleCatalogue
@@ -34,8 +36,16 @@ class _Attempt(msgspec.Struct):
 
     call: Call
     done: Done
+    context: Context  # the caller's own
     plans: int = 0
     is_fresh: bool = False  # the catalogue was read again since the call came
+
+    def trace(self) -> list[Table | None]:
+        """Give the list in which planning is going to note what it looks up."""
+        looked_up: list[Table | None] = []
+        traced = TracedCatalogue(self.context.catalogue, looked_up)
+        self.call.context = msgspec.structs.replace(self.context, catalogue=traced)
+        return looked_up
 
     def needs_no_check(self, looked_up: Sequence[Table | None]) -> bool:
         """Whether what was planned holds as it is: it is true of a moment since the call came, or of any."""
@@ -53,25 +63,20 @@ class SharedExecutor:
         """Plan a call and hand it to the engine."""
         # What the parser read stays good only until this returns, and the call may be planned again.
         call.body = bytes(call.body)
-        self._begin(_Attempt(call, done))
+        self._begin(_Attempt(call, done, call.context))
 
     def _begin(self, attempt: _Attempt) -> None:
         attempt.plans += 1
-        call = attempt.call
-        catalogue = call.context.catalogue
-        epoch = catalogue.epoch
-        looked_up: list[Table | None] = []
-        catalogue.trace = looked_up
+        epoch = attempt.context.catalogue.epoch
+        looked_up = attempt.trace()
         try:
-            plan = call.plan()
+            plan = attempt.call.plan()
         except Exception as error:  # noqa: BLE001 - the answer, unless it came from an outdated record
             if attempt.needs_no_check(looked_up):
                 attempt.done(None, error)
             else:
                 self._confirm(attempt, error, epoch)
             return
-        finally:
-            catalogue.trace = None
         match plan:
             case Write():
                 written = partial(self._written, attempt, plan, epoch)

@@ -68,8 +68,6 @@ class Catalogue:
         self._cached_version = b""
         self._tables: dict[TableAddress, Table] = {}
         self.epoch = b""  # of the snapshot that the records are from
-        # What the request that is being planned has looked up; None stands for a table that is missing, or for all.
-        self.trace: list[Table | None] | None = None
         # Requests and jobs refresh from different threads; the one that reads last must also write last.
         self._refresh_lock = Lock()
         self.on_change: Callable[[], None] | None = None
@@ -112,16 +110,11 @@ class Catalogue:
         """The table of this name, if there is one."""
         if self._invalidation is not None:
             self.catch_up()
-        table = self._tables.get((account_id, region, name))
-        if self.trace is not None:
-            self.trace.append(table)
-        return table
+        return self._tables.get((account_id, region, name))
 
     def tables(self) -> list[Table]:
         """All tables of all regions."""
         self.catch_up()
-        if self.trace is not None:
-            self.trace.append(None)
         return list(self._tables.values())
 
     def names(self, account_id: str, region: str, *, after: str | None, limit: int, now: float) -> list[str]:
@@ -153,6 +146,30 @@ class Catalogue:
         if self.on_change is not None:
             self.on_change()
         return table
+
+
+class TracedCatalogue(Catalogue):
+    """A catalogue for one request, which notes what it looks up; None stands for a missing table, or for all."""
+
+    def __init__(self, catalogue: Catalogue, looked_up: list[Table | None]) -> None:
+        """Look things up in `catalogue`; there is no cache here."""
+        self._catalogue = catalogue
+        self._looked_up = looked_up
+
+    def find(self, account_id: str, region: str, name: str) -> Table | None:
+        """The table of this name, if there is one."""
+        table = self._catalogue.find(account_id, region, name)
+        self._looked_up.append(table)
+        return table
+
+    def tables(self) -> list[Table]:
+        """All tables of all regions."""
+        self._looked_up.append(None)
+        return self._catalogue.tables()
+
+    def refresh(self, account_id: str, region: str, name: str) -> Table | None:
+        """Read one record again after its change was committed."""
+        return self._catalogue.refresh(account_id, region, name)
 
 
 def address(table: Table) -> TableAddress:

@@ -62,9 +62,12 @@ class Follower:
         self._lock = Lock()
         self._waiting: list[OnReloaded] | None = None  # None: no read is under way
         self._next: list[OnReloaded] = []  # came after that read began, and need the one after it
+        self._is_refused = False
 
     def poll(self) -> None:
         """Reload the catalogue if it has changed; to be called at intervals."""
+        if self._is_refused:
+            return
         epoch = self._catalogue.epoch
         self._engine.submit_read(lambda reader: check(reader, epoch), self._polled, reads=reads(()))
 
@@ -79,8 +82,11 @@ class Follower:
 
     def refuse(self, replaced: Replaced) -> None:
         """Answer nobody from the catalogue any more."""
-        log.error("database.replaced", reason=str(replaced))
-        self._catalogue.condemn(str(replaced))
+        with self._lock:
+            was_refused, self._is_refused = self._is_refused, True
+        if not was_refused:
+            log.error("database.replaced", reason=str(replaced))
+            self._catalogue.condemn(str(replaced))
 
     def _polled(self, _: None, error: BaseException | None) -> None:
         if isinstance(error, StaleCatalogue):
