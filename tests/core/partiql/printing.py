@@ -194,7 +194,7 @@ def _values(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
         case 5:
             return {"L": draw(st.lists(_values(depth - 1), max_size=3))}
         case _:
-            return {"M": draw(st.dictionaries(_texts, _values(depth - 1), max_size=3))}
+            return {"M": draw(st.dictionaries(_texts.filter(bool), _values(depth - 1), max_size=3))}
 
 
 @st.composite

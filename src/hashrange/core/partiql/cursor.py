@@ -32,6 +32,13 @@ _SYMBOL_NAMES = {
 _OPERATOR_SYMBOLS = frozenset({"=", "<>", "!=", "<", "<=", ">", ">=", "/", "%", "||"})
 
 
+def named(name: str) -> str:
+    """The name itself; like everywhere else it cannot be empty, but PartiQL has other words for that."""
+    if not name:
+        raise Invalid("Path component cannot be an empty string")
+    return name
+
+
 class Cursor:
     """A position in the tokens of one statement."""
 
@@ -140,7 +147,7 @@ class Cursor:
         if token.kind is not Kind.NAME and (token.kind is not Kind.WORD or token.word in _RESERVED):
             raise self.unexpected() if missing is None else NotWellFormed(missing)
         self._at += 1
-        return token.text
+        return named(token.text)
 
     def path(self, missing: str | None = None) -> Path:
         """A document path: a name, then any number of .name, ['name'] and [index]."""
@@ -160,7 +167,7 @@ class Cursor:
 
     def _step(self) -> str | int:
         if self.token.kind is Kind.TEXT:
-            return self.advance().text
+            return named(self.advance().text)
         sign = "-" if self.skip_symbol("-") else ""
         token = self.token
         if token.kind is not Kind.NUMBER or not token.text.isdigit():

@@ -6,7 +6,7 @@ from hashrange.core import limits, numbers, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions.resolved import Known, Literal
 from hashrange.core.partiql import decimals
-from hashrange.core.partiql.cursor import Cursor
+from hashrange.core.partiql.cursor import Cursor, named
 from hashrange.core.partiql.errors import NotWellFormed
 from hashrange.core.partiql.lexer import Kind
 from hashrange.core.values import Value
@@ -37,7 +37,7 @@ def fields(cursor: Cursor) -> Iterator[str]:
     while not cursor.at_symbol("}"):
         if cursor.token.kind not in (Kind.TEXT, Kind.NAME):
             raise cursor.unexpected()
-        name = cursor.advance().text
+        name = named(cursor.advance().text)
         cursor.expect_symbol(":")
         yield name
         if not cursor.skip_symbol(","):

@@ -113,19 +113,12 @@ def _column_name(path: Path) -> str:
 
 
 def _target(cursor: Cursor, missing: str | None = None) -> syntax.Target:
-    names = [_target_name(cursor, missing)]
+    names = [cursor.name(missing)]
     while cursor.skip_symbol("."):
-        names.append(_target_name(cursor, "Invalid path dot component"))
+        names.append(cursor.name("Invalid path dot component"))
     if len(names) > 2:
         raise Invalid("A path may contain at most 2 components in the FROM clause")
     return syntax.Target(*names)
-
-
-def _target_name(cursor: Cursor, missing: str | None) -> str:
-    name = cursor.name(missing)
-    if not name:
-        raise Invalid("Path component cannot be an empty string")
-    return name
 
 
 def _where(cursor: Cursor) -> Node | None:
