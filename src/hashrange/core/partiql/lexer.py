@@ -4,22 +4,26 @@ import re
 from enum import Enum, auto
 from typing import NamedTuple
 
+from hashrange.core.partiql import decimals
 from hashrange.core.partiql.errors import NotWellFormed
+from hashrange.core.partiql.keywords import KEYWORDS
 
 
 class Kind(Enum):
     """What a token can be."""
 
-    WORD = auto()  # a name or a keyword, depending on its place
+    KEYWORD = auto()
+    WORD = auto()  # a name without quotes
     NAME = auto()  # in double quotes
     TEXT = auto()  # in single quotes
+    ION = auto()  # in back quotes
     NUMBER = auto()
     SYMBOL = auto()
     END = auto()
 
 
 class Token(NamedTuple):
-    """One token: quotes are taken off `text`, and `word` has a word in capitals."""
+    """One token: quotes are taken off `text`, and `word` has a keyword in capitals."""
 
     kind: Kind
     text: str
@@ -40,8 +44,9 @@ _TOKEN = re.compile(
     | (?P<WORD> [^\W\d][\w$]* | \$[\w$]* )
     | (?P<NAME> "(?:[^"]|"")*" )
     | (?P<TEXT> '(?:[^']|'')*' )
+    | (?P<ION> `[^`]*` )
     | (?P<NUMBER> (?: [0-9]+ (?:\.[0-9]*)? | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )? )
-    | (?P<SYMBOL> << | >> | <> | <= | >= | != | \|\| | /(?!\*) | [-+*%=<>(){}\[\],.:;?] )
+    | (?P<SYMBOL> << | >> | <> | <= | >= | != | \|\| | /(?!\*) | [-+*%=<>(){}\[\],.:;?@] )
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -69,7 +74,11 @@ def tokenize(statement: str) -> list[Token]:
 
 
 def _token(kind: Kind, written: str, line: int, column: int) -> Token:
+    if kind is Kind.WORD and written.upper() in KEYWORDS:
+        return Token(Kind.KEYWORD, written, written.upper(), line, column, len(written))
+    if kind is Kind.NUMBER and not decimals.converts(written):
+        # A literal that is no number at all stops the service's lexer, before any other error of the text (recorded).
+        raise NotWellFormed
     quote = _QUOTES.get(kind)
     text = written if quote is None else written[1:-1].replace(quote * 2, quote)
-    word = written.upper() if kind is Kind.WORD else ""
-    return Token(kind, text, word, line, column, len(written))
+    return Token(kind, text, "", line, column, len(written))
