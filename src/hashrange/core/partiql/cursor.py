@@ -23,12 +23,8 @@ class Cursor:
         self._tokens = tokenize(statement)
         self._at = 0
         self._depth = 0
+        self.token = self._tokens[0]  # the token under the cursor
         self.parameters = 0
-
-    @property
-    def token(self) -> Token:
-        """The token under the cursor."""
-        return self._tokens[self._at]
 
     @property
     def following(self) -> Token:
@@ -37,45 +33,35 @@ class Cursor:
 
     def advance(self) -> Token:
         """Step over the token under the cursor and return it."""
-        token = self._tokens[self._at]
+        token = self.token
         if token.kind is not Kind.END:
             self._at += 1
+            self.token = self._tokens[self._at]
         return token
 
-    def at_symbol(self, *symbols: str) -> bool:
-        """Whether the cursor stands on one of these symbols."""
-        return self.token.kind is Kind.SYMBOL and self.token.text in symbols
-
-    def at_word(self, *words: str) -> bool:
-        """Whether the cursor stands on one of these keywords."""
+    def at(self, *words: str) -> bool:
+        """Whether the cursor stands on one of these keywords or symbols."""
         return self.token.word in words
 
     def at_name(self) -> bool:
         """Whether the cursor stands on a name, with quotes or without."""
         return self.token.kind in (Kind.WORD, Kind.NAME)
 
-    def skip_symbol(self, symbol: str) -> bool:
-        """Step over the symbol if the cursor stands on it."""
-        if self.at_symbol(symbol):
-            self._at += 1
-            return True
-        return False
-
-    def skip_word(self, *words: str) -> bool:
-        """Step over one of the keywords if the cursor stands on it."""
-        if self.at_word(*words):
-            self._at += 1
+    def skip(self, *words: str) -> bool:
+        """Step over one of the keywords or symbols if the cursor stands on it."""
+        if self.token.word in words:
+            self.advance()
             return True
         return False
 
     def expect_symbol(self, symbol: str) -> None:
         """Step over the symbol, which must be here."""
-        if not self.skip_symbol(symbol):
+        if not self.skip(symbol):
             raise NotWellFormed(f"Expected {_SYMBOL_NAMES[symbol]}")
 
     def expect_word(self, word: str, message: str) -> None:
         """Step over the keyword, which must be here."""
-        if not self.skip_word(word):
+        if not self.skip(word):
             raise NotWellFormed(message)
 
     def expect_right_side(self) -> None:

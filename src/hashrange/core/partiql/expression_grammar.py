@@ -39,7 +39,7 @@ class ExpressionGrammar:
     """Reads expressions; what begins with the keyword of a statement is read by that statement's grammar."""
 
     def __init__(self, statements: dict[str, StatementGrammar]) -> None:
-        self._statements = statements
+        self._statements = statements | {"CASE": self._case, "CAST": self._cast, "VALUES": self._rows}
 
     def expression(self, cursor: Cursor, floor: int = 0) -> Node:
         """An expression of operators that bind more tightly than `floor`."""
@@ -47,9 +47,10 @@ class ExpressionGrammar:
         left = self._unary(cursor)
         levels = 1
         while True:
-            negated = cursor.at_word("NOT") and cursor.following.word in _NEGATABLE
-            token = cursor.following if negated else cursor.token
-            operator = token.word or (token.text if token.kind is Kind.SYMBOL else "")
+            token = cursor.token
+            negated = token.word == "NOT" and cursor.following.word in _NEGATABLE
+            token = cursor.following if negated else token
+            operator = token.word
             rank = _RANKS.get(operator, 0)
             if rank <= floor:
                 cursor.unnest(levels)
@@ -69,16 +70,16 @@ class ExpressionGrammar:
         """AND or OR between any number of expressions, which do not nest."""
         token = cursor.token
         operands = [first]
-        while cursor.skip_word(operator):
+        while cursor.skip(operator):
             cursor.expect_right_side()
             operands.append(self.expression(cursor, _RANKS[operator]))
         return tree.Operation(token, operator, tuple(operands))
 
     def _operation(self, cursor: Cursor, token: Token, operator: str, left: Node) -> Node:
         if operator == "IS":
-            negated = cursor.skip_word("NOT")
+            negated = cursor.skip("NOT")
             return tree.TypeTest(token, left, self.type_name(cursor), negated)
-        if operator == "IN" and cursor.at_symbol("(") and cursor.following.word not in ("SELECT", "VALUES"):
+        if operator == "IN" and cursor.at("(") and cursor.following.word not in ("SELECT", "VALUES"):
             candidates = tree.Sequence(cursor.advance(), "List", self._list(cursor, ")"))
             return tree.Operation(token, "IN", (left, candidates))
         cursor.expect_right_side()
@@ -89,7 +90,7 @@ class ExpressionGrammar:
             if cursor.token.kind is Kind.END:
                 raise NotWellFormed("Expected expression after AND")
             operands = (left, right, self.expression(cursor, _RANKS[operator]))
-        elif operator == "LIKE" and cursor.skip_word("ESCAPE"):
+        elif operator == "LIKE" and cursor.skip("ESCAPE"):
             self.expression(cursor, _RANKS[operator])
         return tree.Operation(token, operator, operands)
 
@@ -103,7 +104,7 @@ class ExpressionGrammar:
         cursor.advance()
         if pair:
             cursor.advance()
-        if cursor.skip_symbol("("):
+        if cursor.skip("("):
             arguments = self._list(cursor, ")")
             if len(arguments) > arguments_max:
                 raise NotWellFormed(f"CAST for {name.lower()} must have arity of 0..{arguments_max}")
@@ -113,9 +114,9 @@ class ExpressionGrammar:
 
     def _unary(self, cursor: Cursor) -> Node:
         signs = []
-        while cursor.at_symbol("+", "-"):
+        while cursor.token.word in ("+", "-"):
             signs.append(cursor.advance())
-        if cursor.at_word("NOT"):
+        if cursor.at("NOT"):
             token = cursor.advance()
             node: Node = tree.Operation(token, "NOT", (self.expression(cursor, _NOT_RANK),))
         else:
@@ -126,10 +127,10 @@ class ExpressionGrammar:
 
     def _steps(self, cursor: Cursor, root: Node) -> Node:
         steps = []
-        while cursor.at_symbol(".", "["):
+        while cursor.at(".", "["):
             if cursor.advance().text == ".":
                 steps.append(_dotted(cursor))
-            elif cursor.at_symbol("*"):
+            elif cursor.at("*"):
                 steps.append(tree.Step(cursor.advance(), None))
                 cursor.expect_symbol("]")
             else:
@@ -143,13 +144,13 @@ class ExpressionGrammar:
             raise NotWellFormed("Expected identifier for simple path")
         root = tree.Name(cursor.advance())
         steps = []
-        while cursor.at_symbol(".", "["):
+        while cursor.at(".", "["):
             if cursor.advance().text == ".":
                 steps.append(_dotted(cursor))
                 if steps[-1].key is None:
                     raise NotWellFormed("Invalid path dot component for simple path")
                 continue
-            key = self.expression(cursor) if not cursor.at_symbol("*") else None
+            key = self.expression(cursor) if not cursor.at("*") else None
             if key is not None:
                 cursor.expect_symbol("]")
             if not isinstance(key, tree.Name | tree.Constant | tree.Missing | tree.Ion):
@@ -184,9 +185,6 @@ class ExpressionGrammar:
             return tree.Missing(cursor.advance())
         if word in _OPERATOR_WORDS:
             raise NotWellFormed("Unexpected operator")
-        special = {"CASE": self._case, "CAST": self._cast, "VALUES": self._rows}.get(word)
-        if special is not None:
-            return special(cursor)
         statement = self._statements.get(word)
         if statement is not None and (word != "INSERT" or cursor.following.word == "INTO"):
             return statement(cursor)
@@ -196,15 +194,15 @@ class ExpressionGrammar:
 
     def _case(self, cursor: Cursor) -> Node:
         token = cursor.advance()
-        if not cursor.at_word("WHEN"):
+        if not cursor.at("WHEN"):
             self.expression(cursor)
-        if not cursor.at_word("WHEN"):
+        if not cursor.at("WHEN"):
             raise NotWellFormed("Expected a WHEN clause in CASE")
-        while cursor.skip_word("WHEN"):
+        while cursor.skip("WHEN"):
             self.expression(cursor)
             cursor.expect_word("THEN", "Expected THEN keyword")
             self.expression(cursor)
-        if cursor.skip_word("ELSE"):
+        if cursor.skip("ELSE"):
             self.expression(cursor)
         cursor.expect_word("END", "Expected END keyword")
         return tree.Special(token, "CASE")
@@ -212,7 +210,7 @@ class ExpressionGrammar:
     def _cast(self, cursor: Cursor) -> Node:
         cursor.advance()
         token = cursor.token
-        if not cursor.skip_symbol("("):
+        if not cursor.skip("("):
             raise NotWellFormed("Missing left parenthesis after CAST")
         self.expression(cursor)
         cursor.expect_word("AS", "Expected AS")
@@ -224,9 +222,9 @@ class ExpressionGrammar:
         """VALUES (…), (…)."""
         token = cursor.advance()
         rows: list[Node] = []
-        while not rows or cursor.skip_symbol(","):
+        while not rows or cursor.skip(","):
             opening = cursor.token
-            if not cursor.skip_symbol("("):
+            if not cursor.skip("("):
                 raise NotWellFormed("Expected LEFT_PAREN for row value constructor")
             rows.append(tree.Sequence(opening, "List", self._list(cursor, ")")))
         return tree.Sequence(token, "Bag", tuple(rows))
@@ -234,15 +232,15 @@ class ExpressionGrammar:
     def _call(self, cursor: Cursor) -> Node:
         token = cursor.advance()
         cursor.advance()
-        if cursor.at_symbol("*"):
+        if cursor.at("*"):
             if token.word != "COUNT":
                 raise NotWellFormed(f"{token.text}(*) is not allowed")
             cursor.advance()
             cursor.expect_symbol(")")
             return tree.Call(token, ())
         if token.word == "COUNT":
-            cursor.skip_word("DISTINCT", "ALL")
-        arguments = () if cursor.skip_symbol(")") else self._list(cursor, ")")
+            cursor.skip("DISTINCT", "ALL")
+        arguments = () if cursor.skip(")") else self._list(cursor, ")")
         kind = _SEQUENCES.get(token.word)
         return tree.Call(token, arguments) if kind is None else tree.Sequence(token, kind, arguments)
 
@@ -258,15 +256,11 @@ class ExpressionGrammar:
                 members = self._list(cursor, ")")
                 return members[0] if len(members) == 1 else tree.Sequence(token, "List", members)
             case "[":
-                return tree.Sequence(
-                    token, "List", () if cursor.skip_symbol("]") else self._list(cursor, "]")
-                )
+                return tree.Sequence(token, "List", () if cursor.skip("]") else self._list(cursor, "]"))
             case "<<":
-                return tree.Sequence(
-                    token, "Bag", () if cursor.skip_symbol(">>") else self._list(cursor, ">>")
-                )
+                return tree.Sequence(token, "Bag", () if cursor.skip(">>") else self._list(cursor, ">>"))
             case "{":
-                return tree.Fields(token, () if cursor.skip_symbol("}") else self._pairs(cursor))
+                return tree.Fields(token, () if cursor.skip("}") else self._pairs(cursor))
             case "@":
                 if not cursor.at_name():
                     raise NotWellFormed("Identifier must follow @-operator")
@@ -276,14 +270,14 @@ class ExpressionGrammar:
 
     def _list(self, cursor: Cursor, closing: str) -> tuple[Node, ...]:
         members = [self.expression(cursor)]
-        while cursor.skip_symbol(","):
+        while cursor.skip(","):
             members.append(self.expression(cursor))
         cursor.expect_symbol(closing)
         return tuple(members)
 
     def _pairs(self, cursor: Cursor) -> tuple[tuple[Node, Node], ...]:
         pairs = [self._pair(cursor)]
-        while cursor.skip_symbol(","):
+        while cursor.skip(","):
             pairs.append(self._pair(cursor))
         cursor.expect_symbol("}")
         return tuple(pairs)
@@ -295,7 +289,7 @@ class ExpressionGrammar:
 
 
 def _is_called(cursor: Cursor) -> bool:
-    return cursor.following.kind is Kind.SYMBOL and cursor.following.text == "("
+    return cursor.following.word == "("
 
 
 def _dotted(cursor: Cursor) -> tree.Step:
@@ -303,7 +297,7 @@ def _dotted(cursor: Cursor) -> tree.Step:
     token = cursor.advance()
     if token.kind in (Kind.WORD, Kind.NAME):
         return tree.Step(token, tree.Name(token), dotted=True)
-    if token.kind is Kind.SYMBOL and token.text == "*":
+    if token.word == "*":
         return tree.Step(token, None, dotted=True)
     raise NotWellFormed("Invalid path dot component")
 

@@ -21,7 +21,7 @@ def statement(text: str) -> tuple[Node, int]:
     """The one statement of a text, and how many parameters it has; nothing but a semicolon may follow it."""
     cursor = Cursor(text)
     parsed = _grammar.expression(cursor)
-    terminated = cursor.skip_symbol(";")
+    terminated = cursor.skip(";")
     if cursor.token.kind is not Kind.END:
         raise NotWellFormed(
             "Unexpected token after semicolon. (Only one query is allowed.)"
@@ -33,10 +33,10 @@ def statement(text: str) -> tuple[Node, int]:
 
 def _select(cursor: Cursor) -> tree.Select:
     token = cursor.advance()
-    distinct = cursor.skip_word("DISTINCT")
+    distinct = cursor.skip("DISTINCT")
     if not distinct:
-        cursor.skip_word("ALL")
-    single_value = cursor.skip_word("VALUE")
+        cursor.skip("ALL")
+    single_value = cursor.skip("VALUE")
     columns = (tree.Column(_grammar.expression(cursor)),) if single_value else _columns(cursor)
     cursor.expect_word("FROM", "Expected FROM after SELECT list")
     source = _source(cursor, CLAUSE_RANK)
@@ -49,7 +49,7 @@ def _select(cursor: Cursor) -> tree.Select:
 def _columns(cursor: Cursor) -> tuple[tree.Column, ...]:
     """The columns; an asterisk means all of them and excludes any other."""
     columns = [_column(cursor)]
-    while cursor.skip_symbol(","):
+    while cursor.skip(","):
         columns.append(_column(cursor))
     if len(columns) > 1 and any(column.node is None for column in columns):
         raise NotWellFormed(
@@ -59,7 +59,7 @@ def _columns(cursor: Cursor) -> tuple[tree.Column, ...]:
 
 
 def _column(cursor: Cursor) -> tree.Column:
-    if cursor.skip_symbol("*"):
+    if cursor.skip("*"):
         return tree.Column(None)
     node = _grammar.expression(cursor)
     spread = False
@@ -75,7 +75,7 @@ def _alias(cursor: Cursor, *words: str) -> bool:
     """Step over an alias, if there is one; only AS may be left out."""
     aliased = False
     for word in words:
-        if cursor.skip_word(word):
+        if cursor.skip(word):
             if not cursor.at_name():
                 raise NotWellFormed(f"Expected identifier for {word}-alias")
         elif word != "AS" or not cursor.at_name():
@@ -93,52 +93,52 @@ def _source(cursor: Cursor, floor: int = 0) -> tree.Source:
         joined = True
         _grammar.expression(cursor, floor)
         _alias(cursor, "AS", "AT", "BY")
-        if cursor.skip_word("ON"):
+        if cursor.skip("ON"):
             _grammar.expression(cursor, floor)
     return tree.Source(node, aliased, joined)
 
 
 def _skip_join(cursor: Cursor) -> bool:
-    if cursor.skip_symbol(","):
+    if cursor.skip(","):
         return True
-    if not cursor.at_word("JOIN", *_JOIN_WORDS):
+    if not cursor.at("JOIN", *_JOIN_WORDS):
         return False
-    while cursor.skip_word(*_JOIN_WORDS):
+    while cursor.skip(*_JOIN_WORDS):
         pass
-    return cursor.skip_word("JOIN")
+    return cursor.skip("JOIN")
 
 
 def _clause(cursor: Cursor, word: str) -> Node | None:
-    return _grammar.expression(cursor, CLAUSE_RANK) if cursor.skip_word(word) else None
+    return _grammar.expression(cursor, CLAUSE_RANK) if cursor.skip(word) else None
 
 
 def _order(cursor: Cursor) -> tuple[tuple[Node, bool], ...]:
-    if not cursor.skip_word("ORDER"):
+    if not cursor.skip("ORDER"):
         return ()
     cursor.expect_word("BY", "Expected BY")
     terms = [_order_term(cursor)]
-    while cursor.skip_symbol(","):
+    while cursor.skip(","):
         terms.append(_order_term(cursor))
     return tuple(terms)
 
 
 def _order_term(cursor: Cursor) -> tuple[Node, bool]:
     node = _grammar.expression(cursor, CLAUSE_RANK)
-    descending = cursor.skip_word("DESC")
+    descending = cursor.skip("DESC")
     if not descending:
-        cursor.skip_word("ASC")
+        cursor.skip("ASC")
     return node, descending
 
 
 def _unsupported_clauses(cursor: Cursor) -> tuple[tree.Clause, ...]:
     """GROUP BY, HAVING and LIMIT: well formed, but not for this service."""
     clauses = []
-    if cursor.skip_word("GROUP"):
-        cursor.skip_word("PARTIAL")
+    if cursor.skip("GROUP"):
+        cursor.skip("PARTIAL")
         cursor.expect_word("BY", "Expected BY")
         _grammar.expression(cursor, CLAUSE_RANK)
         _alias(cursor, "AS")
-        while cursor.skip_symbol(","):
+        while cursor.skip(","):
             _grammar.expression(cursor, CLAUSE_RANK)
             _alias(cursor, "AS")
         clauses.append(tree.Clause("GROUP BY"))
@@ -153,14 +153,14 @@ def _insert(cursor: Cursor) -> tree.Insert:
     token = cursor.advance()
     cursor.advance()
     target = _grammar.simple_path(cursor)
-    if not cursor.skip_word("VALUE"):
+    if not cursor.skip("VALUE"):
         _grammar.expression(cursor)
         return tree.Insert(token, target, None)
     value = _grammar.expression(cursor)
-    if cursor.skip_word("AT"):
+    if cursor.skip("AT"):
         _grammar.expression(cursor)
         return tree.Insert(token, target, value, "AT")
-    if cursor.at_word("ON") and cursor.following.word == "CONFLICT":
+    if cursor.at("ON") and cursor.following.word == "CONFLICT":
         _skip_conflict(cursor)
         return tree.Insert(token, target, value, "ON CONFLICT")
     return tree.Insert(token, target, value, "RETURNING" if _returning(cursor) else "")
@@ -171,7 +171,7 @@ def _skip_conflict(cursor: Cursor) -> None:
     cursor.advance()
     cursor.expect_word("WHERE", "Expected WHERE")
     _grammar.expression(cursor)
-    if not (cursor.skip_word("DO") and cursor.skip_word("NOTHING")):
+    if not (cursor.skip("DO") and cursor.skip("NOTHING")):
         raise NotWellFormed("Expected DO NOTHING")
 
 
@@ -205,13 +205,13 @@ def _actions(cursor: Cursor) -> tuple[tree.Action, ...]:
     """All SET and REMOVE clauses, of which there must be at least one."""
     actions: list[tree.Action] = []
     while True:
-        if cursor.skip_word("SET"):
+        if cursor.skip("SET"):
             actions.append(_assignment(cursor))
-            while cursor.skip_symbol(","):
+            while cursor.skip(","):
                 actions.append(_assignment(cursor))
-        elif cursor.skip_word("REMOVE"):
+        elif cursor.skip("REMOVE"):
             actions.append(tree.Removal(_grammar.simple_path(cursor)))
-        elif cursor.at_word("INSERT") and cursor.following.word == "INTO":
+        elif cursor.at("INSERT") and cursor.following.word == "INTO":
             actions.append(_insert(cursor))
         elif actions:
             return tuple(actions)
@@ -221,7 +221,7 @@ def _actions(cursor: Cursor) -> tuple[tree.Action, ...]:
 
 def _assignment(cursor: Cursor) -> tree.Assignment:
     target = _grammar.simple_path(cursor)
-    if not cursor.skip_symbol("="):
+    if not cursor.skip("="):
         raise NotWellFormed("Expected '='")
     return tree.Assignment(target, _grammar.expression(cursor))
 
@@ -235,10 +235,10 @@ def _delete(cursor: Cursor) -> tree.Erasure:
 
 
 def _returning(cursor: Cursor) -> tuple[tree.Returned, ...]:
-    if not cursor.skip_word("RETURNING"):
+    if not cursor.skip("RETURNING"):
         return ()
     elements = [_returned(cursor)]
-    while cursor.skip_symbol(","):
+    while cursor.skip(","):
         elements.append(_returned(cursor))
     return tuple(elements)
 
@@ -249,7 +249,7 @@ def _returned(cursor: Cursor) -> tree.Returned:
         raise NotWellFormed("Expected ( MODIFIED | ALL ) ( NEW | OLD ) in each returning element.")
     cursor.advance()
     cursor.advance()
-    if cursor.skip_symbol("*"):
+    if cursor.skip("*"):
         return tree.Returned(what, everything=True)
     if not isinstance(_grammar.expression(cursor), tree.Name | tree.Path):
         raise NotWellFormed("Unsupported syntax in RETURNING columns.")
@@ -262,7 +262,7 @@ def _definition(cursor: Cursor) -> tree.Definition:
     what = cursor.token.word
     if what not in ("TABLE", "INDEX"):
         raise NotWellFormed(f"Unexpected token following {token.word}")
-    while cursor.advance().kind is not Kind.END and not cursor.at_symbol(";"):
+    while cursor.advance().kind is not Kind.END and not cursor.at(";"):
         pass
     return tree.Definition(token, f"{token.word.capitalize()}{what.capitalize()}")
 
