@@ -11,6 +11,7 @@ from hashrange.core.partiql.tree import Node
 from hashrange.core.partiql.type_names import SUPPORTED_TYPES, TYPE_CODES, TypeName
 
 Term = resolved.Operand | resolved.Node
+UPDATE_FUNCTIONS = frozenset({"list_append", "if_not_exists"})
 _COMPARATORS: dict[str, resolved.Comparator] = {
     "=": "=",
     "<>": "<>",
@@ -118,6 +119,7 @@ def _comparison(
         if comparator not in ("=", "<>"):
             ordered = value_checks.ORDERED_TYPES
             translator.checks += value_checks.type_checks(comparator, (left, right), ordered)
+        translator.distinct(comparator, left, (right,))
         return resolved.Compare(comparator, left, right)
     if comparator not in ("=", "<>"):
         translator.refuse_later(value_checks.wrong_type(comparator, "BOOL").detail)
@@ -147,7 +149,8 @@ def _truth(term: Term, expected: Term) -> resolved.Node:
 
 def _span(translator: Translator, operands: tuple[Node, ...]) -> resolved.Between:
     operand, low, high = (_operand(translator, node, "BETWEEN") for node in operands)
-    translator.checks += value_checks.type_checks("BETWEEN", (low, high), value_checks.ORDERED_TYPES)
+    translator.checks += value_checks.type_checks("BETWEEN", (operand, low, high), value_checks.ORDERED_TYPES)
+    translator.distinct("BETWEEN", operand, (low, high))
     if isinstance(low, resolved.Known) and isinstance(high, resolved.Known):
         translator.checks.append(value_checks.Bounds(low, high))
     return resolved.Between(operand, low, high)
@@ -166,6 +169,7 @@ def _membership(translator: Translator, left: Node, right: Node) -> resolved.Nod
         raise translator.fault(_IN_OPERANDS)
     term = _term(translator, left)
     candidates = [_term(translator, member) for member in right.members]
+    translator.distinct("IN", term, tuple(candidates))
     if len(candidates) > limits.IN_OPERANDS_MAX:
         translator.refuse_later(
             f"The IN operator is provided with too many operands; number of operands: {len(candidates)}"
@@ -190,7 +194,8 @@ def _type_test(translator: Translator, node: tree.TypeTest) -> resolved.Node:
         )
     operand = _operand(translator, node.operand, "IS")
     if codes is None:
-        path = _only_path(translator, operand, "MISSING")
+        function = "attribute_exists" if node.negated else "attribute_not_exists"
+        path = _only_path(translator, operand, function)
         return resolved.AttributeExists(path) if node.negated else resolved.AttributeNotExists(path)
     test = resolved.AttributeType(operand, resolved.Literal({"S": codes}))
     return resolved.Not(test) if node.negated else test
@@ -209,6 +214,11 @@ def _call(translator: Translator, node: tree.Call) -> Term:
     if node.token.word in AGGREGATES:
         raise translator.fault(f"Unsupported token in expression: {node.name} at {node.token.position}")
     arguments = tuple(_operand(translator, argument, node.name) for argument in node.arguments)
+    if node.name in UPDATE_FUNCTIONS:
+        translator.refuse_later(
+            f"The function is not allowed in a condition expression; function: {node.name}"
+        )
+        return _NOTHING
     function = _FUNCTIONS.get(node.name)
     if function is None:
         raise translator.fault(f"Unrecognized function: {node.name} at {node.token.position}")
@@ -225,14 +235,17 @@ def _call(translator: Translator, node: tree.Call) -> Term:
 def _begins_with(translator: Translator, operand: resolved.Operand, prefix: resolved.Operand) -> Term:
     prefixes = value_checks.PREFIX_TYPES
     translator.checks += value_checks.type_checks("begins_with", (operand, prefix), prefixes)
+    translator.distinct("begins_with", operand, (prefix,))
     return resolved.BeginsWith(operand, prefix)
 
 
 def _contains(translator: Translator, operand: resolved.Operand, member: resolved.Operand) -> Term:
+    translator.distinct("contains", operand, (member,))
     return resolved.Contains(operand, member)
 
 
 def _attribute_type(translator: Translator, operand: resolved.Operand, name: resolved.Operand) -> Term:
+    translator.distinct("attribute_type", operand, (name,))
     if isinstance(name, resolved.Known):
         typed = value_checks.Typed("attribute_type", name, value_checks.STRING_TYPES)
         translator.checks += [typed, TypeName(name)]

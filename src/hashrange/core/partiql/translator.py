@@ -27,6 +27,14 @@ class Translator:
         """Something that the service finds only after the translation, in the order of its checks."""
         self.checks.append(value_checks.Fault(message))
 
+    def distinct(self, operator: str, first: object, rest: tuple[object, ...]) -> None:
+        """The first operand may not be the same document path as one of the others, as in every expression."""
+        if isinstance(first, resolved.Path) and first in rest:
+            self.refuse_later(
+                "The first operand must be distinct from the remaining operands for this operator or function; "
+                f"operator: {operator}, first operand: {first}"
+            )
+
     def parameter(self, node: tree.Placeholder) -> resolved.Parameter:
         """The parameter of a `?`."""
         self._parameters = max(self._parameters, node.number)

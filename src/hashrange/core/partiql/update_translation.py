@@ -155,7 +155,7 @@ def _call(translator: Translator, node: tree.Call) -> resolved.Assigned:
     if node.name in condition_translation.FUNCTION_NAMES:
         translator.refuse_later(f"The function is not allowed in an update expression; function: {node.name}")
         return _NOTHING
-    if node.name not in ("list_append", "if_not_exists"):
+    if node.name not in condition_translation.UPDATE_FUNCTIONS:
         raise translator.fault(f"Unrecognized function: {node.name} at {node.token.position}")
     if len(arguments) != 2:
         return _miscounted(translator, node.name, len(arguments))
@@ -168,4 +168,5 @@ def _call(translator: Translator, node: tree.Call) -> resolved.Assigned:
             "Operator or function requires a document path; operator or function: if_not_exists"
         )
         return _NOTHING
+    translator.distinct("if_not_exists", first, (second,))
     return resolved.IfNotExists(first, second)
