@@ -130,7 +130,6 @@ def test_columns_inside_documents_are_found_in_every_row(songs: Statements) -> N
         ("m.x = 'y'", "1"),
         ("m['x'] = 'y'", "1"),
         ("quote = 'it''s here'", "3"),
-        ("n = n", "123"),
         ("nope <> 1", "123"),
         ("NOT nope = 1", "123"),
     ],

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from item_tables import unique
+from item_tables import index, invalid, make_table, unique
 from partiql_calls import Statements
 
 EMPTY_COMPONENT = "Path component cannot be an empty string"
 EMPTY_NAME = "Empty attribute name"
 LONG_NAME = "Attribute name is too large, must be less than 65536 bytes"
 LONGEST = "n" * 65_535
+SCALARS = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed"
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +113,46 @@ def test_members_of_batches_and_transactions_are_held_to_the_same_names(songs: S
         "Code": "ValidationException",
         "Message": f"Validation failed in TransactStatements[0]: {EMPTY_COMPONENT}",
     }
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT {} FROM nowhere",
+        "SELECT * FROM nowhere WHERE {} = 1",
+        "UPDATE nowhere SET {} = 1 WHERE pk = 'x'",
+        "UPDATE nowhere REMOVE {} WHERE pk = 'x'",
+        "UPDATE nowhere SET z = {} WHERE pk = 'x'",
+        "DELETE FROM nowhere WHERE attribute_exists({})",
+    ],
+)
+def test_paths_have_as_many_levels_as_documents(songs: Statements, statement: str) -> None:
+    message = "The document path has too many nesting levels; nesting levels: 33"
+    assert songs.invalid(statement.format("a" + ".a" * 32)) == message
+    assert songs.invalid(statement.format("a" + "[0]" * 32)) == message
+    code, _ = songs.refused(statement.format("a" + ".a" * 31))
+    assert code == "ResourceNotFoundException"
+
+
+def test_reads_do_not_look_into_keys_of_any_index(client: Any) -> None:
+    table = make_table(
+        client, "pk", "sk", types={"g": "S"}, GlobalSecondaryIndexes=[index("by-g", "g", projection="ALL")]
+    )
+    statements = Statements(client, table)
+    for target in ("{t}", '{t}."by-g"'):
+        for statement in (f"SELECT g.x FROM {target}", f"SELECT * FROM {target} WHERE g[0] = 1"):
+            assert statements.invalid(statement) == f"{SCALARS}: IndexKey: g"
+        assert statements.invalid(f"SELECT sk.x FROM {target}") == f"{SCALARS}: Key: sk"
+    refusal = {"Statement": statements.text("SELECT g.x FROM {t} WHERE pk = 'x' AND sk = '1'")}
+    assert invalid(client.execute_transaction, TransactStatements=[refusal]) == (
+        f"Validation failed in TransactStatements[0]: {SCALARS}: IndexKey: g"
+    )
+
+
+def test_is_null_is_an_equality(songs: Statements, pk: str) -> None:
+    songs.put(pk=pk, sk="2", z={"NULL": True})
+    assert songs.keys(f"pk = '{pk}' AND z IS NULL") == ["2"]
+    assert songs.keys(f"pk = '{pk}' AND z IS NOT NULL") == ["1"]
+    assert songs.invalid(f"UPDATE {{t}} SET a = 1 WHERE pk = '{pk}' AND sk = '1' AND sk IS NULL") == (
+        "Multiple conditions on same key sk. Only single item Update/Insert/Delete are supported"
+    )

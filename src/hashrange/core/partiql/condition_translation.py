@@ -197,7 +197,10 @@ def _type_test(translator: Translator, node: tree.TypeTest) -> resolved.Node:
         function = "attribute_exists" if node.negated else "attribute_not_exists"
         path = _only_path(translator, operand, function)
         return resolved.AttributeExists(path) if node.negated else resolved.AttributeNotExists(path)
-    test = resolved.AttributeType(operand, resolved.Literal({"S": codes}))
+    test: resolved.Node = resolved.AttributeType(operand, resolved.Literal({"S": codes}))
+    if codes == "NULL":
+        # To the service this is an equality like any other, also on a key.
+        test = resolved.Compare("=", operand, resolved.Literal({"NULL": True}))
     return resolved.Not(test) if node.negated else test
 
 

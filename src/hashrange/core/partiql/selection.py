@@ -46,7 +46,7 @@ class Selection(msgspec.Struct, frozen=True):
 def select(bound: Bound, statement: syntax.Select, table: Table, index: Index | None) -> Selection:
     """Plan a SELECT on a table or on one of its indexes; the checks come in the service's order."""
     partition, sort = _key(table, index)
-    key_paths.refuse_nested(table, () if index is None else (index,), bound.where, bound.prepared.projection)
+    key_paths.refuse_nested(table, table.indexes, bound.where, bound.prepared.projection)
     carried = None if index is None else indexes.projected_names(table, index)
     if carried is not None and index is not None and not index.local:
         _check_columns(statement, index, carried)

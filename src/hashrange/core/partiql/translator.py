@@ -1,7 +1,7 @@
 """What the translation of a statement keeps track of, and the parts that all statements have: paths and parameters."""
 
 from hashrange.core.expressions import resolved, value_checks
-from hashrange.core.limits import LIST_INDEX_MAX
+from hashrange.core.limits import LIST_INDEX_MAX, NESTING_LEVELS_MAX
 from hashrange.core.partiql import tree
 from hashrange.core.partiql.errors import Untranslatable
 from hashrange.core.partiql.syntax import Check, Target
@@ -51,7 +51,12 @@ class Translator:
             return resolved.Path((self.name(node),))
         if not isinstance(node, tree.Path) or not isinstance(node.root, tree.Name):
             raise self.fault(f"Unexpected path component at {node.token.position}")
-        return resolved.Path((self.name(node.root), *map(self._part, node.steps)))
+        path = resolved.Path((self.name(node.root), *map(self._part, node.steps)))
+        if len(path.parts) > NESTING_LEVELS_MAX:
+            self.refuse_later(
+                f"The document path has too many nesting levels; nesting levels: {len(path.parts)}"
+            )
+        return path
 
     def name(self, node: tree.Name) -> str:
         """A name."""
