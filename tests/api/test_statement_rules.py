@@ -216,3 +216,23 @@ def test_batches_have_short_codes_and_name_the_tables_that_were_reached(songs: S
     ]
     assert responses[3]["Error"]["Message"] == WELL_FORMED + "Unexpected term"
     assert not any("Item" in response or "Item" in response["Error"] for response in responses)
+
+
+def test_both_sides_of_the_limits(songs: Statements, pk: str) -> None:
+    statement = songs.text(f"SELECT * FROM {{t}} {where(pk)}")
+    longest = statement + " " * (8192 - len(statement))
+    assert len(songs.items(longest)) == 1
+    assert songs.invalid(longest + " ").endswith(
+        "at 'statement' failed to satisfy constraint: Member must have length less than or equal to 8192"
+    )
+    reads = [songs.text(f"SELECT * FROM {{t}} {where(pk, str(number))}") for number in range(101)]
+    assert len(batch(songs, *reads[:25])) == 25
+    with pytest.raises(ClientError, match="Member must have length less than or equal to 25"):
+        batch(songs, *reads[:26])
+    assert len(transact(songs, *reads[:100])["Responses"]) == 100
+    with pytest.raises(ClientError, match="Member must have length less than or equal to 100"):
+        transact(songs, *reads)
+    assert songs.invalid(statement, NextToken="x" * 32_768) == "Invalid NextToken"
+    assert songs.invalid(statement, NextToken="x" * 32_769).endswith(
+        "Member must have length less than or equal to 32768"
+    )
