@@ -25,6 +25,7 @@ def _pins() -> dict[str, str]:
         "onetable.mjs": node["dynamodb-onetable"],
         "toolbox.mjs": node["dynamodb-toolbox"],
         "connect-dynamodb": node["connect-dynamodb"],
+        "test_dynamodb_admin.py": node["dynamodb-admin"],
         "sessions.mjs": node["express-session"],
         "aiodynamo_tour.py": python["aiodynamo"],
         "celery_tour.py": python["celery"],
