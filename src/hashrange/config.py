@@ -111,7 +111,7 @@ class Settings:
         1, _whole_number(1, 64), "processes that share the port and the data; one per core is a good number"
     )
     max_body_bytes: int = _setting(
-        20 * 1024 * 1024, _whole_number(1024, 1024**3), "largest request body that is read, in bytes"
+        16 * 1024 * 1024, _whole_number(1024, 1024**3), "largest request body that is read, in bytes"
     )
 
 

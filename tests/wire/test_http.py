@@ -134,9 +134,29 @@ def test_an_offer_of_http_2_is_declined_quietly(client: Client) -> None:
     assert client.read().json == {"plain": True}
 
 
-def test_connect_is_not_served(client: Client) -> None:
-    client.send(b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n" + b"\x16\x03\x01garbage")
-    assert client.read().status == 404
+def test_a_thousand_offers_in_one_packet_are_declined_one_by_one(client: Client) -> None:
+    offer = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+    with_body = request("Echo", {"n": 1}, b"Connection: Upgrade", b"Upgrade: h2c")
+    client.send(offer * 2000 + with_body * 100)
+    assert {client.read().status for _ in range(2000)} == {200}
+    assert [client.read().json for _ in range(100)] == [{"n": 1}] * 100
+    client.send(request("Echo", {"plain": True}))
+    assert client.read().json == {"plain": True}
+
+
+def test_a_declined_offer_that_says_close_is_the_last(client: Client) -> None:
+    client.send(request("Echo", {}, b"Connection: close, Upgrade", b"Upgrade: h2c") + request("Echo", {}))
+    assert client.read().headers["connection"] == "close"
+    assert client.closed()
+
+
+@pytest.mark.parametrize("offer", [b"", b"Connection: Upgrade\r\nUpgrade: h2c\r\n", b"Content-Length: 3\r\n"])
+def test_connect_is_answered_and_the_connection_closed(client: Client, offer: bytes) -> None:
+    head = b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n" + offer + b"\r\n"
+    client.send(head + b"\x16\x03\x01garbage")
+    answer = client.read()
+    assert (answer.status, answer.headers["connection"]) == (501, "close")
+    assert client.closed()
 
 
 def test_head_has_no_body(client: Client) -> None:

@@ -9,6 +9,7 @@ from typing import Protocol
 from urllib.parse import parse_qs
 
 from hashrange import ids
+from hashrange.api.errors import ApiError
 from hashrange.wire import errors, plain
 from hashrange.wire.interfaces import Exchange
 from hashrange.wire.json_endpoint import DEFAULT_FORM, JsonEndpoint
@@ -52,9 +53,9 @@ class Router:
         else:
             exchange.send(*plain.answer(exchange, self._region, request_id))
 
-    def refuse(self, status: int) -> tuple[bytes, bytes]:
+    def refuse(self, refusal: ApiError) -> tuple[bytes, bytes]:
         """Answer a request that HTTP itself rules out."""
-        return errors.render(errors.refusal(status), DEFAULT_FORM, next(self._request_ids))
+        return errors.render(refusal, DEFAULT_FORM, next(self._request_ids))
 
     def _endpoint(self, exchange: Exchange) -> Endpoint | None:
         path = exchange.url.partition(b"?")[0]
