@@ -43,7 +43,7 @@ from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.router import Router
 from hashrange.wire.sigv4 import Identity
-from hashrange.workers import Worker
+from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 if TYPE_CHECKING:
     from hashrange.storage.postgres import PostgresEngine
@@ -75,6 +75,7 @@ class Server:
         self._listener: Listener | None = None
         self._supervisor: Supervisor | None = None
         self._health: HealthEndpoint | None = None
+        self._is_full = False  # said once, until a connection gets in
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -134,23 +135,47 @@ class Server:
             catalogue.catch_up()
             loop.call_later(_LOOK_SECONDS, look)
 
+        def beat() -> None:
+            loop.call_later(worker.beat(), beat)
+
+        beat()
         if worker.runs_jobs:
             look()
 
-    def _adopt(self, worker: Worker, listener: Listener) -> None:
-        connection = workers.receive_connection(worker.control)
-        if connection is None:
-            # The parent is gone, and with it the lock on the data: whatever is not committed by now never is.
+    def _adopt(self, worker: Worker, listener: Listener) -> bool:
+        """Serve the next connection that the parent has sent, if there is one."""
+        try:
+            connection = workers.receive_connection(worker.control)
+        except ParentGone:
+            # Whatever is not committed by now never is.
             os._exit(1)
+        except NoDescriptor:
+            if not self._is_full:
+                self._is_full = True
+                log.warning("connections.full", worker=worker.number)
+            return True
+        if connection is None:
+            return False
+        self._is_full = False
         task = asyncio.get_running_loop().create_task(listener.adopt(connection))
         self._adopting.add(task)
         task.add_done_callback(self._adopting.discard)
+        return True
+
+    def hurry(self) -> None:
+        """Wait no longer for what is under way."""
+        if self._listener is not None:
+            self._listener.hurry()
 
     async def stop(self) -> None:
         """Answer what is under way, then close the data."""
         if self._health is not None:
             self._health.stopping = True
         if self._listener is not None:
+            if self._worker is not None:
+                while self._adopt(self._worker, self._listener):
+                    pass
+                await asyncio.gather(*self._adopting)
             await self._listener.stop()
         if self._supervisor is not None:
             # Not on this thread: a job may be waiting for a commit that this loop delivers.
@@ -220,9 +245,21 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(_log_stray)
     stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
     server = Server(settings, worker=worker)
+
+    def stop_or_hurry() -> None:
+        if stop.is_set():
+            server.hurry()
+        stop.set()
+
+    if worker is None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop_or_hurry)
+    else:
+        # A terminal sends SIGINT, and a service manager SIGTERM, to the parent and to every worker.
+        loop.add_signal_handler(signal.SIGINT, _ignore)
+        loop.add_signal_handler(signal.SIGTERM, stop.set)
+        loop.add_signal_handler(workers.HURRY, server.hurry)
     try:
         engine, port = await server.start()
         gc.collect()
@@ -295,6 +332,10 @@ def _call_all(callbacks: list[Callable[[], None]]) -> None:
             callback()
         except Exception as error:  # noqa: BLE001 - the answers behind it must still leave
             log.error("answer.failed", error=error)
+
+
+def _ignore() -> None:
+    """The parent tells its workers when to stop."""
 
 
 def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

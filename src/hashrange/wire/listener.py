@@ -19,6 +19,7 @@ class Listener:
         self._shared = ServerState(handler, limits)
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.TimerHandle | None = None
+        self._hurried = False
 
     async def start(self, host: str, port: int) -> int:
         """Listen, and give the port, which the system picks where 0 is asked for."""
@@ -57,18 +58,26 @@ class Listener:
         """Take no new connections, let requests under way finish, then close what is left."""
         shared = self._shared
         shared.draining = True
+        # Whoever has connected already found a server here; the loop lets them in when it looks at its sockets.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
         self._close()
         for connection in list(shared.connections):
             connection.drain()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(shared.limits.drain_seconds):
-                while shared.connections:
+                while shared.connections and not self._hurried:
                     shared.one_left.clear()
                     await shared.one_left.wait()
         for connection in list(shared.connections):
             connection.abort()
         if self._sweeper is not None:
             self._sweeper.cancel()
+
+    def hurry(self) -> None:
+        """Wait no longer for requests under way."""
+        self._hurried = True
+        self._shared.one_left.set()
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         # One timer for all connections: setting one per request would cost more than reading its headers.
