@@ -5,18 +5,21 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, cast
 
+from httptools import HttpParserError, HttpParserUpgrade
+
 from hashrange.api.errors import ApiError
 from hashrange.wire import headers, refusals
 from hashrange.wire.interfaces import ServerState
 from hashrange.wire.refusals import RequestRefused
 from hashrange.wire.request_head import EMPTY_LINE
-from hashrange.wire.request_reader import RequestReader
+from hashrange.wire.request_reader import LookClosely, RequestReader
 from hashrange.wire.streams import ChunkedStream
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LARGE_BYTES = 64 * 1024
-_EMPTY_LINE_BYTES = len(EMPTY_LINE)
 _USUAL_LINE = b"POST / HTTP/1.1\r\n"
+_USUAL_LINES = 20
+_USUAL_HEAD_BYTES = 4096
 # Method, URL, where the head is to be read once more (see `fields`), headers and body.
 _Waiting = tuple[bytes, bytes, list[bytes], dict[bytes, bytes], bytes]
 
@@ -81,7 +84,9 @@ class Connection(RequestReader, asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=self._server.limits.unsent_bytes_max)
-        self._deadline = self._server.now + self._server.limits.idle_seconds
+        limits = self._server.limits
+        patience = limits.linger_seconds if self._server.draining else limits.idle_seconds
+        self._deadline = self._server.now + patience
         self._server.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -101,29 +106,39 @@ class Connection(RequestReader, asyncio.Protocol):
         if self._ignoring_input:
             return
         self._ran_this_turn = False
-        head_end = data.find(EMPTY_LINE)
-        if self._between_requests and data.find(EMPTY_LINE, head_end + _EMPTY_LINE_BYTES) < 0:
-            self._receive_one(data, head_end)
+        if self._between_requests and data.startswith(_USUAL_LINE):
+            # If these are as many lines as the first head has names, there is no other head and no name came twice.
+            end = data.rfind(EMPTY_LINE)
+            self._header_lines = data.count(b"\n", 0, end) if end < _USUAL_HEAD_BYTES else -1
+            self._received = [data]
+            stop = None
+            try:
+                self._parser.feed_data(data)
+            except (HttpParserUpgrade, HttpParserError) as stopped:
+                stop = stopped
+            if stop is not None or not self._between_requests:
+                self._more_or_less(data, stop)
         else:
             self._read_on(data)
+            if self._url:
+                self._incomplete()
+
+    def _more_or_less(self, data: bytes, stop: Exception | None) -> None:
+        """What was received is not one whole request of the usual kind."""
+        if stop is not None and isinstance(stop.__context__, LookClosely):
+            self._start_over()
+            self._read_on(data)
+        elif stop is not None:
+            self._read_on(data, self._stopped(data, stop))
+        elif self._received:
+            self._bytes_since_request += len(data)
+        else:
+            # The beginning of another stands behind it.
+            end = data.find(EMPTY_LINE) + len(EMPTY_LINE) + self._body_bytes
+            self._received = [data[end:]]
+            self._bytes_since_request += len(data) - end
         if self._url:
             self._incomplete()
-
-    def _receive_one(self, data: bytes, head_end: int) -> None:
-        """Read bytes that begin with a request and have no whole head of another."""
-        limits = self._server.limits
-        self._received = [data]
-        if data.startswith(_USUAL_LINE) and head_end <= limits.head_bytes_max:
-            # The parser's dictionary has the last of several headers with one name: fewer names than lines.
-            lines = data.count(b"\n", 0, head_end)
-            self._header_lines = lines if lines <= limits.headers_max else 0
-        read = self._feed(data)
-        if self._received:
-            # It is not complete, or was read as if it had not offered another protocol.
-            self._read_on(data, read)
-        elif not self._between_requests:
-            # The beginning of another one stands behind it.
-            self._received = [data[head_end + _EMPTY_LINE_BYTES + self._body_bytes :]]
 
     def eof_received(self) -> bool:
         """Let a client that has stopped sending, but still listens, have the answers it waits for."""
@@ -153,9 +168,13 @@ class Connection(RequestReader, asyncio.Protocol):
         fields = self._fields
         if not headers.USUAL.issuperset(fields):
             fields = headers.titled(fields)
-        if (
-            len(fields) != self._header_lines
-            or not self._server.valid_hosts.get(fields.get(b"Host", b""))
+        if len(fields) != self._header_lines:
+            if self._header_lines:
+                raise LookClosely
+            fields = self._checked_head()
+        elif (
+            len(fields) > _USUAL_LINES
+            or fields.get(b"Host") not in self._server.valid_hosts
             or b"Transfer-Encoding" in fields
         ):
             fields = self._checked_head()

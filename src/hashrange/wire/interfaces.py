@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 from hashrange import logs
 from hashrange.api.errors import ApiError
-from hashrange.caches import BoundedCache
 from hashrange.wire.limits import Limits
 
 _HOSTS_MAX = 1024
@@ -105,9 +104,7 @@ class ServerState:
         self.limits = limits
         self.connections: set[ManagedConnection] = set()
         self.one_left = asyncio.Event()
-        self.valid_hosts: BoundedCache[bytes, bool] = BoundedCache(
-            _HOSTS_MAX
-        )  # Host headers as they were sent
+        self.valid_hosts: set[bytes | None] = set()  # Host headers as they were sent, never None
         self.request_bytes = 0  # large bodies: unfinished, waiting and under way
         self.unread_bytes = 0  # answers that clients have not taken yet
         self.draining = False
@@ -117,6 +114,12 @@ class ServerState:
         # Answers of one turn of the loop are written together at its end. If each were written at once, each
         # would wake its client, and being woken is a good part of what a small request costs on one machine.
         self.outbox: list[ManagedConnection] = []
+
+    def note_valid_host(self, host: bytes) -> None:
+        """Remember a Host header that was looked at closely."""
+        if len(self.valid_hosts) >= _HOSTS_MAX:
+            self.valid_hosts.clear()
+        self.valid_hosts.add(host)
 
     def hold_request(self, size: int) -> None:
         """Count bytes of request bodies; past the limit the upload that has taken longest is given up."""

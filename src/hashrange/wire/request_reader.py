@@ -23,6 +23,10 @@ _HEAD, _BODY = 1, 2  # how far a request was when the bytes ran out; 0 between r
 log = logs.Log("wire")
 
 
+class LookClosely(Exception):
+    """Raised inside the parser: it has been fed what only began like a usual request. Nothing has been run."""
+
+
 class RequestReader:
     """The slower half of a connection: requests that do not come in one piece, and those that break a limit.
 
@@ -73,7 +77,9 @@ class RequestReader:
         self._paused = False  # enough requests wait
         self._backlog = b""  # what was received behind them
         self._received: list[bytes] = []  # the bytes of the request that is being read, up to its body
-        self._header_lines = 0  # of a request that has come in one piece; 0 if that is not known
+        self._header_lines = (
+            0  # in the bytes that begin with the usual line; 0 if they are read piece by piece
+        )
         self._deadline = 0.0
 
     @property
@@ -150,7 +156,7 @@ class RequestReader:
         """Look closely at a head that is not the usual one."""
         named = request_head.checked(self._received, self._parser, self._url, self._server.limits)
         if b"Host" in named:
-            self._server.valid_hosts.put(named[b"Host"], True)
+            self._server.note_valid_host(named[b"Host"])
         return named
 
     def _incomplete(self) -> None:
@@ -191,6 +197,11 @@ class RequestReader:
         self.upload_bytes = size
         self._server.hold_request(grown)
 
+    def _start_over(self) -> None:
+        """Forget what the parser has read of a request."""
+        self._forget_partial()
+        self._parser = HttpRequestParser(self)
+
     def _decline_upgrade(self) -> None:
         """Read a request that offers another protocol as if it had not."""
         first_line = b"".join(self._received).lstrip(b"\r\n").partition(b"\r\n")[0]
@@ -198,8 +209,7 @@ class RequestReader:
         kept = [field for field in fields if field[0].title() not in _UPGRADE_HEADERS]
         if not self._parser.should_keep_alive():
             kept.append((b"Connection", b"close"))
-        self._forget_partial()
-        self._parser = HttpRequestParser(self)
+        self._start_over()
         self._received = [headers.head(first_line, fields)]  # with the offer, as it was sent
         self._between_requests.clear()
         self._feed(headers.head(first_line, kept))
