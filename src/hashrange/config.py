@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from hashrange import logs
 
@@ -188,8 +189,14 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def without_password(text: str) -> str:
-    """A setting as it may be shown and logged: without what may be a URL's password."""
-    return re.sub(r"://([^:/]*):.*@", r"://\1:***@", text)
+    """A setting as it may be shown and logged: without what may be a URL's password, there or among its parameters."""
+    shown = re.sub(r"://([^:/]*):.*@", r"://\1:***@", text)
+    return re.sub(r"([?&]([^=&?]*)=)[^&]*", _masked_parameter, shown)
+
+
+def _masked_parameter(parameter: re.Match[str]) -> str:
+    is_secret = "password" in unquote(parameter[2]).lower()
+    return parameter[1] + "***" if is_secret else parameter[0]
 
 
 def environment_variable(name: str) -> str:

@@ -75,7 +75,6 @@ class Server:
         self._listener: Listener | None = None
         self._supervisor: Supervisor | None = None
         self._health: HealthEndpoint | None = None
-        self._is_full = False  # said once, until a connection gets in
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -150,13 +149,9 @@ class Server:
             # Whatever is not committed by now never is.
             os._exit(1)
         except NoDescriptor:
-            if not self._is_full:
-                self._is_full = True
-                log.warning("connections.full", worker=worker.number)
-            return True
+            return True  # the listener notices, and says so
         if connection is None:
             return False
-        self._is_full = False
         task = asyncio.get_running_loop().create_task(listener.adopt(connection))
         self._adopting.add(task)
         task.add_done_callback(self._adopting.discard)

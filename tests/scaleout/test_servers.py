@@ -222,6 +222,17 @@ def test_a_url_that_is_mistyped_does_not_give_the_password_away() -> None:
         with pytest.raises(SettingInvalid) as refused:
             load({name: "postgressql://me:pass@word/1@host/db"}, {})
         assert "postgressql://me:***@host/db" in str(refused.value)
+    for secret in (
+        "password=hush",
+        "sslmode=x&PassWord=hush",
+        "sslpassword=hush&a=b",
+        "pass%77ord=hush",
+        "password=a=hush",
+    ):
+        with pytest.raises(SettingInvalid) as refused:
+            load({"engine": f"postgressql://host/db?{secret}"}, {})
+        assert "hush" not in str(refused.value)
+        assert "***" in str(refused.value)
 
 
 def test_a_data_file_has_no_replicas() -> None:

@@ -2,14 +2,18 @@
 
 import asyncio
 import contextlib
+import os
 import socket
 import time
 
+from hashrange import logs
 from hashrange.wire.connection import Connection
 from hashrange.wire.interfaces import Handler, ServerState
 from hashrange.wire.limits import Limits
 
 _BACKLOG = 1024
+
+log = logs.Log("wire")
 
 
 class Listener:
@@ -20,6 +24,7 @@ class Listener:
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.TimerHandle | None = None
         self._hurried = False
+        self._is_full = False
 
     async def start(self, host: str, port: int) -> int:
         """Listen, and give the port, which the system picks where 0 is asked for."""
@@ -79,6 +84,21 @@ class Listener:
         self._hurried = True
         self._shared.one_left.set()
 
+    def _look_for_descriptors(self) -> None:
+        """Say when no descriptor is free for another client, and when one is again; the loop closes such clients."""
+        try:
+            os.close(os.open(os.devnull, os.O_RDONLY))
+        except OSError as problem:
+            if not self._is_full:
+                log.warning(
+                    "connections.full", connections=len(self._shared.connections), reason=str(problem)
+                )
+            self._is_full = True
+        else:
+            if self._is_full:
+                log.info("connections.resumed", connections=len(self._shared.connections))
+            self._is_full = False
+
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         # One timer for all connections: setting one per request would cost more than reading its headers.
         shared = self._shared
@@ -88,4 +108,5 @@ class Listener:
         shared.tail_close = b"Server: Hashrange\r\nDate: %b\r\nConnection: close\r\n\r\n" % date
         for connection in list(shared.connections):
             connection.check(now)
+        self._look_for_descriptors()
         self._sweeper = loop.call_later(shared.limits.sweep_seconds, self._sweep, loop)
