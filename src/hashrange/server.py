@@ -30,9 +30,9 @@ from hashrange.jobs.supervisor import Supervisor
 from hashrange.storage import follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
-from hashrange.storage.engine import Deliver, Engine
+from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import OpenError, StorageError
-from hashrange.storage.follower import Follower
+from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire import health
 from hashrange.wire.browsers import BrowserRules, binds_loopback
@@ -70,7 +70,8 @@ class Server:
         self._settings = settings
         self._worker = worker
         self._adopting: set[asyncio.Task[None]] = set()
-        self._clock = clock or SystemClock()
+        self._clock: Clock = clock or SystemClock()
+        self._is_clock_given = clock is not None
         self._engine: Engine | None = None
         self._listener: Listener | None = None
         self._supervisor: Supervisor | None = None
@@ -79,7 +80,10 @@ class Server:
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
-        engine = self._engine = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._worker)
+        engine, clock = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._worker)
+        self._engine = engine
+        if not self._is_clock_given:
+            self._clock = clock
         refuse_unfinished(engine)
         own_changes = self._worker is not None and not engine.shared
         catalogue = Catalogue(
@@ -98,7 +102,7 @@ class Server:
             Callers(self._contexts(catalogue)),
             body_bytes_max=settings.max_body_bytes,
         )
-        self._health = HealthEndpoint(partial(_probe, engine))
+        self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
         )
@@ -267,9 +271,15 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         await server.stop()
 
 
-def _open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
+def _open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> tuple[Engine, Clock]:
+    """Open the engine; gives also the clock that goes with it: servers that share a database share its time."""
     if settings.engine != "sqlite":
-        return _open_postgres(settings, deliver)
+        shared = _open_postgres(settings, deliver)
+        return shared, shared.clock
+    return _open_sqlite(settings, deliver, worker), SystemClock()
+
+
+def _open_sqlite(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
     if settings.in_memory:
         return MemoryEngine(deliver=deliver)
     call_soon = asyncio.get_running_loop().call_soon
@@ -290,7 +300,7 @@ def _postgres() -> "type[PostgresEngine]":
     return PostgresEngine
 
 
-def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
+def _open_postgres(settings: Settings, deliver: Deliver) -> "PostgresEngine":
     return _postgres().open(
         settings.engine,
         deliver=deliver,
@@ -301,13 +311,17 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
     )
 
 
-def _probe(engine: Engine, done: Callable[[BaseException | None], None]) -> None:
-    """Read something from the data: what the catalogue's followers read, which costs one key."""
-    engine.submit_read(
-        lambda reader: [reader.get(key) for key in follower.READS],
-        lambda _, error: done(error),
-        reads=follower.READS,
-    )
+def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException | None], None]) -> None:
+    """Read one key of the data, and see that it is still the same database; others may change its tables."""
+
+    def step(reader: Reader) -> None:
+        if engine.shared:
+            with contextlib.suppress(StaleCatalogue):
+                follower.check(reader, catalogue.epoch)
+        else:
+            reader.get(layout.CATALOGUE_EPOCH)
+
+    engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
 
 
 def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:
