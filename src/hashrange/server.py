@@ -171,6 +171,7 @@ class Server:
         if self._health is not None:
             self._health.stopping = True
         if self._listener is not None:
+            self._listener.announce_stop()
             if self._worker is not None:
                 while self._adopt(self._worker, self._listener):
                     pass

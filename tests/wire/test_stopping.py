@@ -123,7 +123,7 @@ def test_a_stop_of_the_whole_group_still_answers_what_is_under_way(tmp_path: Pat
         assert client.read().status == 100
         for process in (*children(server.process.pid), server.process.pid):
             os.kill(process, signal.SIGTERM)
-        assert eventually(lambda: not accepts(server.port), _PATIENCE_SECONDS)
+        assert eventually(lambda: server.log_text().count("server.stopping") == 2, _PATIENCE_SECONDS)
         client.send(whole[-1:])
         answer = client.read()
         assert (answer.status, answer.headers["connection"]) == (200, "close")
@@ -153,6 +153,7 @@ from hashrange.config import Settings
 
 def main(settings, worker):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("worker", flush=True)
     worker.report_ready()
     deaf = False
     while os.getppid() == parent_id:
@@ -181,7 +182,7 @@ def deaf() -> Iterator[tuple["subprocess.Popen[str]", int]]:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     port = int(process.stdout.readline())
-    assert process.stdout.readline() == "ready\n"
+    assert [process.stdout.readline() for _ in range(2)] == ["worker\n", "ready\n"]
     yield process, port
     process.kill()
     process.communicate(timeout=10)
@@ -195,7 +196,9 @@ def test_a_worker_that_stays_stuck_is_replaced_and_its_connections_end(
     with Client(port) as client:
         client.socket.settimeout(_PATIENCE_SECONDS)
         assert client.closed(_PATIENCE_SECONDS)
-    assert eventually(lambda: children(process.pid) not in ([], [before]), _PATIENCE_SECONDS)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "worker\n"
+    assert children(process.pid) != [before]
     # The new one does not end when it is told to, and is not waited for.
     process.send_signal(signal.SIGTERM)
     _, log = process.communicate(timeout=_PATIENCE_SECONDS)

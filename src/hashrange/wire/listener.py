@@ -62,7 +62,7 @@ class Listener:
     async def stop(self) -> None:
         """Take no new connections, let requests under way finish, then close what is left."""
         shared = self._shared
-        shared.draining = True
+        self.announce_stop()
         # Whoever has connected already found a server here; the loop lets them in when it looks at its sockets.
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -78,6 +78,10 @@ class Listener:
             connection.abort()
         if self._sweeper is not None:
             self._sweeper.cancel()
+
+    def announce_stop(self) -> None:
+        """From now on every answer is the last of its connection."""
+        self._shared.draining = True
 
     def hurry(self) -> None:
         """Wait no longer for requests under way."""
