@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hashrange.core.schema import Index, KeyAttribute, Table, Warm, changed
+from hashrange.core.schema import Index, KeyAttribute, Table, Throughput, Warm, changed
 
 
 def gone(table: Table, now: float) -> bool:
@@ -23,7 +23,7 @@ def settled(table: Table, now: float) -> Table:
             status="ACTIVE",
             updating=None,
             table_class_before=None,
-            throughput=changed(table.throughput, previous=None),
+            throughput=_completed(table.throughput, table.settles_at),
         )
     if _is_over(table.sse_settles_at, now):
         table = changed(table, sse_settles_at=0.0, sse_key_before=None)
@@ -47,6 +47,18 @@ def _settled_warm(warm: Warm | None, now: float) -> Warm | None:
     return changed(warm, settles_at=0.0, previous=None)
 
 
+def _completed(throughput: Throughput, moment: float) -> Throughput:
+    """Capacity whose change is complete: its dates move to this moment (measured)."""
+    before = throughput.previous
+    if before is None:
+        return throughput
+    if throughput.read_units > before.read_units or throughput.write_units > before.write_units:
+        throughput = changed(throughput, last_increase=moment)
+    if throughput.read_units < before.read_units or throughput.write_units < before.write_units:
+        throughput = changed(throughput, last_decrease=moment)
+    return changed(throughput, previous=None)
+
+
 def _index_gone(index: Index, now: float) -> bool:
     return index.status == "DELETING" and now >= index.settles_at
 
@@ -57,7 +69,7 @@ def _settled_index(index: Index, now: float) -> Index:
         index = changed(index, warm=warm)
     if index.status == "ACTIVE" or index.status_at(now) != "ACTIVE":
         return index
-    return changed(index, status="ACTIVE", throughput=changed(index.throughput, previous=None))
+    return changed(index, status="ACTIVE", throughput=_completed(index.throughput, index.settles_at))
 
 
 def used_definitions(table: Table, indexes: tuple[Index, ...]) -> tuple[KeyAttribute, ...]:
