@@ -1,5 +1,7 @@
 """The errors that every engine raises."""
 
+from hashrange.storage import layout
+
 
 class StorageError(Exception):
     """Base of all errors that engines raise."""
@@ -27,6 +29,17 @@ class Closed(Unavailable):
 
 class Corrupt(StorageError):
     """The stored bytes are damaged or are not Hashrange's."""
+
+
+class DamagedRow(Corrupt):
+    """A row's checksum does not fit its key and value; only this row is affected."""
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__(key)
+        self.key = key
+
+    def __str__(self) -> str:
+        return f"wrong checksum: {layout.describe(self.key)}"
 
 
 class OpenError(StorageError):

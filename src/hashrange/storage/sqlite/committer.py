@@ -16,7 +16,7 @@ from hashrange.storage.delivery import run_callbacks, run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite.commit_placement import CommitPlacement
-from hashrange.storage.sqlite.group import STEPS_MAX, CommitGroup, QueuedStep
+from hashrange.storage.sqlite.group import STEPS_MAX, QueuedStep, commit_steps
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.write_lock import WriteLock
 
@@ -164,9 +164,4 @@ class Committer:
     # On either thread.
 
     def _commit(self, seconds_max: float) -> list[Callable[[], None]]:
-        """Run queued steps for at most so long, commit them, and give their callbacks, which are to be called now."""
-        group = CommitGroup(self._transaction)
-        if self._steps:
-            group.run(self._steps, seconds_max)
-            group.commit()
-        return group.callbacks
+        return commit_steps(self._transaction, self._steps, seconds_max) if self._steps else []

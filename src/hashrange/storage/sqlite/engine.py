@@ -11,7 +11,7 @@ from hashrange import logs
 from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
-from hashrange.storage.sqlite import schema
+from hashrange.storage.sqlite import page_checksums, schema
 from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
 from hashrange.storage.sqlite.commit_version import CommitVersion, LocalCommitVersion
 from hashrange.storage.sqlite.committer import Committer
@@ -62,6 +62,7 @@ class SqliteEngine:
         # A checkpoint that waited for a reader would keep the writer waiting too: it fails at once and is retried.
         checkpoints = self._connect(CHECKPOINT_CACHE_KIB)
         checkpoints.set_busy_timeout(0)
+        self._checks_pages = page_checksums.are_checked(writer)
         self._commit_version = commit_version
         self._idle_readers: list[SnapshotReader] = []
         self._read_pool = ReadPool(deliver)
@@ -137,11 +138,16 @@ class SqliteEngine:
             reader = self._new_reader()
         try:
             reader.begin_step(commit_version, seconds)
-            return step(reader)
+            result = step(reader)
         except apsw.Error as error:
+            # After some errors SQLite ends the snapshot by itself: the next read gets a connection without a past.
+            reader.close()
             raise translate(error) from error
-        finally:
+        except BaseException:
             self._return_reader(reader)
+            raise
+        self._return_reader(reader)
+        return result
 
     def submit_read(
         self,
@@ -211,7 +217,7 @@ class SqliteEngine:
     def _new_reader(self) -> SnapshotReader:
         if self._closed:
             raise Closed("the engine is closed")
-        return SnapshotReader(self._connect(READER_CACHE_KIB))
+        return SnapshotReader(self._connect(READER_CACHE_KIB), checks_pages=self._checks_pages)
 
     def _return_reader(self, reader: SnapshotReader) -> None:
         try:

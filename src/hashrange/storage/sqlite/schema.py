@@ -7,6 +7,7 @@ import apsw
 
 from hashrange.storage.errors import Corrupt, NotWritable, StorageError
 from hashrange.storage.formats import FORMAT_VERSION, check_version
+from hashrange.storage.sqlite import page_checksums
 from hashrange.storage.sqlite.faults import translate
 
 APPLICATION_ID = 0x48524E47  # "HRNG", so that file(1) and we can tell whose database it is
@@ -18,7 +19,7 @@ STATEMENT_CACHE_SIZE = 32
 # WITHOUT ROWID keeps a row in one B-tree, so neighbouring keys share pages: a Query reads what it returns.
 _TABLES = """
 CREATE TABLE rows(k BLOB PRIMARY KEY, v BLOB NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE counters(k BLOB PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE counters(k BLOB PRIMARY KEY, n INTEGER NOT NULL, complement INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 """
 
@@ -44,6 +45,7 @@ def open_file(path: Path, *, cache_kib: int) -> apsw.Connection:
 
 def connect(path: str, *, cache_kib: int) -> apsw.Connection:
     """Open a connection with the settings every connection shares."""
+    page_checksums.load()
     connection = apsw.Connection(path, statementcachesize=STATEMENT_CACHE_SIZE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     # Without this SQLite plans by the value bound to a LIMIT, and prepares the statement again whenever it changes.
@@ -62,6 +64,8 @@ def prepare(connection: apsw.Connection, name: str) -> None:
         empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
         if not empty:
             _check(connection, name)
+        else:
+            page_checksums.switch_on(connection)
         pragma(connection, "page_size", PAGE_BYTES)
         pragma(connection, "auto_vacuum", "INCREMENTAL")
         if pragma(connection, "journal_mode", "WAL") not in ("wal", "memory"):

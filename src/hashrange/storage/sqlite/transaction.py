@@ -7,18 +7,24 @@ writing needs a savepoint, because SQLite itself has to see those writes.
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 import apsw
 
+from hashrange import logs
+from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
 from hashrange.storage.overlay import Overlay, Writes
-from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan
+from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan, opened_rows
+
+log = logs.Log("storage.sqlite")
 
 PUT = "INSERT INTO rows VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v"
 DELETE = "DELETE FROM rows WHERE k = ?"
 DELETE_RANGE = "DELETE FROM rows WHERE k >= ? AND k < ?"
 NTH_KEY = "SELECT k FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?"
-ADD = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n"
+ADD = (
+    "INSERT INTO counters VALUES (?1, ?2, ?3) ON CONFLICT (k) DO UPDATE "
+    "SET n = n + excluded.n, complement = complement - excluded.n"
+)
 
 REMEMBERED_BYTES_MAX = 64  # of values that a commit's steps read: all of them look at their table's version
 
@@ -27,7 +33,7 @@ class WriteTransaction(Overlay):
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
     joined = None
-    __slots__ = ("_connection", "_cursor", "_read", "_savepoint", "_scans", "rows", "sync_seconds")
+    __slots__ = ("_connection", "_cursor", "_read", "_savepoint", "_scans", "outage", "rows", "sync_seconds")
 
     def __init__(self, connection: apsw.Connection) -> None:
         """Take over the one connection that writes."""
@@ -39,6 +45,7 @@ class WriteTransaction(Overlay):
         self._savepoint = False
         self.rows = 0  # that the last commit wrote
         self.sync_seconds = 0.0  # that the disk took for it
+        self.outage = logs.Outage(log, "commit")
 
     # What a step sees.
 
@@ -53,8 +60,10 @@ class WriteTransaction(Overlay):
             value = self._read[key]
         else:
             value = self._cursor.execute(GET, (key,)).get
-            if value is not None and len(value) <= REMEMBERED_BYTES_MAX:
-                self._read[key] = value
+            if value is not None:
+                value = opened(key, value)
+                if len(value) <= REMEMBERED_BYTES_MAX:
+                    self._read[key] = value
         return value
 
     def scan(
@@ -64,12 +73,12 @@ class WriteTransaction(Overlay):
         self._flush()
         cursor = open_scan(self._connection, start, end, reverse=reverse, limit=limit)
         self._scans.append(cursor)
-        return cast("Iterator[tuple[bytes, bytes]]", cursor)
+        return opened_rows(cursor)
 
     def counter(self, key: bytes) -> int:
         """Give a counter's value with the adds of this step and of those before it."""
-        stored: int = self._cursor.execute(COUNTER, (key,)).get or 0
-        return stored + self.added(key)
+        stored = self._cursor.execute(COUNTER, (key,)).get
+        return (checked_counter(key, *stored) if stored else 0) + self.added(key)
 
     def clear(self, start: bytes, end: bytes, *, limit: int) -> int:
         """Remove the first `limit` rows of a range at most."""
@@ -120,12 +129,18 @@ class WriteTransaction(Overlay):
         self.rows = len(self.accepted)
         self._store(self.accepted)
         if self.accepted_adds:
-            adds = [(key, amount) for key, amount in self.accepted_adds.items() if amount]
+            adds = [
+                (key, amount, counter_complement(key, amount))
+                for key, amount in self.accepted_adds.items()
+                if amount
+            ]
             self._cursor.executemany(ADD, adds)
             self.accepted_adds.clear()
         begun = time.monotonic()
         self._cursor.execute("COMMIT")
         self.sync_seconds = time.monotonic() - begun
+        if self.rows and self.outage.lasts:
+            self.outage.over()
 
     def rollback(self) -> None:
         """Forget the whole commit, as after a fault."""
@@ -154,7 +169,7 @@ class WriteTransaction(Overlay):
     def _store(self, writes: Writes) -> None:
         if not writes:
             return
-        puts = [row for row in writes.items() if row[1] is not None]
+        puts = [(key, sealed(key, value)) for key, value in writes.items() if value is not None]
         if puts:
             self._cursor.executemany(PUT, puts)
         if len(puts) < len(writes):

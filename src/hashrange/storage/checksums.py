@@ -1,0 +1,37 @@
+"""The checksum of every stored row: CRC-32 over key and value, in the last four bytes of what is stored.
+
+Because the key is part of it, a row that was moved to another key or table does not pass either. The document of record
+is docs/design/011-checksums-and-log.md.
+"""
+
+from zlib_ng.zlib_ng import crc32
+
+from hashrange.storage.errors import DamagedRow
+
+CHECKSUM_BYTES = 4
+# A CRC-32 over data and the CRC-32 of that data (little-endian) is this number, whatever the data is.
+RESIDUE = 0x2144DF1C
+
+
+def sealed(key: bytes, value: bytes) -> bytes:
+    """The stored form of a value."""
+    return value + crc32(value, crc32(key)).to_bytes(4, "little")
+
+
+def opened(key: bytes, stored: bytes) -> bytes:
+    """The value of a stored form; raises if one of the two has changed since it was sealed."""
+    if crc32(stored, crc32(key)) != RESIDUE:
+        raise DamagedRow(key)
+    return stored[:-4]
+
+
+def counter_complement(key: bytes, number: int) -> int:
+    """What is stored beside a counter: their sum is the CRC-32 of the key, and adding keeps it so."""
+    return crc32(key) - number
+
+
+def checked_counter(key: bytes, number: int, complement: int) -> int:
+    """The counter; raises if it, its complement or its key has changed."""
+    if number + complement != crc32(key):
+        raise DamagedRow(key)
+    return number
