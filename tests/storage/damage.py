@@ -4,13 +4,11 @@ from pathlib import Path
 
 import apsw
 
-from hashrange.storage.sqlite import page_checksums
 from hashrange.storage.sqlite.schema import PAGE_BYTES
 
 
 def run_sql(directory: Path, sql: str, values: tuple[object, ...] = ()) -> None:
     """Change the rows of a stopped engine behind its back, with the page checksums right."""
-    page_checksums.load()
     connection = apsw.Connection(str(directory / "hashrange.db"))
     connection.execute(sql, values)
     connection.close()

@@ -23,6 +23,10 @@ class Unavailable(StorageError):
     """
 
 
+class DiskFull(Unavailable):
+    """There is no space left: nothing was written."""
+
+
 class Closed(Unavailable):
     """The engine was closed before it got to the step: nothing was written."""
 

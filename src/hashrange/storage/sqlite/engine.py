@@ -12,15 +12,18 @@ from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import page_checksums, schema
-from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
+from hashrange.storage.sqlite.checkpoint import Checkpointer, LogLimits
 from hashrange.storage.sqlite.commit_version import CommitVersion, LocalCommitVersion
 from hashrange.storage.sqlite.committer import Committer
+from hashrange.storage.sqlite.directory_lock import LOCK_NAME as DIRECTORY_LOCK
 from hashrange.storage.sqlite.directory_lock import DirectoryLock
 from hashrange.storage.sqlite.faults import translate
+from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import incremental_vacuum
+from hashrange.storage.sqlite.write_lock import LOCK_NAME as WRITE_LOCK
 from hashrange.storage.sqlite.write_lock import InterprocessWriteLock, WriteLock
 from hashrange.storage.waiting import Waiter
 
@@ -39,6 +42,7 @@ class Lock(NamedTuple):
 
     write_lock: WriteLock
     release: Callable[[], None]
+    files: list[Path]  # the lock files
 
 
 class SqliteEngine:
@@ -66,10 +70,19 @@ class SqliteEngine:
         self._commit_version = commit_version
         self._idle_readers: list[SnapshotReader] = []
         self._read_pool = ReadPool(deliver)
+        self._log_limits = LogLimits.of_volume(path.parent)
+        self._guard = CommitGuard(path, lock.files)
         self._checkpointer = Checkpointer(
-            checkpoints, self._writer, commit_version, self._release_idle_snapshots
+            checkpoints,
+            self._writer,
+            commit_version,
+            self._release_snapshots,
+            self._guard.watch,
+            self._log_limits,
         )
-        self._committer = Committer(WriteTransaction(self._writer), deliver, lock.write_lock, call_soon)
+        transaction = WriteTransaction(self._writer)
+        transaction.guard = self._guard
+        self._committer = Committer(transaction, deliver, lock.write_lock, self._checkpointer, call_soon)
         self._checkpointer.start(self._committer.run_between_commits)
         self._closed = False
         self._closing = threading.Lock()
@@ -79,7 +92,7 @@ class SqliteEngine:
         cls, path: Path, *, deliver: Deliver | None = None, call_soon: CallSoon | None = None
     ) -> "SqliteEngine":
         """Lock the data directory `path` and open or create the data file in it."""
-        lock = Lock(WriteLock(), DirectoryLock(path).release)
+        lock = Lock(WriteLock(), DirectoryLock(path).release, [path / DIRECTORY_LOCK])
         return cls._open(path, lock, deliver or run_inline, LocalCommitVersion(), call_soon)
 
     @staticmethod
@@ -104,7 +117,8 @@ class SqliteEngine:
     ) -> "SqliteEngine":
         """Open the data file together with other workers; their parent holds the directory's lock."""
         write_lock = InterprocessWriteLock(path)
-        return cls._open(path, Lock(write_lock, write_lock.close), deliver, commit_version, call_soon)
+        lock = Lock(write_lock, write_lock.close, [path / DIRECTORY_LOCK, path / WRITE_LOCK])
+        return cls._open(path, lock, deliver, commit_version, call_soon)
 
     @classmethod
     def _open(
@@ -222,7 +236,7 @@ class SqliteEngine:
     def _return_reader(self, reader: SnapshotReader) -> None:
         try:
             # A log that is long enough to start over can do so only while no reader has a snapshot of it.
-            reader.end_step(keep_snapshot=self._commit_version.log_pages() < LOG_PAGES_START)
+            reader.end_step(keep_snapshot=self._commit_version.log_pages() < self._log_limits.start // 2)
         except apsw.Error as error:
             reader.close()
             raise translate(error) from error
@@ -233,14 +247,14 @@ class SqliteEngine:
         if self._closed:
             self._close_readers()
 
-    def _release_idle_snapshots(self) -> None:
-        """End the snapshots of readers that no step has used since the last call."""
+    def _release_snapshots(self, all_idle: bool) -> None:
+        """End the snapshots of readers that no step uses now, or of those that none has used since the last call."""
         for _ in range(len(self._idle_readers)):
             try:
                 reader = self._idle_readers.pop(0)
             except IndexError:
                 return
-            if reader.idle:
+            if all_idle or reader.idle:
                 reader.end_snapshot()
             reader.idle = True
             self._idle_readers.append(reader)

@@ -2,7 +2,7 @@
 
 import apsw
 
-from hashrange.storage.errors import Corrupt, StorageError, Unavailable
+from hashrange.storage.errors import Corrupt, DiskFull, StorageError, Unavailable
 
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
 # What a page whose checksum is wrong raises, and one that the file is too short for.
@@ -37,6 +37,8 @@ def translate(error: Exception) -> StorageError:
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, apsw.Error) and is_damage(error):
         return Corrupt(text)
+    if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
+        return DiskFull(text)
     if isinstance(error, _TRANSIENT):
         return Unavailable(text)
     return StorageError(text)

@@ -45,7 +45,6 @@ def open_file(path: Path, *, cache_kib: int) -> apsw.Connection:
 
 def connect(path: str, *, cache_kib: int) -> apsw.Connection:
     """Open a connection with the settings every connection shares."""
-    page_checksums.load()
     connection = apsw.Connection(path, statementcachesize=STATEMENT_CACHE_SIZE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     # Without this SQLite plans by the value bound to a LIMIT, and prepares the statement again whenever it changes.

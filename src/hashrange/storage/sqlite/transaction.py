@@ -13,7 +13,9 @@ import apsw
 from hashrange import logs
 from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
 from hashrange.storage.overlay import Overlay, Writes
+from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan, opened_rows
+from hashrange.storage.sqlite.schema import PAGE_BYTES
 
 log = logs.Log("storage.sqlite")
 
@@ -33,7 +35,17 @@ class WriteTransaction(Overlay):
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
     joined = None
-    __slots__ = ("_connection", "_cursor", "_read", "_savepoint", "_scans", "outage", "rows", "sync_seconds")
+    __slots__ = (
+        "_connection",
+        "_cursor",
+        "_read",
+        "_savepoint",
+        "_scans",
+        "guard",
+        "outage",
+        "rows",
+        "sync_seconds",
+    )
 
     def __init__(self, connection: apsw.Connection) -> None:
         """Take over the one connection that writes."""
@@ -43,9 +55,10 @@ class WriteTransaction(Overlay):
         self._read: dict[bytes, bytes] = {}
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
-        self.rows = 0  # that the last commit wrote
+        self.rows = 0  # that the commit writes
         self.sync_seconds = 0.0  # that the disk took for it
         self.outage = logs.Outage(log, "commit")
+        self.guard: CommitGuard | None = None
 
     # What a step sees.
 
@@ -89,7 +102,9 @@ class WriteTransaction(Overlay):
         self._read.clear()
         beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
         self._cursor.execute(DELETE_RANGE, (start, end if beyond is None else beyond))
-        return self._connection.changes()
+        cleared = self._connection.changes()
+        self.rows += cleared
+        return cleared
 
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Do nothing: reading the file costs no round trip."""
@@ -102,7 +117,7 @@ class WriteTransaction(Overlay):
             self.rollback()
         self._cursor.execute("BEGIN IMMEDIATE")
         self._read.clear()
-        self.pending_bytes = 0
+        self.pending_bytes = self.rows = 0
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
@@ -126,7 +141,6 @@ class WriteTransaction(Overlay):
     def commit(self) -> None:
         """Hand everything accepted to SQLite and return when it is on disk."""
         self._read.clear()
-        self.rows = len(self.accepted)
         self._store(self.accepted)
         if self.accepted_adds:
             adds = [
@@ -136,6 +150,8 @@ class WriteTransaction(Overlay):
             ]
             self._cursor.executemany(ADD, adds)
             self.accepted_adds.clear()
+        if self.guard is not None and self.rows:
+            self.guard.check(self._connection, self.pending_bytes + self.rows * PAGE_BYTES)
         begun = time.monotonic()
         self._cursor.execute("COMMIT")
         self.sync_seconds = time.monotonic() - begun
@@ -169,6 +185,7 @@ class WriteTransaction(Overlay):
     def _store(self, writes: Writes) -> None:
         if not writes:
             return
+        self.rows += len(writes)
         puts = [(key, sealed(key, value)) for key, value in writes.items() if value is not None]
         if puts:
             self._cursor.executemany(PUT, puts)
