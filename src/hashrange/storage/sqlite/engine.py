@@ -19,6 +19,7 @@ from hashrange.storage.sqlite.directory_lock import LOCK_NAME as DIRECTORY_LOCK
 from hashrange.storage.sqlite.directory_lock import DirectoryLock
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.guard import CommitGuard
+from hashrange.storage.sqlite.opening import open_file
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
@@ -82,6 +83,7 @@ class SqliteEngine:
         )
         transaction = WriteTransaction(self._writer)
         transaction.guard = self._guard
+        transaction.log_pages = commit_version.log_pages
         self._committer = Committer(transaction, deliver, lock.write_lock, self._checkpointer, call_soon)
         self._checkpointer.start(self._committer.run_between_commits)
         self._closed = False
@@ -100,7 +102,7 @@ class SqliteEngine:
         """Lock a data directory for workers that will `join`, and create or check the data file for them."""
         lock = DirectoryLock(path)
         try:
-            schema.open_file(schema.data_file(path), cache_kib=CHECKPOINT_CACHE_KIB).close(True)
+            open_file(schema.data_file(path), cache_kib=CHECKPOINT_CACHE_KIB).close(True)
         except BaseException:
             lock.release()
             raise
@@ -118,7 +120,7 @@ class SqliteEngine:
         """Open the data file together with other workers; their parent holds the directory's lock."""
         write_lock = InterprocessWriteLock(path)
         lock = Lock(write_lock, write_lock.close, [path / DIRECTORY_LOCK, path / WRITE_LOCK])
-        return cls._open(path, lock, deliver, commit_version, call_soon)
+        return cls._open(path, lock, deliver, commit_version, call_soon, is_first=False)
 
     @classmethod
     def _open(
@@ -128,10 +130,12 @@ class SqliteEngine:
         deliver: Deliver,
         commit_version: CommitVersion,
         call_soon: CallSoon | None,
+        *,
+        is_first: bool = True,
     ) -> "SqliteEngine":
         try:
             file = schema.data_file(path)
-            writer = schema.open_file(file, cache_kib=WRITER_CACHE_KIB)
+            writer = open_file(file, cache_kib=WRITER_CACHE_KIB, is_first=is_first)
             return cls(file, lock, writer, deliver, commit_version, call_soon)
         except BaseException:
             lock.release()
@@ -231,6 +235,7 @@ class SqliteEngine:
     def _new_reader(self) -> SnapshotReader:
         if self._closed:
             raise Closed("the engine is closed")
+        self._guard.check_files()  # a new connection must not be to another file
         return SnapshotReader(self._connect(READER_CACHE_KIB), checks_pages=self._checks_pages)
 
     def _return_reader(self, reader: SnapshotReader) -> None:

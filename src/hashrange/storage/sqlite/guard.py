@@ -36,7 +36,7 @@ class CommitGuard:
         now = self._now()
         if now < self._next_look:
             return
-        self._check_files()
+        self.check_files()
         volume = os.statvfs(self._file.parent)
         free = volume.f_bavail * volume.f_frsize
         if free >= PLENTY_BYTES:
@@ -48,11 +48,12 @@ class CommitGuard:
     def watch(self) -> None:
         """Look at the files although nothing is committed, for the log."""
         try:
-            self._check_files()
+            self.check_files()
         except Unavailable:
             self._next_look = 0.0
 
-    def _check_files(self) -> None:
+    def check_files(self) -> None:
+        """Raise if a file was removed or replaced."""
         for path, expected in self._ids.items():
             actual = _file_id(path)
             if actual != expected:

@@ -88,7 +88,7 @@ class MemoryEngine:
         self.commits = 0
         self._read_pool = ReadPool(deliver or run_inline)
         self._connection = schema.connect(":memory:", cache_kib=CACHE_KIB)
-        schema.prepare(self._connection, ":memory:")
+        schema.prepare(self._connection, ":memory:", create=True)
         self._transaction = WriteTransaction(self._connection)
         self._idle_readers = [_LockedReader(self._connection)]
         self._lock = threading.RLock()

@@ -6,7 +6,7 @@ writing needs a savepoint, because SQLite itself has to see those writes.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import apsw
 
@@ -15,7 +15,7 @@ from hashrange.storage.checksums import checked_counter, counter_complement, ope
 from hashrange.storage.overlay import Overlay, Writes
 from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan, opened_rows
-from hashrange.storage.sqlite.schema import PAGE_BYTES
+from hashrange.storage.sqlite.schema import GENERATION_MAX, PAGE_BYTES
 
 log = logs.Log("storage.sqlite")
 
@@ -42,6 +42,7 @@ class WriteTransaction(Overlay):
         "_savepoint",
         "_scans",
         "guard",
+        "log_pages",
         "outage",
         "rows",
         "sync_seconds",
@@ -59,6 +60,7 @@ class WriteTransaction(Overlay):
         self.sync_seconds = 0.0  # that the disk took for it
         self.outage = logs.Outage(log, "commit")
         self.guard: CommitGuard | None = None
+        self.log_pages: Callable[[], int] | None = None  # of the log that the commit goes to
 
     # What a step sees.
 
@@ -152,11 +154,18 @@ class WriteTransaction(Overlay):
             self.accepted_adds.clear()
         if self.guard is not None and self.rows:
             self.guard.check(self._connection, self.pending_bytes + self.rows * PAGE_BYTES)
+        if self.log_pages is not None and self.rows and not self.log_pages():
+            self._begin_log()
         begun = time.monotonic()
         self._cursor.execute("COMMIT")
         self.sync_seconds = time.monotonic() - begun
         if self.rows and self.outage.lasts:
             self.outage.over()
+
+    def _begin_log(self) -> None:
+        """Number the log's round, on the file's first page: so a log is known to be this file's."""
+        generation: int = self._cursor.execute("PRAGMA user_version").get
+        self._cursor.execute(f"PRAGMA user_version = {(generation + 1) % GENERATION_MAX}")
 
     def rollback(self) -> None:
         """Forget the whole commit, as after a fault."""
