@@ -46,6 +46,10 @@ class DamagedRow(Corrupt):
         return f"wrong checksum: {layout.describe(self.key)}"
 
 
+class NotChecked(StorageError):
+    """A verification could not look at something; the message says at what, and why."""
+
+
 class OpenError(StorageError):
     """The engine cannot be opened; the message is meant for the person at the terminal."""
 

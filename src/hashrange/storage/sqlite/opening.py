@@ -46,7 +46,7 @@ def _open(path: Path, cache_kib: int, *, is_first: bool) -> apsw.Connection:
     try:
         page_checksums.check_kept(connection, path)
         if is_first:
-            _check_log(connection, path)
+            check_log(connection, path)
         schema.prepare(connection, str(path))
     except apsw.Error as error:
         connection.close(True)
@@ -116,7 +116,7 @@ def _log_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
-def _check_log(connection: apsw.Connection, path: Path) -> None:
+def check_log(connection: apsw.Connection, path: Path) -> None:
     """Refuse a log that lost commits or is another file's, and a file that lost pages which the log does not have."""
     found = log_file.read_log(_log_of(path))
     readable = 0
