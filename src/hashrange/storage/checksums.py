@@ -1,4 +1,4 @@
-"""The checksum of every stored row: CRC-32 over key and value, in the last four bytes of what is stored.
+"""The checksum of every stored row: CRC-32 over key and value, in the first four bytes of what is stored.
 
 Because the key is part of it, a row that was moved to another key or table does not pass either. The document of record
 is docs/design/011-checksums-and-log.md.
@@ -9,20 +9,19 @@ from zlib_ng.zlib_ng import crc32
 from hashrange.storage.errors import DamagedRow
 
 CHECKSUM_BYTES = 4
-# A CRC-32 over data and the CRC-32 of that data (little-endian) is this number, whatever the data is.
-RESIDUE = 0x2144DF1C
 
 
 def sealed(key: bytes, value: bytes) -> bytes:
     """The stored form of a value."""
-    return value + crc32(value, crc32(key)).to_bytes(4, "little")
+    return crc32(value, crc32(key)).to_bytes(4, "big") + value
 
 
 def opened(key: bytes, stored: bytes) -> bytes:
     """The value of a stored form; raises if one of the two has changed since it was sealed."""
-    if crc32(stored, crc32(key)) != RESIDUE:
+    value = stored[4:]
+    if crc32(value, crc32(key)) != int.from_bytes(stored[:4], "big") or len(stored) < CHECKSUM_BYTES:
         raise DamagedRow(key)
-    return stored[:-4]
+    return value
 
 
 def counter_complement(key: bytes, number: int) -> int:

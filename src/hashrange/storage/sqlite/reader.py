@@ -19,8 +19,8 @@ SCAN_REVERSE = "SELECT k, v FROM rows WHERE k >= ? AND k < ? ORDER BY k DESC LIM
 # SQLite joins rows in a fraction of the time that making Python objects of them takes.
 _JOINED = """
 SELECT count(*), {last}(k),
-  CAST(group_concat(substr(v, 1, ?3), '') AS BLOB),
-  CAST(group_concat(substr(v, ?3 + 1, octet_length(v) - ?3 - {checksum}), ',') AS BLOB)
+  CAST(group_concat(substr(v, {checksum} + 1, ?3), '') AS BLOB),
+  CAST(group_concat(substr(v, {checksum} + 1 + ?3), ',') AS BLOB)
 FROM (SELECT k, v FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4)
 """
 JOINED = _JOINED.format(last="max", order="", checksum=CHECKSUM_BYTES)
