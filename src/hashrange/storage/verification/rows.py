@@ -13,7 +13,7 @@ from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import catalogue, layout, store, token_rows
 from hashrange.storage.engine import Reader
-from hashrange.storage.errors import Corrupt
+from hashrange.storage.errors import DamagedRow
 from hashrange.storage.verification.report import Problem
 from hashrange.storage.verification.tables import Tables, find_index
 
@@ -25,6 +25,8 @@ def problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> Ite
     """Check one row whose checksum is right."""
     try:
         yield from _problems_of(reader, tables, key, value)
+    except DamagedRow:
+        return  # another row, which is reported when the walk gets there
     except UNREADABLE as error:
         yield Problem("unreadable value", tables.name(key), f"{type(error).__name__}: {error}")
 
@@ -107,11 +109,7 @@ def _entry_of(
     if entry is None:
         return
     row = layout.rows_prefix(table.number, index.slot) + entry.key
-    try:
-        stored = reader.get(row)
-    except Corrupt:
-        return  # reported when the walk gets there
-    if stored is None:
+    if reader.get(row) is None:
         yield Problem("missing index entry", tables.name(row), f"of the item with key {base_key.hex()}")
 
 
@@ -123,10 +121,7 @@ def _index_entry(
         return  # nothing is written to it any more
     entry = Entry(key[layout.ROWS_PREFIX_BYTES :], items.decode(value), items.stored_size(value))
     base_key = primary_key.of_key(table, primary_key.key_of(table, entry.item))
-    try:
-        base = reader.get(store.row_key(table, base_key))
-    except Corrupt:
-        return
+    base = reader.get(store.row_key(table, base_key))
     expected = None if base is None else indexes.entry(table, index, StoredItem(base).item, base_key)
     if expected is None:
         yield Problem("extra index entry", tables.name(key), f"there is no such item: {base_key.hex()}")
