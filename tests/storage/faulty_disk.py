@@ -15,9 +15,9 @@ REAL = "unix"
 class FaultyDisk(apsw.VFS):
     """Passes everything on, counts writes, syncs and truncations, and lets a test refuse some of them.
 
-    Reads are counted only if asked for. It is the default VFS while it exists, so the engine under test needs to know nothing of it. It also
-    keeps, for each file, the bytes as they were when the file was last synced: what is sure to be there
-    after the power goes.
+    Reads are counted only if asked for. It is the default VFS while it exists, so the engine under test needs to know
+    nothing of it. It also keeps, for each file, the bytes as they were when the file was last synced: what is sure to
+    be there after the power goes.
     """
 
     def __init__(self, shadow: Path) -> None:

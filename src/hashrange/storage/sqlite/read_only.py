@@ -1,6 +1,7 @@
 """A data directory that is only read, for `hashrange verify`: alone, or beside a running server."""
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar, cast
@@ -10,6 +11,7 @@ import apsw
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import Locked, NotChecked, OpenError
 from hashrange.storage.sqlite import page_checksums, schema
+from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START
 from hashrange.storage.sqlite.directory_lock import DirectoryLock
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.opening import check_log
@@ -20,6 +22,7 @@ T = TypeVar("T")
 CACHE_KIB = 16 * 1024
 STRUCTURE_PROBLEMS_MAX = 100
 _PROGRESS_STEPS = 100_000  # of SQLite's machine, between two looks at the log
+_LOG_PAGES = slice(16, 20)  # in the header of the log's index, in the machine's own byte order
 
 
 class ReadOnlyStore:
@@ -73,13 +76,9 @@ class ReadOnlyStore:
     def structure_problems(self) -> Iterator[str]:
         """What SQLite's own check finds."""
         connection = self._connect()
-        log = self._file.with_name(self._file.name + "-wal")
         if self.is_live:
             # The check has one snapshot from beginning to end, which keeps the log of a busy server from starting over.
-            def is_log_long() -> bool:
-                return log.exists() and log.stat().st_size > 2 * schema.LOG_FILE_BYTES
-
-            connection.set_progress_handler(is_log_long, _PROGRESS_STEPS)
+            connection.set_progress_handler(self._is_log_long, _PROGRESS_STEPS)
         try:
             rows = connection.execute(f"PRAGMA integrity_check({STRUCTURE_PROBLEMS_MAX})").fetchall()
             yield from (str(row[0]) for row in rows if row[0] != "ok")
@@ -89,6 +88,12 @@ class ReadOnlyStore:
             yield str(translate(error))
         finally:
             connection.close(True)
+
+    def _is_log_long(self) -> bool:
+        """Whether the log is due to start over; its length is in its index."""
+        with self._file.with_name(self._file.name + "-shm").open("rb") as index:
+            header = index.read(_LOG_PAGES.stop)
+        return int.from_bytes(header[_LOG_PAGES], sys.byteorder) >= LOG_PAGES_START
 
     def close(self) -> None:
         """Close the file and release the directory."""
