@@ -6,12 +6,19 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from hashrange import __version__, config, logs, migrate, server, verify
 from hashrange.config import SettingInvalid, Settings
+from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
+from hashrange.wire.browsers import binds_loopback
 
 _EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - named, not bound
+_EXPOSED = (
+    "other machines can connect, and requests are not authenticated: "
+    "whoever reaches the port can read, change and delete everything"
+)
 
 log = logs.Log("server")
 
@@ -19,15 +26,21 @@ log = logs.Log("server")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; give the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    hide_arguments(words)
     options = _parser().parse_args(words)
     status: int = options.run(options)
     return status
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages quote what was typed, but no password."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(masked(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="hashrange", description="A durable, faithful, self-hosted DynamoDB."
-    )
+    parser = _Parser(prog="hashrange", description="A durable, faithful, self-hosted DynamoDB.")
     parser.add_argument("--version", action="version", version=f"hashrange {__version__}")
     parser.set_defaults(run=lambda _: _print_help(parser))
     commands = parser.add_subparsers(metavar="COMMAND")
@@ -60,6 +73,8 @@ def _serve(options: argparse.Namespace) -> int:
     logs.configure(level=settings.log_level, form=settings.log_format)
 
     def started(engine: str, port: int) -> None:
+        if not binds_loopback(settings.host):
+            log.warning("server.exposed", host=settings.host, port=port, reason=_EXPOSED)
         if settings.log_format == "json":
             log.info("server.started", endpoint=_endpoint(settings, port), engine=engine)
         else:
@@ -78,6 +93,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
     endpoint = _endpoint(settings, port)
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
     flags = f"--region {settings.region} --endpoint-url {endpoint}"
+    warning = () if binds_loopback(settings.host) else (f"  WARNING   {_EXPOSED}",)
     return "\n".join(
         (
             f"Hashrange {__version__}",
@@ -85,6 +101,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  engine    {engine}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
+            *warning,
         )
     )
 

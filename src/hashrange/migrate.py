@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hashrange import ids
-from hashrange.config import without_password
+from hashrange.passwords import masked
 from hashrange.storage.copying import Copyable, copy
 from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.leases import TERM_SECONDS, Lease
@@ -72,7 +72,7 @@ def is_postgres(place: str) -> bool:
     if place.startswith(_POSTGRES_URLS):
         return True
     if "://" in place:
-        shown = without_password(place)
+        shown = masked(place)
         raise OpenError(f"{shown} is neither a directory nor a URL that begins with postgresql://")
     return False
 

@@ -50,6 +50,10 @@ class NotChecked(StorageError):
     """A verification could not look at something; the message says at what, and why."""
 
 
+class Replaced(StorageError):
+    """The data is not what this server has opened any more: it has gone back in time, or is other data altogether."""
+
+
 class OpenError(StorageError):
     """The engine cannot be opened; the message is meant for the person at the terminal."""
 

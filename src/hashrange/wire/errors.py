@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from hashrange import logs
-from hashrange.api.errors import DAMAGED, INTERNAL, ApiError, as_api_error, too_large
+from hashrange.api.errors import DAMAGED, INTERNAL, ApiError, as_api_error
 from hashrange.storage.errors import StorageError
 from hashrange.wire import outages
 from hashrange.wire.codec import Form
@@ -18,6 +18,7 @@ _PREFIXES = {
         (
             "AccessDeniedException",
             "IncompleteSignatureException",
+            "InternalFailure",
             "InvalidSignatureException",
             "MissingAuthenticationTokenException",
             "RequestEntityTooLargeException",
@@ -39,16 +40,6 @@ _CAPITAL_MESSAGE = frozenset(
         "TransactionInProgressException",
     }
 )
-_REFUSALS = {
-    400: ApiError("BadRequestException", "The request is not valid HTTP"),
-    408: ApiError("RequestTimeoutException", "The request took too long to arrive", status=408),
-    413: too_large(),
-    417: ApiError("ExpectationFailedException", "The expectation cannot be met", status=417),
-    431: ApiError("RequestHeaderFieldsTooLargeException", "Request headers are too large", status=431),
-    500: INTERNAL,
-    503: ApiError("ServiceUnavailableException", "The server is too busy", status=503),
-}
-
 log = logs.Log("wire")
 
 
@@ -74,14 +65,11 @@ def render(
     return head, body
 
 
-def refusal(status: int) -> ApiError:
-    """Give the error for a request that HTTP itself rules out."""
-    return _REFUSALS[status]
-
-
 def _body(error: ApiError, namespace: str) -> bytes:
     members: dict[str, Any] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
     if error.message is not None:
-        members["Message" if error.code in _CAPITAL_MESSAGE else "message"] = error.message
+        # A failed condition has a capital only where the item stands beside the message (measured).
+        capital = error.code in _CAPITAL_MESSAGE or "Item" in error.fields
+        members["Message" if capital else "message"] = error.message
     members.update(error.fields)
     return orjson.dumps(members)

@@ -11,7 +11,7 @@ from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.results import Result
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
-from hashrange.wire import codec, errors, outages
+from hashrange.wire import codec, compression, errors, outages
 from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
 from hashrange.wire.identity import Callers
@@ -116,13 +116,7 @@ class JsonEndpoint:
         exchange.send(*errors.render(error, form, request_id))
 
     def _unpacked(self, headers: Mapping[bytes, bytes], body: bytes | bytearray) -> bytes | bytearray:
-        match headers[b"Content-Encoding"].lower():
-            case b"gzip":
-                return codec.gunzip(body, self._body_bytes_max)
-            case b"identity" | b"":
-                return body
-            case _:
-                raise ApiError("SerializationException", None)
+        return compression.unpacked(headers[b"Content-Encoding"], body, self._body_bytes_max)
 
 
 def _unusual_form(forms: Mapping[bytes, Form], headers: Mapping[bytes, bytes]) -> Form | None:

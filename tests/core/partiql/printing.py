@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hashrange.core.expressions import resolved
 from hashrange.core.expressions.resolved import Literal, Parameter, Path, Size
 from hashrange.core.partiql import syntax
-
-_RESERVED = {"select", "from", "where", "set", "and", "or", "not", "in", "is", "null", "true", "order", "by"}
+from hashrange.core.partiql.keywords import KEYWORDS
 
 
 def statement_text(statement: syntax.Statement) -> str:
@@ -21,8 +20,6 @@ def statement_text(statement: syntax.Statement) -> str:
             return (
                 f"SELECT {shown} FROM {_target(target)}{_where(where)}{' ORDER BY ' + terms if terms else ''}"
             )
-        case syntax.Insert(target, Parameter()):
-            return f"INSERT INTO {_target(target)} VALUE ?"
         case syntax.Insert(target, tuple(fields)):
             shown = ", ".join(f"{_text(name)}: {operand_text(value)}" for name, value in fields)
             return f"INSERT INTO {_target(target)} VALUE {{{shown}}}"
@@ -84,6 +81,10 @@ def condition_text(node: resolved.Node) -> str:
             return f"({' OR '.join(map(condition_text, conditions))})"
         case resolved.Not(inner):
             return f"NOT {condition_text(inner)}"
+        case resolved.Equivalent(inner, (other,)):
+            return f"({condition_text(inner)}) = {_term_text(other)}"
+        case resolved.Equivalent(inner, others):
+            return f"({condition_text(inner)}) IN [{', '.join(map(_term_text, others))}]"
         case resolved.Compare(comparator, left, right):
             return f"{operand_text(left)} {comparator} {operand_text(right)}"
         case resolved.Between(operand, lower, upper):
@@ -102,6 +103,10 @@ def condition_text(node: resolved.Node) -> str:
             return f"contains({operand_text(operand)}, {operand_text(member)})"
         case _:
             assert_never(node)
+
+
+def _term_text(term: resolved.Node | resolved.Operand) -> str:
+    return operand_text(term) if isinstance(term, resolved.Operand) else f"({condition_text(term)})"
 
 
 def operand_text(operand: resolved.Operand) -> str:
@@ -126,7 +131,7 @@ def path_text(path: Path) -> str:
 
 
 def name_text(name: str) -> str:
-    plain = name.isascii() and name.isidentifier() and name.lower() not in _RESERVED
+    plain = name.isascii() and name.isidentifier() and name.upper() not in KEYWORDS
     return name if plain else '"' + name.replace('"', '""') + '"'
 
 
@@ -194,7 +199,7 @@ def _values(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
         case 5:
             return {"L": draw(st.lists(_values(depth - 1), max_size=3))}
         case _:
-            return {"M": draw(st.dictionaries(_texts, _values(depth - 1), max_size=3))}
+            return {"M": draw(st.dictionaries(_texts.filter(bool), _values(depth - 1), max_size=3))}
 
 
 @st.composite

@@ -63,8 +63,7 @@ def _table_record(reader: Reader, tables: Tables, key: bytes, value: bytes) -> I
         yield Problem("misplaced row", layout.describe(key), f"it is the record of table {table.name}")
     if tables.by_number.get(table.number, table) != table:
         yield Problem("table number used twice", f"table {table.name} ({table.region})", f"{table.number}")
-    version = reader.get(layout.version_key(table.number))
-    if version is None or int.from_bytes(version, "big") != table.version:
+    if reader.get(layout.version_key(table.number)) != table.stamp:
         yield Problem("wrong version", f"table {table.name} ({table.region})", "its writes would be refused")
     if table.number > reader.counter(layout.TABLE_NUMBER):
         place = f"table {table.name} ({table.region})"

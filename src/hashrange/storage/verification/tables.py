@@ -13,7 +13,7 @@ from hashrange.storage.errors import Corrupt
 class Tables(msgspec.Struct, frozen=True):
     """All table records, and the prefixes of rows that a job is about to clear."""
 
-    epoch: int
+    epoch: bytes  # changes with every change of a record
     by_number: dict[int, Table]
     garbage: tuple[bytes, ...]
 
@@ -41,7 +41,7 @@ class Tables(msgspec.Struct, frozen=True):
         return key.startswith(self.garbage)
 
 
-NO_TABLES = Tables(0, {}, ())
+NO_TABLES = Tables(b"", {}, ())
 
 
 def find_index(table: Table, slot: int) -> Index | None:
@@ -66,11 +66,11 @@ def read_tables(reader: Reader, known: Tables | None) -> Tables:
     return Tables(epoch, {table.number: table for table in tables}, garbage)
 
 
-def _epoch(reader: Reader) -> int:
+def _epoch(reader: Reader) -> bytes:
     try:
         return catalogue.stored_epoch(reader)
     except Corrupt:
-        return 0
+        return b""
 
 
 def _keys(reader: Reader, prefix: bytes) -> list[bytes]:
