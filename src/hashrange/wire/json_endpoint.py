@@ -11,7 +11,7 @@ from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.results import Result
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
-from hashrange.wire import codec, compression, errors
+from hashrange.wire import codec, compression, errors, outages
 from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
 from hashrange.wire.identity import Callers
@@ -52,8 +52,13 @@ class _JsonCall(Call, gc=False):
                 raise error  # noqa: TRY301 - one way out for both kinds of error
             body = self.target.render(self.request, result)
         except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
-            self.exchange.send(*errors.render(problem, self.form, self.request_id, self.target.namespace))
+            target = self.target
+            self.exchange.send(
+                *errors.render(problem, self.form, self.request_id, target.namespace, target.operation.name)
+            )
         else:
+            if outages.ongoing and self.target.operation.name in outages.ongoing:
+                outages.end(self.target.operation.name)
             head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
             self.exchange.send(head, body)
 
