@@ -6,9 +6,11 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from hashrange import __version__, config, logs, migrate, server
 from hashrange.config import SettingInvalid, Settings
+from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
 
 _EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - named, not bound
@@ -19,15 +21,21 @@ log = logs.Log("server")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; give the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    hide_arguments(words)
     options = _parser().parse_args(words)
     status: int = options.run(options)
     return status
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages quote what was typed, but no password."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(masked(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="hashrange", description="A durable, faithful, self-hosted DynamoDB."
-    )
+    parser = _Parser(prog="hashrange", description="A durable, faithful, self-hosted DynamoDB.")
     parser.add_argument("--version", action="version", version=f"hashrange {__version__}")
     parser.set_defaults(run=lambda _: _print_help(parser))
     commands = parser.add_subparsers(metavar="COMMAND")

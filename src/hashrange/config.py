@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hashrange import logs
+from hashrange.passwords import masked
 
 ENVIRONMENT_PREFIX = "HASHRANGE_"
 _REGION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -136,11 +137,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
             )
 
 
-def without_password(text: str) -> str:
-    """A setting as it may be shown and logged: without what may be a URL's password."""
-    return re.sub(r"://([^:/]*):.*@", r"://\1:***@", text)
-
-
 def environment_variable(name: str) -> str:
     """Name the environment variable of a setting."""
     return ENVIRONMENT_PREFIX + name.upper()
@@ -160,7 +156,7 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         try:
             values[setting.name] = setting.metadata["parse"](text)
         except ValueError as error:
-            raise SettingInvalid(f"{label}: {without_password(text)!r} is not valid: {error}") from None
+            raise SettingInvalid(f"{label}: {masked(text)!r} is not valid: {error}") from None
     settings = Settings(**values)
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from hashrange import ids
-from hashrange.config import without_password
+from hashrange.passwords import masked
 from hashrange.storage.copying import Copyable, copy
 from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.leases import TERM_SECONDS, Lease
@@ -63,7 +63,7 @@ def _open(place: str, *, is_source: bool) -> Copyable:
             raise OpenError("this needs PostgreSQL's driver: pip install 'hashrange[postgres]'") from error
         return PostgresEngine.open(place, create=not is_source)
     if "://" in place:
-        shown = without_password(place)
+        shown = masked(place)
         raise OpenError(f"{shown} is neither a directory nor a URL that begins with postgresql://")
     if is_source and not data_file(Path(place)).exists():
         raise OpenError(f"there is no data in {place}")

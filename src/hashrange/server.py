@@ -67,7 +67,8 @@ class Server:
         self._settings = settings
         self._worker = worker
         self._adopting: set[asyncio.Task[None]] = set()
-        self._clock = clock or SystemClock()
+        self._clock: Clock = clock or SystemClock()
+        self._is_clock_given = clock is not None
         self._engine: Engine | None = None
         self._listener: Listener | None = None
         self._supervisor: Supervisor | None = None
@@ -77,8 +78,11 @@ class Server:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
         deliver = _deliver_to(asyncio.get_running_loop())
-        engine = self._engine = _open_engine(settings, deliver, self._worker)
+        engine, clock = _open_engine(settings, deliver, self._worker)
+        self._engine = engine
         background = self._background = Background(deliver)
+        if not self._is_clock_given:
+            self._clock = clock
         refuse_unfinished(engine)
         own_changes = self._worker is not None and not engine.shared
         catalogue = Catalogue(
@@ -232,9 +236,15 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         await server.stop()
 
 
-def _open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
+def _open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> tuple[Engine, Clock]:
+    """Open the engine; gives also the clock that goes with it: servers that share a database share its time."""
     if settings.engine != "sqlite":
-        return _open_postgres(settings, deliver)
+        shared = _open_postgres(settings, deliver)
+        return shared, shared.clock
+    return _open_sqlite(settings, deliver, worker), SystemClock()
+
+
+def _open_sqlite(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
     if settings.in_memory:
         return MemoryEngine(deliver=deliver)
     call_soon = asyncio.get_running_loop().call_soon
@@ -255,7 +265,7 @@ def _postgres() -> "type[PostgresEngine]":
     return PostgresEngine
 
 
-def _open_postgres(settings: Settings, deliver: Deliver) -> Engine:
+def _open_postgres(settings: Settings, deliver: Deliver) -> "PostgresEngine":
     return _postgres().open(
         settings.engine,
         deliver=deliver,

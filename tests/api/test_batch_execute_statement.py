@@ -102,7 +102,7 @@ def test_each_failure_is_its_own(songs: Statements, pk: str) -> None:
         "DELETE FROM {t} WHERE pk = 'x'",
         {"Statement": f"UPDATE {{t}} SET a = ? {where(pk, '3')}", "Parameters": [{"SS": []}]},
         {"Statement": f"UPDATE {{t}} SET a = ? {where(pk, '4')}", "Parameters": [{"S": "a"}, {"S": "b"}]},
-        f"UPDATE {{t}} SET no.path = 1 {where(pk)} AND flag = 'f1' AND attribute_exists(pk)".replace(
+        f"UPDATE {{t}} SET none.path = 1 {where(pk)} AND flag = 'f1' AND attribute_exists(pk)".replace(
             where(pk), where(pk, "5")
         ),
         f"DELETE FROM {{t}} {where(pk, '6')} RETURNING ALL NEW *",
@@ -128,7 +128,7 @@ def test_each_failure_is_its_own(songs: Statements, pk: str) -> None:
 
 
 def test_a_rule_broken_by_the_stored_item_names_the_table(songs: Statements, pk: str) -> None:
-    (response,) = batch(songs, f"UPDATE {{t}} SET no.path = 1 {where(pk)}")["Responses"]
+    (response,) = batch(songs, f"UPDATE {{t}} SET none.path = 1 {where(pk)}")["Responses"]
     assert response["Error"]["Code"] == "ValidationError"
     assert response["TableName"] == songs.table
 

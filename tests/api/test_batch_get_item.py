@@ -77,13 +77,22 @@ def test_duplicates_are_found_before_the_table(client: Any) -> None:
     assert message == "Provided list of item keys contains duplicates"
 
 
-@pytest.mark.parametrize("asked", [None, {}])
-def test_nothing_asked(raw: Any, asked: Any) -> None:
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (None, "The requestItems parameter is required for BatchGetItem"),
+        (
+            {},
+            (
+                "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: Member must have "
+                "length greater than or equal to 1"
+            ),
+        ),
+    ],
+)
+def test_nothing_asked(raw: Any, asked: Any, message: str) -> None:
     answer = raw("BatchGetItem", {"RequestItems": asked})
-    assert (answer.error, answer.body["message"]) == (
-        "ValidationException",
-        "The requestItems parameter is required for BatchGetItem",
-    )
+    assert (answer.error, answer.body["message"]) == ("ValidationException", message)
 
 
 @pytest.mark.parametrize(
@@ -138,13 +147,20 @@ def test_tables_may_not_mix_the_styles_either(client: Any, hash_table: str, rang
     )
 
 
-def test_a_malformed_table_name(client: Any) -> None:
-    message = invalid(client.batch_get_item, RequestItems={"b!": {"Keys": [{"pk": {"S": "a"}}]}})
+@pytest.mark.parametrize("name", ["b!", "ab", "a" * 256])
+def test_a_malformed_table_name(client: Any, name: str) -> None:
+    wanted = {name: {"Keys": [{"pk": {"S": "a"}}]}}
+    error = (
+        f'Value \'{{"{name}":{{"Keys":[{{"pk":{{"S":"a"}}}}]}}}}\' at \'requestItems\' failed to satisfy constraint: '
+        "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member must have "
+        "length greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"
+    )
+    message = invalid(client.batch_get_item, RequestItems=wanted)
+    assert message == f"1 validation error detected: {error}"
+    message = invalid(client.batch_get_item, RequestItems=wanted, ReturnConsumedCapacity="X")
     assert message == (
-        '1 validation error detected: Value \'{"b!":{"Keys":[{"pk":{"S":"a"}}]}}\' at \'requestItems\' failed to '
-        "satisfy constraint: Map keys must satisfy constraint: [Member must have length less than or equal to 255, "
-        "Member must have length greater than or equal to 1, Member must satisfy regular expression pattern: "
-        "[a-zA-Z0-9_.-]+]"
+        f"2 validation errors detected: {error}; Value 'X' at 'returnConsumedCapacity' failed to satisfy constraint: "
+        "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
     )
 
 

@@ -132,8 +132,25 @@ def test_a_malformed_table_name(client: Any) -> None:
     assert message == (
         "1 validation error detected: Value '{b!=[WriteRequest(deleteRequest=DeleteRequest(key={pk=AttributeValue("
         "s=a)}))]}' at 'requestItems' failed to satisfy constraint: Map keys must satisfy constraint: [Member must "
-        "have length less than or equal to 255, Member must have length greater than or equal to 1, Member must "
+        "have length less than or equal to 255, Member must have length greater than or equal to 3, Member must "
         "satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"
+    )
+
+
+def test_bad_enumerations_are_reported_without_a_bad_table_name(client: Any) -> None:
+    capacity = (
+        "Value 'X' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: "
+        "[INDEXES, TOTAL, NONE]"
+    )
+    metrics = (
+        "Value 'Y' at 'returnItemCollectionMetrics' failed to satisfy constraint: Member must satisfy enum value set: "
+        "[SIZE, NONE]"
+    )
+    request: dict[str, Any] = {"RequestItems": {"b!": [delete(KEY)]}, "ReturnConsumedCapacity": "X"}
+    assert invalid(client.batch_write_item, **request) == f"1 validation error detected: {capacity}"
+    request["ReturnItemCollectionMetrics"] = "Y"
+    assert (
+        invalid(client.batch_write_item, **request) == f"2 validation errors detected: {capacity}; {metrics}"
     )
 
 

@@ -415,3 +415,28 @@ def test_wrong_types(raw: Any) -> None:
         "SerializationException",
         "Unexpected value type in payload",
     )
+
+
+def test_units_may_be_text_where_all_else_is_there(raw: Any, client: Any) -> None:
+    """The forms of graphical clients send them so; the service refuses it."""
+    name = unique("units")
+    units = {"ReadCapacityUnits": "5", "WriteCapacityUnits": "7"}
+    request: dict[str, Any] = {
+        "TableName": name,
+        "KeySchema": key_schema("pk"),
+        "AttributeDefinitions": definitions(pk="S"),
+        "ProvisionedThroughput": units,
+    }
+    assert raw("CreateTable", request).status == 200
+    shown = client.describe_table(TableName=name)["Table"]["ProvisionedThroughput"]
+    assert (shown["ReadCapacityUnits"], shown["WriteCapacityUnits"]) == (5, 7)
+    for text in ("", "5.0", "-5", "five", "\u0665", "1" * 19):
+        answer = raw(
+            "CreateTable", {**request, "ProvisionedThroughput": {**units, "ReadCapacityUnits": text}}
+        )
+        assert answer.body["Message"] == "STRING_VALUE cannot be converted to Long"
+    for missing in ("TableName", "KeySchema", "AttributeDefinitions"):
+        part = {member: value for member, value in request.items() if member != missing}
+        assert raw("CreateTable", part).body["Message"] == "STRING_VALUE cannot be converted to Long"
+    answer = raw("UpdateTable", {"TableName": name, "ProvisionedThroughput": units})
+    assert answer.body["Message"] == "STRING_VALUE cannot be converted to Long"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from item_tables import index, invalid, make_table
+from item_tables import definitions, index, invalid, key_schema, make_table, unique
 from new_tables import UNITS, WRONG, request
 
 
@@ -23,12 +23,12 @@ from new_tables import UNITS, WRONG, request
             index("loc", "p", "y"),
             (
                 "Some index key attributes are not defined in AttributeDefinitions. Keys: [p, y], "
-                "AttributeDefinitions: [p, s, x]"
+                "AttributeDefinitions: [p, x, s]"
             ),
         ),
         (
             index("loc", "p", "s"),
-            "Some AttributeDefinitions are not used. AttributeDefinitions: [p, s, x], keys used: [p, s]",
+            "Some AttributeDefinitions are not used. AttributeDefinitions: [p, x, s], keys used: [p, s]",
         ),
         (
             {**index("loc", "p", "x"), "Projection": {}},
@@ -190,3 +190,52 @@ def test_throughput_of_indexes(
 ) -> None:
     asked = request("p", GlobalSecondaryIndexes=[index("glo", "p") | spec], **options)
     assert invalid(client.create_table, **asked) == WRONG + message
+
+
+UNUSED = WRONG + "Some AttributeDefinitions are not used. "
+UNDEFINED = WRONG + "Some index key attributes are not defined in AttributeDefinitions. "
+
+
+@pytest.mark.parametrize(
+    ("defined", "keys", "message"),
+    [
+        (
+            "PK h a unused",
+            ["h a"],
+            UNUSED + "AttributeDefinitions: [h, a, unused, PK], keys used: [a, h, PK]",
+        ),
+        (
+            "PK a b c d u1",
+            ["a b", "c d"],
+            UNUSED + "AttributeDefinitions: [a, b, PK, c, d, u1], keys used: [a, b, c, d, PK]",
+        ),
+        (
+            "PK a b c d u1 u2",
+            ["a b", "c d"],
+            UNUSED + "AttributeDefinitions: [a, b, c, d, PK, u1, u2], keys used: [a, b, c, d, PK]",
+        ),
+        ("PK h a", ["h a zz"], UNDEFINED + "Keys: [h, zz, a], AttributeDefinitions: [h, a, PK]"),
+        ("PK a c", ["a b", "c z"], UNDEFINED + "Keys: [a, b], AttributeDefinitions: [a, PK, c]"),
+        ("PK a b c", ["a b", "c z"], UNDEFINED + "Keys: [z, c], AttributeDefinitions: [a, b, PK, c]"),
+        ("PK w x y", ["w x y q"], UNDEFINED + "Keys: [x, y, q, w], AttributeDefinitions: [x, y, PK, w]"),
+        ("PK a", ["a m n"], "Invalid KeySchema: Some index key attribute have no definition"),
+        ("PK a spare", ["a b"], UNDEFINED + "Keys: [a, b], AttributeDefinitions: [a, PK, spare]"),
+    ],
+)
+def test_names_are_listed_in_the_order_of_java_s_hash_tables(
+    client: Any, defined: str, keys: list[str], message: str
+) -> None:
+    indexes = []
+    for number, names in enumerate(keys):
+        first, *rest = names.split()
+        schema = key_schema(first) + [{"AttributeName": name, "KeyType": "RANGE"} for name in rest]
+        indexes.append({**index(f"index{number}", first), "KeySchema": schema})
+    found = invalid(
+        client.create_table,
+        TableName=unique("table"),
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=key_schema("PK"),
+        AttributeDefinitions=definitions(**dict.fromkeys(defined.split(), "S")),
+        GlobalSecondaryIndexes=indexes,
+    )
+    assert found == message

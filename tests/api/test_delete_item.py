@@ -77,7 +77,7 @@ def test_a_condition_on_a_missing_item_can_fail(client: Any, hash_table: str) ->
     [
         (
             {"ExpressionAttributeValues": {":a": {"S": "a"}}},
-            "ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null",
+            "ExpressionAttributeValues can only be specified when using expressions",
         ),
         (
             {"ConditionExpression": "attribute_exists(a)", "ExpressionAttributeNames": {"#b": "b"}},

@@ -166,7 +166,10 @@ def test_keys_of_several_attributes_are_not_for_statements(keys: list[tuple[str,
     service.settle()
     assert service.refused("ExecuteStatement", Statement="SELECT * FROM songs.wide WHERE g = 'x'") == (
         "ValidationException",
-        VALUES + "Multi-attribute keys are not supported in PartiQL. IndexName: wide",
+        (
+            "PartiQL statements cannot be executed on tables with multi-attribute HASH keys "
+            "or multi-attribute RANGE keys."
+        ),
     )
 
 

@@ -96,10 +96,10 @@ def test_insert_is_not_an_upsert(songs: Statements, pk: str) -> None:
             "{'pk': '', 'sk': '1'}",
             EMPTY_KEY,
         ),
-        ("{'pk': 'x', 'sk': '1', '': 1}", "Empty attribute name"),
+        ("{'pk': 'x', 'sk': '1', '': 1}", "Path component cannot be an empty string"),
         ("{'pk': 'x', 'sk': '1', 's': <<>>}", "Empty bags are not supported"),
         (
-            "{'pk': 'x', 'sk': '1', 's': <<true>>}",
+            "{'pk': 'x', 'sk': '1', 's': <<1, true>>}",
             "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags",
         ),
         (
@@ -158,7 +158,7 @@ def test_parameters_may_be_too_deep_for_where_they_land(songs: Statements, pk: s
         ("SET n=n-1", "n", {"N": "4"}),
         ("SET n = n - - 2", "n", {"N": "7"}),
         ("SET n = 10 - n", "n", {"N": "5"}),
-        ("SET new = flag", "new", {"S": "x"}),
+        ("SET fresh = flag", "fresh", {"S": "x"}),
         (
             "SET m.y = [2020, 'text', 2.4]",
             "m",
@@ -179,7 +179,7 @@ def test_parameters_may_be_too_deep_for_where_they_land(songs: Statements, pk: s
         ("SET c = if_not_exists(c, 1) + 2", "c", {"N": "3"}),
         ("SET n = if_not_exists(n, 1)", "n", {"N": "5"}),
         ("REMOVE flag", "flag", None),
-        ("REMOVE l[0], l[2]", "l", {"L": [{"S": "b"}]}),
+        ("REMOVE l[0] REMOVE l[2]", "l", {"L": [{"S": "b"}]}),
         ("REMOVE m.x", "m", {"M": {}}),
         ("SET a = 1, b = 2 REMOVE flag SET c = 3", "c", {"N": "3"}),
         ('SET "select" = true', "select", {"BOOL": True}),
@@ -232,14 +232,14 @@ def test_delete(songs: Statements, pk: str) -> None:
     [
         ("SET n = 6", "ALL OLD", {"n": {"N": "5"}, "flag": {"S": "x"}}),
         ("SET n = 6", "ALL NEW", {"n": {"N": "6"}, "flag": {"S": "x"}}),
-        ("SET n = 6, new = 1", "MODIFIED OLD", {"n": {"N": "5"}}),
-        ("SET n = 6, new = 1", "MODIFIED NEW", {"n": {"N": "6"}, "new": {"N": "1"}}),
+        ("SET n = 6, fresh = 1", "MODIFIED OLD", {"n": {"N": "5"}}),
+        ("SET n = 6, fresh = 1", "MODIFIED NEW", {"n": {"N": "6"}, "fresh": {"N": "1"}}),
         ("SET m.x = 2", "MODIFIED NEW", {"m": {"M": {"x": {"N": "2"}}}}),
         ("SET l[2] = 'C', l[0] = 'A'", "MODIFIED NEW", {"l": {"L": [{"S": "A"}, {"S": "C"}]}}),
         ("SET l[2] = 'C', l[0] = 'A'", "MODIFIED OLD", {"l": {"L": [{"S": "a"}, {"S": "c"}]}}),
         ("SET l[9] = 'd'", "MODIFIED NEW", None),
         ("REMOVE flag", "MODIFIED NEW", None),
-        ("SET new = 1", "MODIFIED OLD", None),
+        ("SET fresh = 1", "MODIFIED OLD", None),
     ],
 )
 def test_returning(songs: Statements, pk: str, actions: str, which: str, returned: Any) -> None:
@@ -302,7 +302,7 @@ def test_writes_name_one_item(songs: Statements, pk: str, write: str) -> None:
         ),
         ("SET s = set_add(s, <<1>>)", "An operand in the update expression has an incorrect data type"),
         ("SET n = flag + 1", "An operand in the update expression has an incorrect data type"),
-        ("SET no.path = 1", "The document path provided in the update expression is invalid for update"),
+        ("SET none.path = 1", "The document path provided in the update expression is invalid for update"),
         (
             "SET m = 1, m.x = 2",
             OVERLAP,

@@ -420,3 +420,60 @@ def test_attributes_to_get_names_1_to_255_attributes(client: Any, hash_table: st
     client.get_item(TableName=hash_table, Key={"pk": A}, AttributesToGet=names[:255])
     message = invalid(client.get_item, TableName=hash_table, Key={"pk": A}, AttributesToGet=names)
     assert message.endswith("Member must have length less than or equal to 255")
+
+
+BAD_NAMES = pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "Empty attribute name"),
+        ("a" * 65_536, "Attribute name is too large, must be less than 65536 bytes"),
+        ("é" * 32_768, "Attribute name is too large, must be less than 65536 bytes"),
+    ],
+    ids=["empty", "long", "long in bytes"],
+)
+ABSENT = {"ComparisonOperator": "NULL"}
+
+
+@BAD_NAMES
+def test_an_item_cannot_get_a_bad_name(client: Any, hash_table: str, name: str, message: str) -> None:
+    key = {"pk": {"S": unique()}}
+    for update in ({"Value": {"S": "x"}}, {"Action": "ADD", "Value": {"N": "1"}}, {"Action": "DELETE"}):
+        request = {"TableName": hash_table, "Key": key, "AttributeUpdates": {name: update}}
+        assert invalid(client.update_item, **request) == ANNOUNCED + message
+    assert "Item" not in client.get_item(TableName=hash_table, Key=key)
+
+
+@BAD_NAMES
+def test_legacy_conditions_cannot_have_a_bad_name(
+    client: Any, hash_table: str, name: str, message: str
+) -> None:
+    key = {"pk": {"S": unique()}}
+    for conditions in ({name: {"Exists": False}}, {"a": {"Exists": False}, name: {"Value": {"S": "x"}}}):
+        expected = {"TableName": hash_table, "Expected": conditions}
+        assert invalid(client.put_item, Item=key, **expected) == ANNOUNCED + message
+        assert invalid(client.delete_item, Key=key, **expected) == ANNOUNCED + message
+        assert invalid(client.update_item, Key=key, **expected) == ANNOUNCED + message
+    assert invalid(client.scan, TableName=hash_table, ScanFilter={name: ABSENT}) == message
+    keys = {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [key["pk"]]}}
+    query = {"TableName": hash_table, "KeyConditions": keys}
+    assert invalid(client.query, **query, QueryFilter={name: ABSENT}) == message
+    assert invalid(client.query, TableName=hash_table, KeyConditions={**keys, name: ABSENT}) == message
+
+
+@BAD_NAMES
+def test_a_bad_name_cannot_be_asked_for(client: Any, hash_table: str, name: str, message: str) -> None:
+    key = {"pk": {"S": "a"}}
+    names = {"TableName": hash_table, "AttributesToGet": ["pk", name]}
+    assert invalid(client.get_item, Key=key, **names) == message
+    assert invalid(client.scan, **names) == message
+    keys = {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [key["pk"]]}}
+    assert invalid(client.query, KeyConditions=keys, **names) == message
+    part = {"Keys": [key], "AttributesToGet": [name]}
+    assert invalid(client.batch_get_item, RequestItems={hash_table: part}) == message
+
+
+def test_a_name_of_the_greatest_length_is_taken(client: Any, hash_table: str) -> None:
+    key, name = {"pk": {"S": unique()}}, "a" * 65_535
+    client.update_item(TableName=hash_table, Key=key, AttributeUpdates={name: {"Value": {"S": "x"}}})
+    answer = client.get_item(TableName=hash_table, Key=key, AttributesToGet=[name])
+    assert answer["Item"] == {name: {"S": "x"}}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from item_tables import invalid, unique
+from item_tables import index, invalid, make_table, unique
 
 VALUES = "One or more parameter values were invalid: "
 ANNOUNCED = "1 validation error detected: "
@@ -389,10 +389,9 @@ def test_attribute_names_of_65535_bytes(client: Any, hash_table: str) -> None:
     key = {"pk": {"S": unique()}}
     client.put_item(TableName=hash_table, Item={**key, "a" * 65535: {"S": "x"}})
     message = invalid(client.put_item, TableName=hash_table, Item={**key, "a" * 65536: {"S": "x"}})
-    assert message == "Attribute name is too large, must be less than 65536 bytes"
-    assert (
-        invalid(client.put_item, TableName=hash_table, Item={**key, "": {"S": "x"}}) == "Empty attribute name"
-    )
+    assert message == ANNOUNCED + "Attribute name is too large, must be less than 65536 bytes"
+    message = invalid(client.put_item, TableName=hash_table, Item={**key, "": {"S": "x"}})
+    assert message == ANNOUNCED + "Empty attribute name"
 
 
 def test_item_collections_are_not_needed_for_small_tables(client: Any, indexed_table: str) -> None:
@@ -404,3 +403,57 @@ def test_item_collections_are_not_needed_for_small_tables(client: Any, indexed_t
         "ItemCollectionKey": {"pk": pk},
         "SizeEstimateRangeGB": [0.0, 1.0],
     }
+
+
+def test_a_document_path_has_32_levels(client: Any, hash_table: str) -> None:
+    key = {"TableName": hash_table, "Key": {"pk": {"S": unique()}}}
+    longest, longer = ".".join(["a"] * 32), "a" + "[0]" * 32
+    problem = "The document path has too many nesting levels; nesting levels: 33"
+    client.get_item(**key, ProjectionExpression=longest)
+    message = invalid(client.get_item, **key, ProjectionExpression=longer)
+    assert message == f"Invalid ProjectionExpression: {problem}"
+    client.scan(TableName=hash_table, FilterExpression=f"attribute_exists({longest})")
+    message = invalid(client.scan, TableName=hash_table, FilterExpression=f"attribute_exists({longer})")
+    assert message == f"Invalid FilterExpression: {problem}"
+    message = invalid(client.delete_item, **key, ConditionExpression=f"size({longer}) = {longer}")
+    assert message == f"1 validation error detected: Invalid ConditionExpression: {problem}"
+    for update in (f"REMOVE {longer}", f"SET b = {longer}", f"SET b = if_not_exists({longer}, c)"):
+        message = invalid(client.update_item, **key, UpdateExpression=update)
+        assert message == f"1 validation error detected: Invalid UpdateExpression: {problem}"
+
+
+@pytest.fixture(scope="module")
+def crossed_table(client: Any) -> str:
+    """A table whose index `crossed` has the table's keys the other way round."""
+    return make_table(client, "pk", "sk", GlobalSecondaryIndexes=[index("crossed", "sk", "pk")])
+
+
+@pytest.mark.parametrize(("length", "fits"), [(1024, True), (1025, False)])
+def test_a_partition_key_that_is_an_index_s_sort_key_is_held_to_its_limit(
+    client: Any, crossed_table: str, length: int, fits: bool
+) -> None:
+    key = {"pk": {"S": unique().rjust(length, "p")}, "sk": {"S": "s"}}
+    put = {"Put": {"TableName": crossed_table, "Item": key}}
+    writes: list[tuple[Any, dict[str, Any]]] = [
+        (client.put_item, {"TableName": crossed_table, "Item": key}),
+        (client.batch_write_item, {"RequestItems": {crossed_table: [{"PutRequest": {"Item": key}}]}}),
+        (client.update_item, {"TableName": crossed_table, "Key": key}),
+    ]
+    message = (
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of "
+        "1024 bytes"
+    )
+    for operation, request in writes:
+        if fits:
+            operation(**request)
+        else:
+            assert invalid(operation, **request) == message
+    if fits:
+        client.transact_write_items(TransactItems=[put])
+    else:
+        with pytest.raises(ClientError) as caught:
+            client.transact_write_items(TransactItems=[put])
+        assert caught.value.response["CancellationReasons"] == [
+            {"Code": "ValidationError", "Message": message}
+        ]
+    assert ("Item" in client.get_item(TableName=crossed_table, Key=key)) == fits

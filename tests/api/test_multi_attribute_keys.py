@@ -7,6 +7,8 @@ import pytest
 from clocked import Clocked
 from item_tables import Item, all_items, definitions, invalid, key_schema, make_table, unique
 
+WRONG = "One or more parameter values were invalid: The KeySchema "
+
 
 @pytest.fixture(scope="module")
 def wide_table(client: Any) -> str:
@@ -110,19 +112,63 @@ def test_a_last_key_names_all_key_attributes(client: Any, wide_table: str, wide:
 
 
 @pytest.mark.parametrize(
-    ("condition", "values"),
+    ("condition", "values", "unequal", "present"),
     [
-        ("r2 = :b", {"b": {"N": "1"}}),
-        ("r1 > :a AND r2 = :b", {"a": {"S": "a"}, "b": {"N": "1"}}),
-        ("r1 = :a AND r3 = :c", {"a": {"S": "a"}, "c": {"B": b"x"}}),
+        ("r2 = :b", {"b": {"N": "1"}}, "r1", "r2"),
+        ("r3 = :c", {"c": {"B": b"x"}}, "r1, r2", "r3"),
+        ("r1 > :a AND r2 = :b", {"a": {"S": "a"}, "b": {"N": "1"}}, "r1", "r2"),
+        ("r1 = :a AND r3 = :c", {"a": {"S": "a"}, "c": {"B": b"x"}}, "r2", "r3"),
     ],
 )
 def test_gaps_and_early_ranges_are_refused(
-    client: Any, wide_table: str, wide: str, condition: str, values: dict[str, Any]
+    client: Any,
+    wide_table: str,
+    wide: str,
+    condition: str,
+    values: dict[str, Any],
+    unequal: str,
+    present: str,
 ) -> None:
-    assert "must have equality conditions" in invalid(
-        client.query, **wide_query(wide_table, wide, condition, **values)
+    assert invalid(client.query, **wide_query(wide_table, wide, condition, **values)) == (
+        f"RANGE key attributes {unequal} must have equality conditions specified in the query because a condition is "
+        f"present on key attribute {present}"
     )
+
+
+@pytest.mark.parametrize(
+    ("elements", "message"),
+    [
+        (["aH", "bH", "cH", "dH", "eH"], WRONG + "exceeds the maximum allowed number of HASH key attributes"),
+        (
+            ["hH", "aR", "bR", "cR", "dR", "eR"],
+            WRONG + "exceeds the maximum allowed number of RANGE key attributes",
+        ),
+        (["hH", "aR", "aR"], "The KeySchema contains multiple key attributes with the same name"),
+        (["hH", "hH"], "The KeySchema contains multiple key attributes with the same name"),
+        (
+            ["hH", "aR", "bH"],
+            (
+                "One or more parameter values were invalid: All HASH key attributes must precede RANGE key attributes "
+                "in the KeySchema"
+            ),
+        ),
+        (["hH", "hR"], "Both the Hash Key and the Range Key element in the KeySchema have the same name"),
+    ],
+)
+def test_key_schemas_that_an_index_cannot_have(client: Any, elements: list[str], message: str) -> None:
+    kinds = {"H": "HASH", "R": "RANGE"}
+    names = dict.fromkeys(["pk", *(element[0] for element in elements)], "S")
+    keys = [{"AttributeName": element[0], "KeyType": kinds[element[1]]} for element in elements]
+    projection = {"ProjectionType": "ALL"}
+    found = invalid(
+        client.create_table,
+        TableName=unique("table"),
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=key_schema("pk"),
+        AttributeDefinitions=definitions(**names),
+        GlobalSecondaryIndexes=[{"IndexName": "wide", "KeySchema": keys, "Projection": projection}],
+    )
+    assert found == message
 
 
 def test_every_hash_attribute_is_needed(client: Any, wide_table: str) -> None:
@@ -133,7 +179,7 @@ def test_every_hash_attribute_is_needed(client: Any, wide_table: str) -> None:
         KeyConditionExpression="h1 = :h",
         ExpressionAttributeValues={":h": {"S": "x"}},
     )
-    assert message == "Query condition missed key schema element: h2"
+    assert message == "HASH key attributes h2 must have equality conditions specified in the query"
     message = invalid(
         client.query,
         TableName=wide_table,
@@ -141,7 +187,7 @@ def test_every_hash_attribute_is_needed(client: Any, wide_table: str) -> None:
         KeyConditionExpression="h1 = :h AND h2 > :n",
         ExpressionAttributeValues={":h": {"S": "x"}, ":n": {"N": "1"}},
     )
-    assert message == "Query key condition not supported"
+    assert message == "HASH key attributes h2 must have equality conditions specified in the query"
 
 
 @pytest.mark.parametrize(("attributes", "each"), [(("h1", "h2"), 1024), (("r1", "r2"), 512)])
@@ -213,3 +259,19 @@ def test_the_limit_is_shared_where_only_one_of_the_keys_has_several(
     assert "has exceeded the" in message
     item[keys[-1][0]] = {"S": "y"}
     service.call("PutItem", TableName="wide", Item=item)
+
+
+def equal(value: dict[str, Any]) -> dict[str, Any]:
+    return {"ComparisonOperator": "EQ", "AttributeValueList": [value]}
+
+
+def test_legacy_key_conditions_on_more_than_two_attributes(client: Any, wide_table: str, wide: str) -> None:
+    conditions = {"h1": equal({"S": wide}), "h2": equal({"N": "1"}), "r1": equal({"S": "ab"})}
+    request = {"TableName": wide_table, "IndexName": "wide"}
+    assert client.query(**request, KeyConditions=conditions)["Count"] == 9
+    conditions |= {"r2": {"ComparisonOperator": "GE", "AttributeValueList": [{"N": "0"}]}}
+    assert client.query(**request, KeyConditions=conditions)["Count"] == 6
+    for where in ({"TableName": wide_table}, request):
+        extra = {f"x{number}": equal({"S": "x"}) for number in range(9)}
+        message = invalid(client.query, **where, KeyConditions={**conditions, **extra})
+        assert message == "Conditions can be of length 1 or 2 only"

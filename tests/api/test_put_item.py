@@ -172,7 +172,7 @@ def test_index_keys_must_fit_the_index(
         ),
         (
             {"ExpressionAttributeValues": {":a": {"S": "a"}}},
-            "ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null",
+            "ExpressionAttributeValues can only be specified when using expressions",
         ),
         (
             {"Expected": {"a": {"Exists": False}}, "ConditionExpression": "attribute_exists(a)"},
@@ -248,3 +248,23 @@ def test_a_path_into_a_key_is_refused(client: Any, indexed_table: str) -> None:
 def test_an_unknown_table_is_not_found(client: Any) -> None:
     found = refused(client.put_item, TableName="no-such-table", Item={"pk": {"S": "a"}})
     assert found == ("ResourceNotFoundException", "Requested resource not found")
+
+
+@pytest.mark.parametrize(("wanted", "member"), [("ALL_OLD", "Message"), ("NONE", "message")])
+def test_the_message_beside_an_item_has_a_capital(
+    client: Any, raw: Any, hash_table: str, wanted: str, member: str
+) -> None:
+    item = {"pk": {"S": unique()}}
+    client.put_item(TableName=hash_table, Item=item)
+    answer = raw(
+        "PutItem",
+        {
+            "TableName": hash_table,
+            "Item": item,
+            "ConditionExpression": "attribute_not_exists(pk)",
+            "ReturnValuesOnConditionCheckFailure": wanted,
+        },
+    )
+    assert answer.error == "ConditionalCheckFailedException"
+    assert answer.body[member] == "The conditional request failed"
+    assert ("Item" in answer.body) == (wanted == "ALL_OLD")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from item_tables import all_items, pages, unique
+from item_tables import all_items, invalid, pages, unique
 
 STRINGS = ["!", "A", "B", "Z", "a", "aa", "ab", "b", "ba", "z", "é", "😀"]
 NUMBERS = [
@@ -273,3 +273,20 @@ def test_select_and_projections(client: Any, range_table: str, strings: str) -> 
     assert (counted["Count"], counted["ScannedCount"]) == (1, 1)
     some = client.query(**request, Select="SPECIFIC_ATTRIBUTES", ProjectionExpression="v")
     assert some["Items"] == [{"v": whole["v"]}]
+
+
+def test_a_hash_only_table_has_one_page(client: Any, hash_table: str) -> None:
+    key = {"pk": {"S": unique()}}
+    client.put_item(TableName=hash_table, Item=key)
+    request: dict[str, Any] = {
+        "TableName": hash_table,
+        "KeyConditionExpression": "pk = :p",
+        "ExpressionAttributeValues": {":p": key["pk"]},
+        "Limit": 1,
+    }
+    for more in ({}, {}, {"FilterExpression": "attribute_exists(absent)"}, {"Select": "COUNT"}):
+        answer = client.query(**request, **more)
+        assert answer["ScannedCount"] == 1
+        assert "LastEvaluatedKey" not in answer
+    message = invalid(client.query, **request, ExclusiveStartKey=key)
+    assert message.startswith("The provided exclusive start key is invalid: ExclusiveStartKey: {pk=")

@@ -222,7 +222,11 @@ START = "The provided starting key is invalid"
         ({"pk": {"S": "a"}}, None, START),
         ({"pk": {"S": "a"}, "sk": {"S": "b"}, "x": {"S": "c"}}, None, START),
         ({"pk": {"S": "a"}, "x": {"S": "c"}}, None, START),
-        ({"pk": {"S": "a"}, "sk": {"N": "1"}}, None, START),
+        (
+            {"pk": {"S": "a"}, "sk": {"N": "1"}},
+            None,
+            "The provided key element does not match the schema",
+        ),
         (
             {"pk": {"S": "b"}, "sk": {"S": "b"}},
             None,
@@ -248,7 +252,13 @@ START = "The provided starting key is invalid"
             None,
             START + ": Supplied AttributeValue is empty, must contain exactly one of the supported datatypes",
         ),
-        ({"pk": {"SS": []}, "sk": {"S": "n"}}, None, START + f": {VALUES}An string set  may not be empty"),
+        ({"pk": {"SS": []}, "sk": {"S": "n"}}, None, f"{VALUES}An string set  may not be empty"),
+        (
+            {"pk": {"NULL": False}, "sk": {"S": "n"}},
+            None,
+            f"{VALUES}Null attribute value types must have the value of true",
+        ),
+        ({"pk": {"S": "a"}, "": {"S": "n"}}, None, "Empty attribute name"),
         (
             {"pk": {"N": "x"}, "sk": {"S": "n"}},
             None,

@@ -105,3 +105,15 @@ def test_an_unknown_table_is_not_found(client: Any, hash_table: str) -> None:
         client.transact_get_items, TransactItems=[get(hash_table, key), get("no-such-table", key)]
     )
     assert found == ("ResourceNotFoundException", "Requested resource not found")
+
+
+def test_an_item_of_which_nothing_is_kept_has_no_member(client: Any, hash_table: str) -> None:
+    key = {"pk": {"S": unique()}}
+    client.put_item(TableName=hash_table, Item={**key, "a": {"M": {"b": {"S": "x"}}}})
+    gets = [
+        {"Get": {"TableName": hash_table, "Key": key, "ProjectionExpression": path}} for path in ("zz", "a.c")
+    ]
+    assert client.transact_get_items(TransactItems=[gets[0]])["Responses"] == [{}]
+    assert client.transact_get_items(TransactItems=[gets[1]])["Responses"] == [{}]
+    answer = client.get_item(TableName=hash_table, Key=key, ProjectionExpression="zz")
+    assert answer["Item"] == {}

@@ -146,8 +146,11 @@ def test_indexes_that_cannot_be_added(service: Clocked) -> None:
         WRONG + "AttributeDefinitions is not specified for index: new"
     )
     assert add(create("new", "p", "q"), q="S") == (
-        WRONG + "Some index key attributes are not defined in AttributeDefinitions. Keys: [p, q], "
-        "AttributeDefinitions: [q]"
+        "Invalid KeySchema: Some index key attribute have no definition"
+    )
+    assert add(create("new", "m1"), pk="S") == (
+        WRONG + "Some index key attributes are not defined in AttributeDefinitions. Keys: [m1], "
+        "AttributeDefinitions: [pk]"
     )
     assert add(create("new", "n"), n="S") == (
         WRONG

@@ -14,7 +14,7 @@ from hashrange.api.errors import ApiError
 from hashrange.api.protocol.plan import Answer, Plan, Read, Write
 from hashrange.api.results import ItemRead, Result
 from hashrange.storage import catalogue, layout
-from hashrange.storage.errors import Unavailable
+from hashrange.storage.errors import Replaced, Unavailable
 from hashrange.storage.follower import StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine
 from new_tables import request as new_table
@@ -58,6 +58,11 @@ def bump(service: Clocked) -> None:
     service.engine.write(catalogue._count_change)
 
 
+def look_up(context: Any, name: str = "missing") -> Any:
+    """Look into the catalogue, as planning does."""
+    return context.catalogue.find("000000000000", "us-east-1", name)
+
+
 def test_a_table_that_another_server_made_is_found() -> None:
     async def test(first: Clocked, second: Clocked) -> None:
         create(second, "late")
@@ -79,8 +84,9 @@ def test_a_table_that_is_in_no_catalogue_is_not_found_at_once() -> None:
     async def test(first: Clocked, _second: Clocked) -> None:
         plans: list[int] = []
 
-        def handler(*_: Any) -> Plan:
+        def handler(context: Any, _: Any) -> Plan:
             plans.append(1)
+            look_up(context)
             raise errors.not_found()
 
         _, error = await outcome(shared_executor(first).run, fake_call(first.context, handler))
@@ -96,8 +102,9 @@ def test_a_request_is_planned_again_from_what_was_sent(kind: str) -> None:
     async def test(first: Clocked, second: Clocked) -> None:
         requests: list[Any] = []
 
-        def handler(_context: Any, request: Any) -> Plan:
+        def handler(context: Any, request: Any) -> Plan:
             requests.append(orjson.dumps(request))
+            look_up(context)
             request.clear()  # as planning may change a request in place
             buffer.clear()  # as the parser does for the next request
             if len(requests) == 1:
@@ -183,14 +190,15 @@ def test_a_write_takes_the_newest_record_without_being_planned_again() -> None:
     with_two_servers(test)
 
 
-def test_tables_that_change_all_the_time_are_not_planned_for_ever() -> None:
+def test_a_table_that_changes_all_the_time_is_not_planned_for_for_ever() -> None:
     async def test(first: Clocked, second: Clocked) -> None:
         plans: list[int] = []
 
-        def handler(*_: Any) -> Plan:
+        def handler(context: Any, _: Any) -> Plan:
             plans.append(1)
+            look_up(context)
             bump(second)
-            return Answer(noted("never"))
+            return Read(lambda _: noted("never"))
 
         result, error = await outcome(shared_executor(first).run, fake_call(first.context, handler))
         assert result is None
@@ -200,19 +208,159 @@ def test_tables_that_change_all_the_time_are_not_planned_for_ever() -> None:
     with_two_servers(test)
 
 
-def test_an_error_that_cannot_be_confirmed_is_given_as_it_was_planned() -> None:
-    async def test(first: Clocked, _second: Clocked) -> None:
-        refusal = errors.in_use("busy")
+@pytest.mark.parametrize("eventual", [True, False])
+def test_changes_of_other_tables_do_not_disturb_a_read(eventual: bool) -> None:
+    async def test(first: Clocked, second: Clocked) -> None:
+        create(second, "tab")
+        create(second, "other")
+        first.catalogue.reload()
+        first.clock.advance(10)
+        plans: list[int] = []
 
-        def handler(*_: Any) -> Plan:
+        def handler(context: Any, _: Any) -> Plan:
+            plans.append(1)
+            assert look_up(context, "tab")
+            for protect in (True, False):
+                second.call("UpdateTable", TableName="other", DeletionProtectionEnabled=protect)
+            return Read(lambda _: noted("read"), eventual=eventual)
+
+        ended = await outcome(shared_executor(first).run, fake_call(first.context, handler))
+        assert value_of(ended) == "read"
+        assert len(plans) == 1
+
+    with_two_servers(test)
+
+
+@pytest.mark.parametrize("kind", ["answer", "error"])
+def test_what_is_planned_after_a_fresh_look_needs_no_other_look(kind: str) -> None:
+    """However fast tables change elsewhere: it was true of the moment of that look."""
+
+    async def test(first: Clocked, second: Clocked) -> None:
+        plans: list[int] = []
+
+        def handler(context: Any, _: Any) -> Plan:
+            plans.append(1)
+            context.catalogue.tables()
+            bump(second)
+            if kind == "error":
+                raise errors.in_use(str(len(plans)))
+            return Answer(noted(len(plans)))
+
+        ended = await outcome(shared_executor(first).run, fake_call(first.context, handler))
+        if kind == "error":
+            assert isinstance(ended[1], ApiError)
+            assert ended[1].message == "2"
+        else:
+            assert value_of(ended) == 2
+
+    with_two_servers(test)
+
+
+def test_what_cannot_be_confirmed_is_not_answered_from_memory() -> None:
+    async def test(first: Clocked, _second: Clocked) -> None:
+        def refusing(context: Any, _: Any) -> Plan:
+            look_up(context)
+            raise errors.in_use("busy")
+
+        def answering(context: Any, _: Any) -> Plan:
+            look_up(context)
+            return Answer(noted(1))
+
+        assert isinstance(first.engine, Flaky)
+        first.engine.failing = True
+        run = shared_executor(first).run
+        for handler in (refusing, answering):
+            _, error = await outcome(run, fake_call(first.context, handler))
+            assert isinstance(error, Unavailable)
+
+    with_two_servers(test)
+
+
+def test_what_is_wrong_whatever_the_catalogue_says_is_refused_without_it() -> None:
+    async def test(first: Clocked, _second: Clocked) -> None:
+        refusal = errors.validation("no")
+
+        def handler(context: Any, _: Any) -> Plan:
             raise refusal
 
         assert isinstance(first.engine, Flaky)
         first.engine.failing = True
         run = shared_executor(first).run
         assert await outcome(run, fake_call(first.context, handler)) == (None, refusal)
-        _, error = await outcome(run, fake_call(first.context, lambda *_: Answer(noted(1))))
-        assert isinstance(error, Unavailable)
+
+    with_two_servers(test)
+
+
+def restore(service: Clocked, rows: dict[bytes, bytes]) -> None:
+    """Bring all rows back to what they were, as restoring a backup does."""
+
+    def step(tx: Any) -> None:
+        tx.clear(b"", b"\xff", limit=10_000)
+        for key, value in rows.items():
+            tx.put(key, value)
+
+    service.engine.write(step)
+
+
+def backup(service: Clocked) -> dict[bytes, bytes]:
+    return service.engine.read(lambda reader: dict(reader.scan(b"", b"\xff")))
+
+
+@pytest.mark.parametrize("changes_since", [0, 1])
+@pytest.mark.parametrize("operation", ["GetItem", "PutItem", "ListTables"])
+def test_a_server_refuses_to_work_on_an_older_backup(operation: str, changes_since: int) -> None:
+    """Table numbers mean other tables now, whether or not the number of changes has caught up."""
+
+    async def test(first: Clocked, second: Clocked) -> None:
+        create(second, "kept")
+        rows = backup(second)
+        create(second, "lost")
+        create(second, "lost2")
+        first.catalogue.reload()
+        first.clock.advance(10)
+        restore(second, rows)
+        second.catalogue.reload()
+        for number in range(2 * changes_since):
+            create(second, f"other{number}")
+        requests: dict[str, Any] = {
+            "GetItem": {"TableName": "lost", "Key": A, "ConsistentRead": True},
+            "PutItem": {"TableName": "lost", "Item": A},
+            "ListTables": {},
+        }
+        run = shared_executor(first).run
+        for _ in range(2):
+            _, error = await outcome(run, real_call(first, operation, **requests[operation]))
+            assert isinstance(error, Replaced)
+        _, error = await outcome(run, real_call(first, "DescribeTable", TableName="kept"))
+        assert isinstance(error, Replaced)
+        if changes_since:
+            assert second.call("Scan", TableName="other0")["Count"] == 0
+
+    with_two_servers(test)
+
+
+def test_a_write_does_not_take_another_table_for_its_own() -> None:
+    """The other table has the same number and the same version, and more changes have been made since."""
+
+    async def test(first: Clocked, second: Clocked) -> None:
+        rows = backup(second)
+        create(second, "lost")
+        first.catalogue.reload()
+        first.clock.advance(10)
+        lost = look_up(first, "lost")
+        restore(second, rows)
+        second.engine.write(lambda tx: tx.add(layout.TABLE_NUMBER, -tx.counter(layout.TABLE_NUMBER)))
+        second.catalogue.reload()
+        create(second, "other")
+        create(second, "more")
+        other = second.catalogue.find("000000000000", "us-east-1", "other")
+        assert other is not None
+        assert (other.number, other.version) == (lost.number, lost.version)
+        run = shared_executor(first).run
+        _, error = await outcome(run, real_call(first, "PutItem", TableName="lost", Item=A))
+        assert isinstance(error, ApiError)
+        assert error.code == "ResourceNotFoundException"
+        assert second.call("Scan", TableName="other")["Count"] == 0
 
     with_two_servers(test)
 

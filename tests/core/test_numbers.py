@@ -159,7 +159,7 @@ def _expected(exact: Decimal) -> str:
     try:
         return numbers.canonical(format(exact, "f"))
     except RequestInvalid as refused:
-        return refused.message
+        return OVERFLOW if "38 significant digits" in refused.message else refused.message
 
 
 @settings(max_examples=200)
@@ -180,7 +180,7 @@ def test_sums_at_the_edges() -> None:
     assert numbers.add("0.1", "0.2") == "0.3"
     assert numbers.subtract("5", "5") == "0"
     assert numbers.add("9" * 37, "1") == "1" + "0" * 37
-    with pytest.raises(Invalid, match="38 significant digits"):
+    with pytest.raises(Invalid, match=OVERFLOW):
         numbers.add("1" + "0" * 38, "1")
     with pytest.raises(Invalid, match="overflow") as caught:
         numbers.add("9" + "0" * 125, "9" + "0" * 125)

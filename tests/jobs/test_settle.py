@@ -105,6 +105,38 @@ def test_an_index_that_was_added_stays_active(service: Clocked) -> None:
     assert statuses(service) == ("ACTIVE", {"late": "ACTIVE"})
 
 
+def test_another_key_stays_in_use(service: Clocked) -> None:
+    create(service)
+    service.settle()
+    service.call("UpdateTable", TableName="tab", SSESpecification={"Enabled": True, "SSEType": "KMS"})
+    assert service.describe("tab")["SSEDescription"]["Status"] == "UPDATING"
+    service.settle()
+    set_back(service)
+    assert service.describe("tab")["SSEDescription"]["Status"] == "ENABLED"
+    service.call("UpdateTable", TableName="tab", SSESpecification={"Enabled": False})
+    service.settle()
+    set_back(service)
+    assert "SSEDescription" not in service.describe("tab")
+
+
+def test_warm_throughput_that_was_raised_stays_raised(service: Clocked) -> None:
+    create(service, **GLOBAL)
+    service.settle()
+    warm = {"ReadUnitsPerSecond": 20000, "WriteUnitsPerSecond": 9000}
+    more = {"Update": {"IndexName": "glo", "WarmThroughput": warm}}
+    service.call("UpdateTable", TableName="tab", WarmThroughput=warm)
+    assert service.describe("tab")["WarmThroughput"]["Status"] == "UPDATING"
+    assert service.settling.step(service.clock.now()) == pytest.approx(1.0)
+    service.settle()
+    service.call("UpdateTable", TableName="tab", GlobalSecondaryIndexUpdates=[more])
+    assert service.describe("tab")["GlobalSecondaryIndexes"][0]["WarmThroughput"]["Status"] == "UPDATING"
+    service.settle()
+    set_back(service)
+    after = service.describe("tab")
+    shown = [after["WarmThroughput"], after["GlobalSecondaryIndexes"][0]["WarmThroughput"]]
+    assert shown == [{**warm, "Status": "ACTIVE"}] * 2
+
+
 def test_a_deleted_table_or_index_stays_away(service: Clocked) -> None:
     create(service, **GLOBAL)
     service.settle()

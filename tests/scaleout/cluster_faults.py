@@ -23,6 +23,7 @@ class Faults:
             self.pause_server,
             self.kill_replica,
             self.pause_replica,
+            self.lose_replicas,
             self.pause_leader,
             self.fail_over,
             self.cut_lines,
@@ -49,6 +50,15 @@ class Faults:
 
     def pause_replica(self) -> None:
         self._pause(self._chance.choice(self._cluster.replicas))
+
+    def lose_replicas(self) -> None:
+        """No commit can be confirmed for a while."""
+        replicas = self._cluster.replicas
+        for node in replicas:
+            node.server.kill()
+        time.sleep(self._chance.uniform(0.5, 3))
+        for node in replicas:
+            self._cluster.restart(node)
 
     def pause_leader(self) -> None:
         self._pause(self._cluster.leader)

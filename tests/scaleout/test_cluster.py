@@ -16,7 +16,7 @@ from scaleout.load import Load, create_tables
 from scaleout.servers import Client, Servers
 from scaleout.verdict import check
 
-FAULTS = 24
+FAULTS = 27
 
 
 @pytest.mark.slow

@@ -135,3 +135,28 @@ def test_replicas_that_do_not_answer_are_replaced_by_the_leader(server: Serving,
             node.signal(signal.SIGCONT)
         nodes.leader.server.execute("ALTER SYSTEM RESET synchronous_standby_names")
         nodes.leader.server.execute("SELECT pg_reload_conf()")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(200)
+def test_with_both_replicas_away_writes_end_in_time_and_reads_go_on(server: Serving, nodes: Cluster) -> None:
+    put(server, 5)
+    leader = nodes.leader.server
+    sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hashrange' AND wait_event = 'SyncRep'"
+    for node in nodes.replicas:
+        node.server.kill()
+    try:
+        # At least one replica must have been noticed to be gone, or the first write still gets through.
+        assert eventually(lambda: leader.execute("SELECT 1 FROM pg_stat_replication") == [], 30)
+        item = {**KEY, "value": {"N": "6"}}
+        for _ in range(20):
+            refused = server.post("PutItem", {"TableName": "table", "Item": item}, timeout=60)
+            assert (refused.status, refused.error) == (500, "InternalServerError")
+            assert get(server, ConsistentRead=True) == get(server) == 5
+        assert leader.execute(sessions)[0][0] <= 4
+    finally:
+        for node in nodes.replicas:
+            nodes.restart(node)
+    nodes.wait_for_replicas(2)
+    assert eventually(lambda: server.post("PutItem", {"TableName": "table", "Item": item}).status == 200, 60)
+    assert get(server, ConsistentRead=True) == 6

@@ -242,5 +242,45 @@ def test_a_database_that_is_away_is_an_error_of_the_server_and_passes(
         assert (answer.status, answer.error) == (500, "InternalServerError")
         invalid = server.post("GetItem", {"TableName": "there"})
         assert (invalid.status, invalid.error) == (400, "ValidationException")
+        # Whatever depends on a table is not answered from memory.
+        requests: list[tuple[str, dict[str, Any]]] = [
+            ("GetItem", {"TableName": "nowhere", "Key": {"pk": {"S": "x"}}}),
+            ("PutItem", {"TableName": "there", "Item": {"other": {"S": "x"}}}),
+            ("DescribeTable", {"TableName": "nowhere"}),
+            ("CreateTable", table("there")),
+            ("ListTables", {}),
+        ]
+        with ThreadPoolExecutor(len(requests)) as threads:
+            answers = list(threads.map(lambda request: server.post(*request), requests))
+        assert [(each.status, each.error) for each in answers] == [(500, "InternalServerError")] * len(
+            requests
+        )
         postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
         assert good(server.post("GetItem", key)) == {}
+
+
+def test_an_older_backup_under_running_servers_is_noticed_and_refused(
+    postgres: PostgresServer, database: str
+) -> None:
+    name = database.rpartition("/")[2]
+    with serving("--engine", database, "--transition-ms", "0") as server:
+        good(server.post("CreateTable", table("kept")))
+        for kind in ("rows", "counters"):
+            postgres.execute(f"CREATE TABLE saved_{kind} AS SELECT * FROM hashrange.{kind}", name)
+        good(server.post("CreateTable", table("lost")))
+        good(server.post("PutItem", {"TableName": "lost", "Item": {"pk": {"S": "x"}}}))
+        restore = "".join(
+            f"TRUNCATE hashrange.{kind}; INSERT INTO hashrange.{kind} SELECT * FROM saved_{kind};"
+            for kind in ("rows", "counters")
+        )
+        postgres.execute(restore, name)
+        for operation, request in (
+            ("PutItem", {"TableName": "lost", "Item": {"pk": {"S": "x"}}}),
+            ("GetItem", {"TableName": "kept", "Key": {"pk": {"S": "x"}}, "ConsistentRead": True}),
+            ("ListTables", {}),
+        ):
+            eventually(lambda: server.post(operation, request).status == 500)  # noqa: B023 - called at once
+        assert server.log_text().count("database.replaced") == 1
+        assert "an older backup has been restored" in server.log_text()
+    with serving("--engine", database, "--transition-ms", "0") as server:
+        assert good(server.post("ListTables", {}))["TableNames"] == ["kept"]

@@ -1,15 +1,17 @@
 """The corners of the proof in docs/design/008-postgres-isolation.md, each with the worst moment brought about."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg.pq.abc import PGresult
 
 from hashrange.storage.engine import Reader, Transaction
-from hashrange.storage.postgres import PostgresEngine, arrays, committer
+from hashrange.storage.postgres import PostgresEngine, arrays, committer, statements
+from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer
 
@@ -207,4 +209,34 @@ def test_dropping_a_counter_does_not_take_a_later_add_along(
     monkeypatch.setattr("hashrange.storage.postgres.vacuum.read_int8", add_meanwhile)
     mine.maintain(1)
     threads[0].join(10)
+    assert mine.read(lambda reader: reader.counter(b"c")) == 5
+
+
+def test_dropping_a_counter_that_somebody_else_drops_does_not_take_a_later_add_along(
+    engines: list[PostgresEngine], outsider: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows are dropped between being made and being locked, and another one comes up after that."""
+    mine, other = engines
+    mine.write(lambda tx: tx.add(b"c", 1))
+    mine.write(lambda tx: tx.add(b"c", -1))
+    outsider.execute(
+        "INSERT INTO counters SELECT 'c', n, 0 FROM generate_series(0, 15) AS shards (n) ON CONFLICT DO NOTHING"
+    )
+    outsider.commit()
+    run = PipelineConnection.run
+
+    def disturbed(self: PipelineConnection, calls: Sequence[Call]) -> list[PGresult]:
+        if calls[-1].name != statements.COUNTER_LOCK:
+            return run(self, calls)
+        monkeypatch.setattr(PipelineConnection, "run", run)
+        before = run(self, calls[:-1])
+        outsider.execute("DELETE FROM counters WHERE k = 'c'")
+        outsider.commit()
+        results = [*before, *run(self, calls[-1:])]
+        other.write(lambda tx: tx.add(b"c", 5))
+        return results
+
+    monkeypatch.setattr(PipelineConnection, "run", disturbed)
+    mine.maintain(1)
+    assert PipelineConnection.run is run
     assert mine.read(lambda reader: reader.counter(b"c")) == 5

@@ -120,8 +120,8 @@ def test_a_database_that_acknowledges_too_early_is_named_in_the_log(
 
 def test_tables_that_are_not_complete(postgres: PostgresServer, database: str) -> None:
     PostgresEngine.open(database).close()
-    postgres.execute("DROP TABLE hashrange.beats", "opening")
-    with pytest.raises(Corrupt, match=r'not complete: relation "beats" does not exist$'):
+    postgres.execute("DROP TABLE hashrange.heartbeats", "opening")
+    with pytest.raises(Corrupt, match=r'not complete: relation "heartbeats" does not exist$'):
         PostgresEngine.open(database)
 
 

@@ -22,7 +22,22 @@ _STRICT = ": the structure refuses members it does not know"
 _LAX = "the service words this itself, in the operation's own code and not as a constraint of the shape"
 _REPLICAS = "global tables are not there yet"
 _MODE = "the service's own messages name this member, which its published model does not have"
+_OPERATORS = (
+    "['BEGINS_WITH', 'BETWEEN', 'CONTAINS', 'EQ', 'GE', 'GT', 'IN', 'LE', 'LT', 'NE', 'NOT_CONTAINS', 'NOT_NULL', "
+    "'NULL']"
+)
+_SELECTS = "['ALL_ATTRIBUTES', 'ALL_PROJECTED_ATTRIBUTES', 'COUNT', 'SPECIFIC_ATTRIBUTES']"
+_WRITES = ("DeleteItem", "PutItem", "UpdateItem")
 KNOWN_REQUESTS = {
+    **{
+        f"{operation}.ConditionalOperator: the model has the values ['AND', 'OR'], the structure []": _LAX
+        for operation in (*_WRITES, "Query")
+    },
+    **{
+        f"{operation}.Expected{{}}.ComparisonOperator: the model has the values {_OPERATORS}, the structure []": _LAX
+        for operation in _WRITES
+    },
+    f"Query.Select: the model has the values {_SELECTS}, the structure []": _LAX,
     "BatchGetItem.RequestItems: the model requires it, the structure does not": _LAX,
     "BatchWriteItem.RequestItems: the model requires it, the structure does not": _LAX,
     "CreateTable.ResourcePolicy: the structure does not have it": "policies on tables are not there yet",

@@ -118,7 +118,11 @@ def test_unknown_operations(wire: Wire, target: bytes) -> None:
         ),
         (
             {"code": "ConditionalCheckFailedException", "message": "no", "fields": {"Item": {}}},
-            {"__type": SERVICE + "ConditionalCheckFailedException", "message": "no", "Item": {}},
+            {"__type": SERVICE + "ConditionalCheckFailedException", "Message": "no", "Item": {}},
+        ),
+        (
+            {"code": "ConditionalCheckFailedException", "message": "no"},
+            {"__type": SERVICE + "ConditionalCheckFailedException", "message": "no"},
         ),
         (
             {"code": "TransactionCanceledException", "message": "no", "fields": {"CancellationReasons": []}},

@@ -1,17 +1,20 @@
 """Running calls on an engine that is across a network and shared with other servers: nothing here ever waits.
 
-Whatever is answered, be it an error, was true of the catalogue at the moment of the read: see storage/follower.py.
-Writes look at their table's version inside their transaction, and need the check only when the table is gone.
+Whatever is answered, be it an error, was true of the catalogue at a moment while the call was under way: see
+storage/follower.py. What planning did not look up the catalogue for needs no check. While the catalogue cannot be
+confirmed, nothing is answered from it: the call ends with the engine's error, which clients retry. Writes look at
+their table's version inside their transaction, and need the check only when the table is gone.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import msgspec
 
 from hashrange import logs
+from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.plan import Answer, Read, Write
 from hashrange.api.results import Result
@@ -19,9 +22,11 @@ from hashrange.chain.background import Background, limited
 from hashrange.chain.executor import Call, Done, read_patiently
 from hashrange.chain.long_writes import LongWrites
 from hashrange.core.effort import Postponed
+from hashrange.core.schema import Table
 from hashrange.storage import follower
+from hashrange.storage.catalogue import TracedCatalogue
 from hashrange.storage.engine import Engine, Reader
-from hashrange.storage.errors import Conflict, StorageError, Unavailable
+from hashrange.storage.errors import Conflict, Replaced, Unavailable
 from hashrange.storage.follower import Follower, StaleCatalogue
 
 _PLANS_MAX = 10  # tables that change faster than a request can be planned are not worth more attempts
@@ -34,7 +39,20 @@ class _Attempt(msgspec.Struct):
 
     call: Call
     done: Done
+    context: Context  # the caller's own
     plans: int = 0
+    is_fresh: bool = False  # the catalogue was read again since the call came
+
+    def trace(self) -> list[Table | None]:
+        """Give the list in which planning is going to note what it looks up."""
+        looked_up: list[Table | None] = []
+        traced = TracedCatalogue(self.context.catalogue, looked_up)
+        self.call.context = msgspec.structs.replace(self.context, catalogue=traced)
+        return looked_up
+
+    def needs_no_check(self, looked_up: Sequence[Table | None]) -> bool:
+        """Whether what was planned holds as it is: it is true of a moment since the call came, or of any."""
+        return self.is_fresh or not looked_up
 
 
 class SharedExecutor:
@@ -50,7 +68,7 @@ class SharedExecutor:
         """Plan a call and hand it to the engine."""
         # What the parser read stays good only until this returns, and the call may be planned again.
         call.body = bytes(call.body)
-        attempt = _Attempt(call, done)
+        attempt = _Attempt(call, self._background.on_loop(done), call.context)
         if call.patient:
             self._begin(attempt)
         else:
@@ -58,39 +76,38 @@ class SharedExecutor:
 
     def _begin(self, attempt: _Attempt) -> None:
         attempt.plans += 1
-        call = attempt.call
-        epoch = call.context.catalogue.epoch
+        epoch = attempt.context.catalogue.epoch
+        looked_up = attempt.trace()
         try:
-            plan = call.plan()
+            plan = attempt.call.plan()
         except Postponed:
             self._submit(partial(self._again, attempt, None), attempt)
             return
         except Exception as error:  # noqa: BLE001 - the answer, unless it came from an outdated record
-            self._confirm(attempt, error, epoch)
+            if attempt.needs_no_check(looked_up):
+                attempt.done(None, error)
+            else:
+                self._confirm(attempt, error, epoch)
             return
         match plan:
             case Write():
                 written = self._background.on_loop(partial(self._written, attempt, plan, epoch))
                 self._engine.submit(partial(limited, plan.step), written, reads=plan.reads())
             case Read():
-                checked = partial(_checked, step=plan.step, epoch=epoch)
-                self._engine.submit_read(
-                    partial(limited, checked),
-                    self._background.on_loop(partial(self._read, attempt, checked)),
-                    reads=(*follower.READS, *plan.reads),
-                    more=not plan.reads,
-                    eventual=plan.eventual,
-                )
+                self._read(attempt, plan, epoch, looked_up)
             case Answer(result):
+                if attempt.needs_no_check(looked_up):
+                    attempt.done(result, None)
+                    return
                 checked = partial(_checked, step=lambda _: result, epoch=epoch)
                 told = self._background.on_loop(partial(self._done, attempt))
-                self._engine.submit_read(checked, told, reads=follower.READS)
+                self._engine.submit_read(checked, told, reads=follower.reads(()))
 
     def _submit(self, work: Callable[[], None], attempt: _Attempt) -> None:
         if not self._background.submit(work):
             attempt.done(None, Unavailable("the server is stopping"))
 
-    def _read(
+    def _read_done(
         self,
         attempt: _Attempt,
         step: Callable[[Reader], Result],
@@ -111,26 +128,35 @@ class SharedExecutor:
             outcome = partial(self._done, attempt, None, error)
         self._background.call_on_loop(outcome)
 
-    def _confirm(self, attempt: _Attempt, error: Exception, epoch: int) -> None:
+    def _read(self, attempt: _Attempt, plan: Read, epoch: bytes, looked_up: list[Table | None]) -> None:
+        # Where a table was missing, only the epoch says whether it still is.
+        tables = [] if None in looked_up else cast("list[Table]", looked_up)
+        checked = partial(_checked, step=plan.step, epoch=epoch, tables=tables, eventual=plan.eventual)
+        self._engine.submit_read(
+            partial(limited, checked),
+            self._background.on_loop(partial(self._read_done, attempt, checked)),
+            reads=(*follower.reads(tables), *plan.reads),
+            more=not plan.reads,
+            eventual=plan.eventual,
+        )
+
+    def _confirm(self, attempt: _Attempt, error: Exception, epoch: bytes) -> None:
         """Give an error if the catalogue is still the one it came from."""
         step = partial(_raise, error=error, epoch=epoch)
-        told = self._background.on_loop(partial(self._failed, attempt, error))
-        self._engine.submit_read(step, told, reads=follower.READS)
+        told = self._background.on_loop(partial(self._done, attempt))
+        self._engine.submit_read(step, told, reads=follower.reads(()))
 
     def _done(self, attempt: _Attempt, result: Result | None, error: BaseException | None) -> None:
         if isinstance(error, StaleCatalogue) and attempt.plans < _PLANS_MAX:
             self._follower.catch_up(partial(self._again, attempt))
-        else:
-            attempt.done(result, error)
-
-    def _failed(
-        self, attempt: _Attempt, planned: BaseException, _result: None, error: BaseException | None
-    ) -> None:
-        # If the catalogue cannot be read, the error as it was planned is the best there is.
-        self._done(attempt, None, planned if isinstance(error, StorageError) else error)
+            return
+        if isinstance(error, Replaced):
+            self._follower.refuse(error)
+        attempt.done(result, error)
 
     def _again(self, attempt: _Attempt, error: BaseException | None) -> None:
         if error is None:
+            attempt.is_fresh = True
             # Planning may have changed the request in place, so it is decoded anew.
             attempt.call.decode()
             self._begin(attempt)
@@ -141,7 +167,7 @@ class SharedExecutor:
         self,
         attempt: _Attempt,
         plan: Write,
-        epoch: int,
+        epoch: bytes,
         result: Result | None,
         error: BaseException | None,
     ) -> None:
@@ -150,8 +176,11 @@ class SharedExecutor:
         elif isinstance(error, Conflict) and plan.conflict is not None:
             attempt.done(None, plan.conflict())
         elif isinstance(error, ApiError) and error.code == "ResourceNotFoundException":
-            # The table is gone; but another of its name may have come since.
-            self._confirm(attempt, error, epoch)
+            # The table is gone; but another of its name may have come before the call did.
+            if attempt.is_fresh:
+                attempt.done(None, error)
+            else:
+                self._confirm(attempt, error, epoch)
         elif error is not None or plan.after is None:
             attempt.done(result, error)
         else:
@@ -160,14 +189,21 @@ class SharedExecutor:
             after.add_done_callback(lambda _: attempt.done(result, None))
 
 
-def _checked(reader: Reader, *, step: Callable[[Reader], Result], epoch: int) -> Result:
+def _checked(
+    reader: Reader,
+    *,
+    step: Callable[[Reader], Result],
+    epoch: bytes,
+    tables: Sequence[Table] = (),
+    eventual: bool = False,
+) -> Result:
     # The step first: an engine that finds out by trying what is read learns more from it.
     result = step(reader)
-    follower.check(reader, epoch)
+    follower.check(reader, epoch, tables, eventual=eventual)
     return result
 
 
-def _raise(reader: Reader, *, error: Exception, epoch: int) -> NoReturn:
+def _raise(reader: Reader, *, error: Exception, epoch: bytes) -> NoReturn:
     follower.check(reader, epoch)
     raise error
 

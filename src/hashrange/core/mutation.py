@@ -190,7 +190,8 @@ def _updated(table: Table, command: UpdateCommand, before: StoredItem | None) ->
         if ("M" in value or "L" in value) and depth(value) > NESTING_LEVELS_MAX:
             raise Invalid("Nesting Levels have exceeded supported limits")
     if table.indexes:
-        indexes.check_index_keys(table, touched, update=True)
+        new_key = command.key_item if stored is None else {}
+        indexes.check_index_keys(table, {**new_key, **touched}, update=True)
         indexes.check_key_totals(table, applied.item)
     return applied, size
 

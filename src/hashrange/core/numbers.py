@@ -112,7 +112,8 @@ def _result(left: Decimal, right: Decimal) -> str:
     try:
         return canonical(format(_ARITHMETIC.add(left, right), "f"))
     except RequestInvalid as error:
-        raise Invalid(error.message) from None
+        # A result with too many digits is called too large (measured).
+        raise Invalid(_OVERFLOW if error.message == _DIGITS else error.message) from None
 
 
 def size(text: str) -> int:

@@ -1,5 +1,6 @@
 """What a table is: its keys, its indexes and its settings, as one immutable record."""
 
+import hashlib
 from functools import cached_property
 from typing import Literal
 
@@ -9,6 +10,8 @@ ScalarType = Literal["S", "N", "B"]
 Status = Literal["CREATING", "UPDATING", "ACTIVE", "DELETING"]
 Updating = Literal["throughput", "stream", "class", "index"]
 Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
+
+_STAMP_DIGEST_BYTES = 12
 
 
 class KeyAttribute(msgspec.Struct, frozen=True):
@@ -172,6 +175,12 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def global_indexes(self) -> tuple[Index, ...]:
         """The global secondary indexes."""
         return tuple(index for index in self.indexes if not index.local)
+
+    @cached_property
+    def stamp(self) -> bytes:
+        """What tells this record from every other, of whatever table and version: see `storage/catalogue.py`."""
+        digest = hashlib.blake2b(encode(self), digest_size=_STAMP_DIGEST_BYTES).digest()
+        return self.version.to_bytes(4, "big") + digest
 
     def status_at(self, now: float) -> Status:
         """The status a client sees at this moment: CREATING and UPDATING end by themselves."""

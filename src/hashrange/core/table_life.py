@@ -1,6 +1,8 @@
 """How a table's record looks once what was under way is over: passing statuses end by time."""
 
-from hashrange.core.schema import Index, KeyAttribute, Table, changed
+from collections.abc import Iterator
+
+from hashrange.core.schema import Index, KeyAttribute, Table, Throughput, Warm, changed
 
 
 def gone(table: Table, now: float) -> bool:
@@ -21,9 +23,40 @@ def settled(table: Table, now: float) -> Table:
             status="ACTIVE",
             updating=None,
             table_class_before=None,
-            throughput=changed(table.throughput, previous=None),
+            throughput=_completed(table.throughput, table.settles_at),
         )
-    return table
+    if _is_over(table.sse_settles_at, now):
+        table = changed(table, sse_settles_at=0.0, sse_key_before=None)
+    warm = _settled_warm(table.warm, now)
+    return table if warm is table.warm else changed(table, warm=warm)
+
+
+def is_settled(table: Table) -> bool:
+    """Whether nothing about a table passes by time any more."""
+    return not any(True for _ in _moments(table))
+
+
+def _is_over(settles_at: float, now: float) -> bool:
+    """Whether a change was under way that is done by now; 0 stands for none."""
+    return 0 < settles_at <= now
+
+
+def _settled_warm(warm: Warm | None, now: float) -> Warm | None:
+    if warm is None or not _is_over(warm.settles_at, now):
+        return warm
+    return changed(warm, settles_at=0.0, previous=None)
+
+
+def _completed(throughput: Throughput, moment: float) -> Throughput:
+    """Capacity whose change is complete: its dates move to this moment (measured)."""
+    before = throughput.previous
+    if before is None:
+        return throughput
+    if throughput.read_units > before.read_units or throughput.write_units > before.write_units:
+        throughput = changed(throughput, last_increase=moment)
+    if throughput.read_units < before.read_units or throughput.write_units < before.write_units:
+        throughput = changed(throughput, last_decrease=moment)
+    return changed(throughput, previous=None)
 
 
 def _index_gone(index: Index, now: float) -> bool:
@@ -31,9 +64,12 @@ def _index_gone(index: Index, now: float) -> bool:
 
 
 def _settled_index(index: Index, now: float) -> Index:
+    warm = _settled_warm(index.warm, now)
+    if warm is not index.warm:
+        index = changed(index, warm=warm)
     if index.status == "ACTIVE" or index.status_at(now) != "ACTIVE":
         return index
-    return changed(index, status="ACTIVE", throughput=changed(index.throughput, previous=None))
+    return changed(index, status="ACTIVE", throughput=_completed(index.throughput, index.settles_at))
 
 
 def used_definitions(table: Table, indexes: tuple[Index, ...]) -> tuple[KeyAttribute, ...]:
@@ -43,8 +79,19 @@ def used_definitions(table: Table, indexes: tuple[Index, ...]) -> tuple[KeyAttri
 
 
 def next_moment(table: Table, now: float) -> float | None:
-    """When the next passing status of this table is over, if one is under way."""
-    moments = [index.settles_at for index in table.indexes if index.status != "ACTIVE"]
+    """When the next of what is under way with this table is over, if anything is."""
+    return min((moment for moment in _moments(table) if moment > now), default=None)
+
+
+def _moments(table: Table) -> Iterator[float]:
+    """When what is under way is over, by what the record says."""
     if table.status != "ACTIVE":
-        moments.append(table.settles_at)
-    return min((moment for moment in moments if moment > now), default=None)
+        yield table.settles_at
+    if table.sse_settles_at:
+        yield table.sse_settles_at
+    for index in table.indexes:
+        if index.status != "ACTIVE":
+            yield index.settles_at
+    for warm in (table.warm, *(index.warm for index in table.indexes)):
+        if warm is not None and warm.settles_at:
+            yield warm.settles_at

@@ -3,7 +3,7 @@
 import base64
 import binascii
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from hashrange.core import limits, numbers
@@ -27,6 +27,10 @@ TOO_DEEP = (
     "Nesting Levels have exceeded supported limits: "
     "Attributes in the item have nested levels beyond supported limit"
 )
+
+
+class BadName(RequestInvalid):
+    """An attribute's name is empty or too long."""
 
 
 class Malformed(Exception):
@@ -88,10 +92,33 @@ def canonical_sized(raw: Any, *, wording: Wording = "newer") -> tuple[Item, int]
             continue
         value_size = _plain_size_or_none(value, 1)
         if value_size is None:
-            value = raw[name] = canonical(value, wording=wording)  # noqa: PLW2901 - the same attribute, now canonical
-            value_size = size(value)
+            try:
+                raw[name] = canonical(value, wording=wording)
+            except BadName:
+                _refuse_deep(raw)
+                raise
+            value_size = size(raw[name])
         total += value_size
     return raw, total
+
+
+def _refuse_deep(raw: dict[str, Any]) -> None:
+    """The service reports too deep a value anywhere in an item before a bad name inside another (measured)."""
+    if nests_beyond(raw.values(), limits.NESTING_LEVELS_MAX):
+        raise RequestInvalid(TOO_DEEP)
+
+
+def nests_beyond(raw_values: Iterable[Any], levels: int) -> bool:
+    """Whether one of these values as sent has more levels of nesting, its own included."""
+    at_level = [value for value in raw_values if isinstance(value, dict | list)]
+    # Each level of a value is two in JSON: that of its type and that of its content.
+    for _ in range(2 * levels):
+        below: list[Any] = []
+        for value in at_level:
+            members = value.values() if isinstance(value, dict) else value
+            below += [member for member in members if isinstance(member, dict | list)]
+        at_level = below
+    return bool(at_level)
 
 
 def _plain_size_or_none(value: Any, depth: int) -> int | None:
@@ -166,12 +193,18 @@ def _is_plain_scalar(value: Any) -> bool:
     return type(text) is str and numbers.match_plain(text) is not None
 
 
+def check_names(names: Iterable[str]) -> None:
+    """Check the names of attributes that a request gives apart from their values."""
+    for name in names:
+        check_name(name)
+
+
 def check_name(name: str) -> None:
     """An attribute's name is neither empty nor longer than 64 KB."""
     if not name:
-        raise Invalid("Empty attribute name")
+        raise BadName("Empty attribute name")
     if len(name) > _NAME_CHARS_SAFE and len(utf8(name)) > limits.ATTRIBUTE_NAME_BYTES_MAX:
-        raise Invalid("Attribute name is too large, must be less than 65536 bytes")
+        raise BadName("Attribute name is too large, must be less than 65536 bytes")
 
 
 def _string(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
@@ -261,7 +294,7 @@ def _string_set(raw: Value, content: Any, wording: Wording, depth: int) -> Value
     if not members:
         raise RequestInvalid(_PREFIX + "An string set  may not be empty")
     if len(set(members)) != len(members):
-        shown = _as_sent(members) if wording == "coral" else _to_first_repeat(sort_strings(members))
+        shown = _as_sent(members) if wording == "coral" else _with_repeat(members, sort_strings, ", ")
         raise RequestInvalid(f"{_PREFIX}Input collection {shown} contains duplicates.")
     return {"SS": sort_strings(members)} if len(members) > 1 else raw
 
@@ -286,11 +319,7 @@ def _binary_set(raw: Value, content: Any, wording: Wording, depth: int) -> Value
     if not members:
         raise RequestInvalid(_PREFIX + "Binary sets should not be empty")
     if len(set(members)) != len(members):
-        shown = (
-            _as_sent(content)
-            if wording == "coral"
-            else _to_first_repeat(sort_binaries(members)).replace(", ", ",")
-        )
+        shown = _as_sent(content) if wording == "coral" else _with_repeat(members, sort_binaries, ",")
         raise RequestInvalid(f"{_PREFIX}Input collection {shown}of type BS contains duplicates.")
     return {"BS": sort_binaries(members)}
 
@@ -299,15 +328,15 @@ def _as_sent(members: list[str]) -> str:
     return f"[{', '.join(members)}]"
 
 
-def _to_first_repeat(members: list[str]) -> str:
-    """The sorted members in quotes, up to and including the first that repeats (measured)."""
-    shown: list[str] = []
-    for member in members:
-        repeat = bool(shown) and shown[-1] == member
-        shown.append(member)
-        if repeat:
+def _with_repeat(members: list[str], sort: Callable[[list[str]], list[str]], comma: str) -> str:
+    """The members in quotes: those before the first repeat are sorted, it and the rest stand as sent (measured)."""
+    seen: set[str] = set()
+    for at, member in enumerate(members):
+        if member in seen:
+            members = [*sort(members[:at]), *members[at:]]
             break
-    return "[" + ", ".join(f'"{member}"' for member in shown) + "]"
+        seen.add(member)
+    return "[" + comma.join(f'"{member}"' for member in members) + "]"
 
 
 _CHECKS: dict[str, Callable[[Value, Any, Wording, int], Value]] = {

@@ -3,7 +3,7 @@
 from functools import partial
 
 from hashrange.core.schema import Table, changed
-from hashrange.core.table_life import gone, next_moment, settled
+from hashrange.core.table_life import gone, is_settled, next_moment, settled
 from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.storage import catalogue
 from hashrange.storage.catalogue import Catalogue
@@ -13,7 +13,8 @@ from hashrange.storage.engine import Engine, Transaction
 class SettleTables:
     """Passing statuses end by time. Until this job has been there, requests work out for themselves that one is over.
 
-    Removes the records of tables and indexes that were deleted, and writes ACTIVE where CREATING or UPDATING is over.
+    Removes the records of tables and indexes that were deleted, writes ACTIVE where CREATING or UPDATING is over, and
+    forgets the former key and warm throughput where the change to another is done.
     """
 
     name = "settle-tables"
@@ -26,7 +27,7 @@ class SettleTables:
         """Update one table's record; if none is out of date, wait until one is."""
         upcoming = now + IDLE_SECONDS
         for table in self._tables.tables():
-            if table.status == "ACTIVE" and all(index.status == "ACTIVE" for index in table.indexes):
+            if is_settled(table):
                 continue
             if _is_outdated(table, now):
                 self._engine.write(partial(_settle, planned=table, now=now))

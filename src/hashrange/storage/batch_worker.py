@@ -46,6 +46,11 @@ class BatchWorker(Generic[J]):
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.thread.start()
 
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait for their batch."""
+        return len(self._jobs)
+
     def submit(self, job: J) -> None:
         """Queue a job for the next batch."""
         with self._changed:

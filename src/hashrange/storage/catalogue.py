@@ -1,5 +1,11 @@
-"""The catalogue: a cache of the table records of every region, and the version checks that writes make."""
+"""The catalogue: a cache of the table records of every region, and the version checks that writes make.
 
+Every change of a record raises one number, the epoch, in its own transaction. With the number goes a random one, so
+that two histories of a database, as there are after an older backup was restored, never have the same epoch. For the
+same reason the version row of a table holds its record's stamp and not only a number.
+"""
+
+import secrets
 from bisect import bisect_right
 from collections.abc import Callable
 from threading import Lock
@@ -13,6 +19,7 @@ from hashrange.core.schema import Index, Table
 from hashrange.core.table_life import gone
 from hashrange.storage import layout
 from hashrange.storage.engine import Engine, Reader, Transaction
+from hashrange.storage.errors import Replaced
 
 TableAddress = tuple[str, str, str]  # account, region, name
 
@@ -27,10 +34,28 @@ class CacheInvalidation(Protocol):
         """Invalidate the caches of all processes after a change was committed."""
 
 
-class Records(msgspec.Struct, frozen=True):
-    """All table records of one snapshot, and the number of changes up to it."""
+_NUMBER_BYTES = 8
+_NONCE_BYTES = 8
 
-    epoch: int
+
+class Condemned(msgspec.Struct, frozen=True):
+    """Takes the place of a catalogue's `CacheInvalidation` when nothing in it may be relied on any more."""
+
+    reason: str
+
+    def version(self) -> bytes:
+        """Refuse: nobody is answered from the cache."""
+        raise Replaced(self.reason)
+
+    def invalidate(self) -> None:
+        """Refuse likewise."""
+        raise Replaced(self.reason)
+
+
+class Records(msgspec.Struct, frozen=True):
+    """All table records of one snapshot, and the epoch of it."""
+
+    epoch: bytes
     tables: list[Table]
 
 
@@ -42,7 +67,7 @@ class Catalogue:
         self._invalidation = invalidation
         self._cached_version = b""
         self._tables: dict[TableAddress, Table] = {}
-        self.epoch = 0
+        self.epoch = b""  # of the snapshot that the records are from
         # Requests and jobs refresh from different threads; the one that reads last must also write last.
         self._refresh_lock = Lock()
         self.on_change: Callable[[], None] | None = None
@@ -56,7 +81,7 @@ class Catalogue:
     def replace(self, records: Records) -> None:
         """Replace the cache by records that the caller has read, unless they are older."""
         with self._refresh_lock:
-            if records.epoch <= self.epoch:
+            if changes(records.epoch) <= changes(self.epoch):
                 return
             self._replace(records)
         if self.on_change is not None:
@@ -65,6 +90,10 @@ class Catalogue:
     def _replace(self, records: Records) -> None:
         self._tables = {address(table): table for table in records.tables}
         self.epoch = records.epoch
+
+    def condemn(self, reason: str) -> None:
+        """Answer nobody from the cache any more."""
+        self._invalidation = Condemned(reason)
 
     def catch_up(self) -> None:
         """Read all records again if another process has changed one."""
@@ -108,7 +137,7 @@ class Catalogue:
         with self._refresh_lock:
             epoch, stored = self._engine.read(lambda reader: (stored_epoch(reader), reader.get(key)))
             table = None if stored is None else schema.decode(stored)
-            if epoch == self.epoch + 1:
+            if changes(epoch) == changes(self.epoch) + 1:
                 self.epoch = epoch  # this change was the only one since
             if table is None:
                 self._tables.pop((account_id, region, name), None)
@@ -117,6 +146,30 @@ class Catalogue:
         if self.on_change is not None:
             self.on_change()
         return table
+
+
+class TracedCatalogue(Catalogue):
+    """A catalogue for one request, which notes what it looks up; None stands for a missing table, or for all."""
+
+    def __init__(self, catalogue: Catalogue, looked_up: list[Table | None]) -> None:
+        """Look things up in `catalogue`; there is no cache here."""
+        self._catalogue = catalogue
+        self._looked_up = looked_up
+
+    def find(self, account_id: str, region: str, name: str) -> Table | None:
+        """The table of this name, if there is one."""
+        table = self._catalogue.find(account_id, region, name)
+        self._looked_up.append(table)
+        return table
+
+    def tables(self) -> list[Table]:
+        """All tables of all regions."""
+        self._looked_up.append(None)
+        return self._catalogue.tables()
+
+    def refresh(self, account_id: str, region: str, name: str) -> Table | None:
+        """Read one record again after its change was committed."""
+        return self._catalogue.refresh(account_id, region, name)
 
 
 def address(table: Table) -> TableAddress:
@@ -130,9 +183,14 @@ def stored_table(reader: Reader, account_id: str, region: str, name: str) -> Tab
     return None if stored is None else schema.decode(stored)
 
 
-def stored_epoch(reader: Reader) -> int:
-    """The number of changes of the catalogue so far."""
-    return int.from_bytes(reader.get(layout.CATALOGUE_EPOCH) or b"", "big")
+def stored_epoch(reader: Reader) -> bytes:
+    """The epoch of this snapshot; empty before the first change."""
+    return reader.get(layout.CATALOGUE_EPOCH) or b""
+
+
+def changes(epoch: bytes) -> int:
+    """The number of changes of the catalogue up to an epoch."""
+    return int.from_bytes(epoch[:_NUMBER_BYTES], "big")
 
 
 def stored_records(reader: Reader) -> Records:
@@ -142,14 +200,15 @@ def stored_records(reader: Reader) -> Records:
 
 
 def _count_change(tx: Transaction) -> None:
-    tx.put(layout.CATALOGUE_EPOCH, (stored_epoch(tx) + 1).to_bytes(8, "big"))
+    number = changes(stored_epoch(tx)) + 1
+    tx.put(layout.CATALOGUE_EPOCH, number.to_bytes(_NUMBER_BYTES, "big") + secrets.token_bytes(_NONCE_BYTES))
 
 
 def save(tx: Transaction, table: Table) -> None:
-    """Write a record and its version."""
+    """Write a record and its stamp."""
     _count_change(tx)
     tx.put(layout.catalogue_key(*address(table)), schema.encode(table))
-    tx.put(layout.version_key(table.number), table.version.to_bytes(4, "big"))
+    tx.put(layout.version_key(table.number), table.stamp)
 
 
 def remove(tx: Transaction, table: Table) -> None:
@@ -190,10 +249,10 @@ def next_number(tx: Transaction) -> int:
 
 def current(tx: Transaction, table: Table) -> Table | None:
     """The record that this write must use: the planned one if it is still the newest, else the newest, else None."""
-    version = tx.get(layout.version_key(table.number))
-    if version is None:
+    stamp = tx.get(layout.version_key(table.number))
+    if stamp is None:
         return None
-    if int.from_bytes(version, "big") == table.version:
+    if stamp == table.stamp:
         return table
     newest = stored_table(tx, *address(table))
     return newest if newest is not None and newest.number == table.number else None

@@ -29,6 +29,10 @@ class Corrupt(StorageError):
     """The stored bytes are damaged or are not Hashrange's."""
 
 
+class Replaced(StorageError):
+    """The data is not what this server has opened any more: it has gone back in time, or is other data altogether."""
+
+
 class OpenError(StorageError):
     """The engine cannot be opened; the message is meant for the person at the terminal."""
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 # The first byte of a key says what the row is.
 CATALOGUE = b"\x02"  # account \0 region \0 name -> table record
-TABLE_VERSION = b"\x03"  # table number -> version of its record, checked inside every write
+TABLE_VERSION = b"\x03"  # table number -> stamp of its record, checked inside every write
 GARBAGE = b"\x04"  # key prefix of rows that a job clears
 TOKEN = b"\x05"  # account \0 region \0 token -> outcome of a transaction
 TOKEN_EXPIRY = b"\x06"  # expiry time, token key -> nothing
@@ -12,7 +12,7 @@ TABLE_NUMBER = b"\x07"  # counter: last table number in use
 COUNT = b"\x08"  # counter: rows of a table or index
 SIZE = b"\x09"  # counter: bytes of a table or index
 BACKFILL = b"\x0a"  # table number, slot -> progress of an index backfill
-CATALOGUE_EPOCH = b"\x0b"  # -> a number that rises with every change of any table record
+CATALOGUE_EPOCH = b"\x0b"  # -> a number that rises with every change of any table record, and a random one
 LEASE = b"\x0c"  # name -> holder of the lease
 MIGRATION = b"\x0d"  # -> progress of a copy into this engine; deleted when it is complete
 ROWS = b"\x10"  # table number, slot, key -> item or index entry

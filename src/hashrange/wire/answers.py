@@ -153,12 +153,26 @@ def _write_reports(
 
 def transaction_read(request: TransactGetItems, result: ItemsRead) -> bytes:
     """TransactGetItems."""
-    return pasted(transaction_responses(result.items, request.return_consumed_capacity))
+    # An item of which the projection keeps nothing is left out like one that is missing (measured).
+    responses = [
+        EMPTY if read.stored is None or read.picked == {} else _response(read) for read in result.items
+    ]
+    return pasted(_transaction_members(responses, result.items, request.return_consumed_capacity))
 
 
 def transaction_responses(items: Sequence[ItemRead], mode: str | None) -> list[bytes]:
     """Responses, in which a missing item is an empty element, and the units consumed."""
-    responses = [EMPTY if read.stored is None else b'{"Item":' + item(read) + b"}" for read in items]
+    responses = [EMPTY if read.stored is None else _response(read) for read in items]
+    return _transaction_members(responses, items, mode)
+
+
+def _response(read: ItemRead) -> bytes:
+    return b'{"Item":' + item(read) + b"}"
+
+
+def _transaction_members(
+    responses: Sequence[bytes], items: Sequence[ItemRead], mode: str | None
+) -> list[bytes]:
     members = [b'"Responses":[' + b",".join(responses) + b"]"]
     if mode is not None and mode != "NONE":
         reports = capacity_reports.by_table(items, mode, "Read")

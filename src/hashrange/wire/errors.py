@@ -75,6 +75,8 @@ def refusal(status: int) -> ApiError:
 def _body(error: ApiError, namespace: str) -> bytes:
     members: dict[str, Any] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
     if error.message is not None:
-        members["Message" if error.code in _CAPITAL_MESSAGE else "message"] = error.message
+        # A failed condition has a capital only where the item stands beside the message (measured).
+        capital = error.code in _CAPITAL_MESSAGE or "Item" in error.fields
+        members["Message" if capital else "message"] = error.message
     members.update(error.fields)
     return orjson.dumps(members)

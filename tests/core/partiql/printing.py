@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hashrange.core.expressions import resolved
 from hashrange.core.expressions.resolved import Literal, Parameter, Path, Size
 from hashrange.core.partiql import syntax
-
-_RESERVED = {"select", "from", "where", "set", "and", "or", "not", "in", "is", "null", "true", "order", "by"}
+from hashrange.core.partiql.keywords import KEYWORDS
 
 
 def statement_text(statement: syntax.Statement) -> str:
@@ -21,8 +20,6 @@ def statement_text(statement: syntax.Statement) -> str:
             return (
                 f"SELECT {shown} FROM {_target(target)}{_where(where)}{' ORDER BY ' + terms if terms else ''}"
             )
-        case syntax.Insert(target, Parameter()):
-            return f"INSERT INTO {_target(target)} VALUE ?"
         case syntax.Insert(target, tuple(fields)):
             shown = ", ".join(f"{_text(name)}: {operand_text(value)}" for name, value in fields)
             return f"INSERT INTO {_target(target)} VALUE {{{shown}}}"
@@ -126,7 +123,7 @@ def path_text(path: Path) -> str:
 
 
 def name_text(name: str) -> str:
-    plain = name.isascii() and name.isidentifier() and name.lower() not in _RESERVED
+    plain = name.isascii() and name.isidentifier() and name.upper() not in KEYWORDS
     return name if plain else '"' + name.replace('"', '""') + '"'
 
 
@@ -194,7 +191,7 @@ def _values(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
         case 5:
             return {"L": draw(st.lists(_values(depth - 1), max_size=3))}
         case _:
-            return {"M": draw(st.dictionaries(_texts, _values(depth - 1), max_size=3))}
+            return {"M": draw(st.dictionaries(_texts.filter(bool), _values(depth - 1), max_size=3))}
 
 
 @st.composite

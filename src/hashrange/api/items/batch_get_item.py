@@ -9,7 +9,7 @@ from msgspec import Meta
 from hashrange.api.context import Context
 from hashrange.api.items.parameters import members_present, mixing, read_projection, refuse_idle_names
 from hashrange.api.items.structures import AttributesToGet
-from hashrange.api.protocol.kinds import MapOf
+from hashrange.api.protocol.kinds import MapOf, Violation
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Refined, Shape
 from hashrange.api.protocol.structures import (
@@ -18,7 +18,7 @@ from hashrange.api.protocol.structures import (
     Request,
     ReturnConsumedCapacity,
     Structure,
-    TableName,
+    TableNameKey,
 )
 from hashrange.api.results import ItemRead, ItemsRead
 from hashrange.api.table_names import data_table
@@ -53,17 +53,28 @@ class KeysAndAttributes(Structure, kw_only=True):
 class BatchGetItem(Request, kw_only=True):
     """The request."""
 
-    return_consumed_capacity: ReturnConsumedCapacity | None = None
     request_items: (
         Annotated[
-            dict[TableName, KeysAndAttributes],
-            Refined(lambda kind: _RequestItems(kind.element, key=kind.key)),
+            dict[TableNameKey, KeysAndAttributes],
+            Meta(min_length=1),
+            Refined(lambda kind: _RequestItems(kind.element, key=kind.key, least=kind.least)),
         ]
         | None
     ) = None
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
 
 
-SHAPE = Shape(BatchGetItem, newer=("RequestItems.",))
+class _BatchGetShape(Shape[BatchGetItem]):
+    """Of RequestItems only its keys are judged by the older layer."""
+
+    def phrase(self, violation: Violation) -> str:
+        _, path, rule = violation
+        if path == "RequestItems" and not rule.startswith("Map keys"):
+            return f"Value at '{path}' failed to satisfy constraint: {rule}"
+        return super().phrase(violation)
+
+
+SHAPE = _BatchGetShape(BatchGetItem, newer=("RequestItems.",))
 
 
 _LARGE_BYTES = 16 * 1024  # smaller items are not counted
@@ -151,7 +162,7 @@ def _table_keys(
 ) -> _TableKeys:
     table = data_table(context, name)
     rows = [primary_key.of_key(table, key) for key in keys]
-    key_paths.refuse_nested(table, (), projection)
+    key_paths.refuse_nested(table, table.indexes, projection)
     return _TableKeys(name, request, table, projection, keys, rows)
 
 

@@ -17,7 +17,7 @@ from hashrange.api.protocol.structures import (
     ReturnConsumedCapacity,
     ReturnItemCollectionMetrics,
     Structure,
-    TableName,
+    TableNameKey,
 )
 from hashrange.api.results import ItemsWritten, ItemWritten
 from hashrange.api.table_names import data_table
@@ -78,7 +78,8 @@ class BatchWriteItem(Request, kw_only=True):
     request_items: (
         Annotated[
             dict[
-                TableName, Annotated[list[WriteRequest], Meta(min_length=1, max_length=BATCH_WRITE_ITEMS_MAX)]
+                TableNameKey,
+                Annotated[list[WriteRequest], Meta(min_length=1, max_length=BATCH_WRITE_ITEMS_MAX)],
             ],
             Refined(_request_items),
         ]
@@ -87,8 +88,8 @@ class BatchWriteItem(Request, kw_only=True):
 
 
 def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
-    """A bad enumeration is reported alone (measured)."""
-    return [violation for violation in violations if is_enumeration(violation)][:1] or violations
+    """Bad enumerations are reported without what is wrong with RequestItems (measured)."""
+    return [violation for violation in violations if is_enumeration(violation)] or violations
 
 
 SHAPE = Shape(BatchWriteItem, narrowed=_narrowed)

@@ -2,19 +2,19 @@
 
 from hashrange.api.context import Context
 from hashrange.api.items import writes
+from hashrange.api.items.newer_shapes import WriteShape
 from hashrange.api.items.structures import Expected
 from hashrange.api.protocol.plan import Plan
-from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
-    ConditionalOperator,
     Request,
     ReturnConsumedCapacity,
     ReturnItemCollectionMetrics,
     ReturnValues,
     ReturnValuesOnConditionCheckFailure,
     TableName,
+    UncheckedConditionalOperator,
 )
 from hashrange.api.table_names import data_table
 from hashrange.core import mutation, values
@@ -25,26 +25,27 @@ class DeleteItem(Request, kw_only=True):
     """The request."""
 
     return_consumed_capacity: ReturnConsumedCapacity | None = None
-    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     table_name: TableName
     return_values: ReturnValues | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
+    conditional_operator: UncheckedConditionalOperator | None = None
     key: AttributeMap
-    conditional_operator: ConditionalOperator | None = None
     expected: Expected | None = None
     condition_expression: str | None = None
     expression_attribute_names: AttributeNames | None = None
     expression_attribute_values: AttributeMap | None = None
-    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
 
 
-SHAPE = Shape(DeleteItem, prefixed=True)
+SHAPE = WriteShape(DeleteItem, old_values_only=writes.OLD_VALUES_ONLY)
 
 
 def delete_item(context: Context, request: DeleteItem) -> Plan:
     """Check the key and the condition, then both against the table."""
+    writes.check_return_values_of_deep(request, request.key)
+    writes.check_return_values(request)
     writes.check_parameters(request)
     key_item = values.canonical_item(request.key)
-    writes.wants_old(request)
     condition = writes.condition(request)
     table = data_table(context, request.table_name)
     key = primary_key.of_key(table, key_item)

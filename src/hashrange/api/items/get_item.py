@@ -3,10 +3,10 @@
 from functools import partial
 
 from hashrange.api.context import Context
+from hashrange.api.items.newer_shapes import NewerShape
 from hashrange.api.items.parameters import mixing, read_projection, refuse_idle_names
 from hashrange.api.items.structures import AttributesToGet
 from hashrange.api.protocol.plan import Plan, Read
-from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
@@ -36,7 +36,7 @@ class GetItem(Request, kw_only=True):
     expression_attribute_names: AttributeNames | None = None
 
 
-SHAPE = Shape(GetItem)
+SHAPE = NewerShape(GetItem)
 
 
 def get_item(context: Context, request: GetItem) -> Plan:
@@ -58,7 +58,7 @@ def get_item(context: Context, request: GetItem) -> Plan:
     projection = read_projection(request, request.attributes_to_get)
     table = data_table(context, request.table_name)
     key = primary_key.of_key(table, key_item)
-    key_paths.refuse_nested(table, (), projection)
+    key_paths.refuse_nested(table, table.indexes, projection)
     return _plan(request, table, key, projection)
 
 

@@ -8,7 +8,7 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Read
 from hashrange.api.results import PageRead
 from hashrange.core import indexes, values
-from hashrange.core.errors import Invalid, Wording
+from hashrange.core.errors import Invalid, RequestInvalid, Wording
 from hashrange.core.expressions import Projection
 from hashrange.core.keys import primary_key
 from hashrange.core.schema import Index, Table
@@ -17,6 +17,10 @@ from hashrange.storage.engine import Reader
 from hashrange.storage.pages import PageRequest, read_page
 
 _BAD_START = "The provided starting key is invalid"
+
+
+class BadStart(Invalid):
+    """ExclusiveStartKey has not the attributes that a key has."""
 
 
 class PagedRequest(Protocol):
@@ -69,11 +73,16 @@ def start_key_values(request: PagedRequest, *, wording: Wording) -> Item | None:
     try:
         return values.canonical_item(raw, wording=wording)
     except Invalid as invalid:
-        if "numeric" in invalid.message or "Number" in invalid.message or "number set" in invalid.message:
-            raise
-        if "duplicates" in invalid.message:
+        if _keeps_its_words(invalid, wording):
             raise
         raise Invalid(f"{_BAD_START}: {invalid.message}") from None
+
+
+def _keeps_its_words(invalid: Invalid, wording: Wording) -> bool:
+    """The newer layer announces only values that have no type, or several; the older one most that are not numbers."""
+    if wording == "newer":
+        return isinstance(invalid, RequestInvalid)
+    return any(word in invalid.message for word in ("numeric", "Number", "number set", "duplicates"))
 
 
 def start_key_bytes(table: Table, index: Index | None, start: Item) -> bytes:
@@ -81,14 +90,16 @@ def start_key_bytes(table: Table, index: Index | None, start: Item) -> bytes:
     needed = {key.name: key.type for key in table.keys}
     if index is not None:
         needed |= {key.name: key.type for key in index.keys}
-    if start.keys() != needed.keys() or any(kind not in start[name] for name, kind in needed.items()):
-        raise Invalid(_BAD_START)
+    if start.keys() != needed.keys():
+        raise BadStart(_BAD_START)
+    if any(kind not in start[name] for name, kind in needed.items()):
+        raise Invalid(primary_key.KEY_MISMATCH)
     base = primary_key.of_key(table, primary_key.key_of(table, start))
     if index is None:
         return base
     entry = indexes.entry(table, index, start, base)
     if entry is None:
-        raise Invalid(_BAD_START)
+        raise BadStart(_BAD_START)
     return entry.key
 
 

@@ -60,15 +60,15 @@ def refuse_idle_names(request: Named, *expressions: str | None) -> None:
         raise RequestInvalid("ExpressionAttributeNames can only be specified when using expressions")
 
 
-def refuse_idle_values(request: Valued, fields: Sequence[str]) -> None:
-    """Values without an expression that could use them are an error."""
+def refuse_idle_values(request: Valued, fields: Sequence[str], *, named: bool = True) -> None:
+    """Values without an expression that could use them are an error; writes of one item do not name the expressions."""
     if request.expression_attribute_values is not None and all(
         getattr(request, field) is None for field in fields
     ):
         verb = "is" if len(fields) == 1 else "are"
+        missing = f": {' and '.join(map(aws_name, fields))} {verb} null" if named else ""
         raise RequestInvalid(
-            "ExpressionAttributeValues can only be specified when using expressions: "
-            f"{' and '.join(map(aws_name, fields))} {verb} null"
+            f"ExpressionAttributeValues can only be specified when using expressions{missing}"
         )
 
 

@@ -1,23 +1,20 @@
 """PutItem: store one whole item, replacing any item with the same key."""
 
-from typing import Any
-
 from hashrange.api.context import Context
 from hashrange.api.items import writes
+from hashrange.api.items.newer_shapes import WriteShape
 from hashrange.api.items.structures import Expected
-from hashrange.api.protocol.kinds import Violation
 from hashrange.api.protocol.plan import Plan
-from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
-    ConditionalOperator,
     Request,
     ReturnConsumedCapacity,
     ReturnItemCollectionMetrics,
     ReturnValues,
     ReturnValuesOnConditionCheckFailure,
     TableName,
+    UncheckedConditionalOperator,
 )
 from hashrange.api.table_names import data_table
 from hashrange.core import indexes, mutation, values
@@ -28,33 +25,27 @@ class PutItem(Request, kw_only=True):
     """The request."""
 
     return_consumed_capacity: ReturnConsumedCapacity | None = None
-    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     table_name: TableName
     return_values: ReturnValues | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
+    conditional_operator: UncheckedConditionalOperator | None = None
     item: AttributeMap
-    conditional_operator: ConditionalOperator | None = None
     expected: Expected | None = None
     condition_expression: str | None = None
     expression_attribute_names: AttributeNames | None = None
     expression_attribute_values: AttributeMap | None = None
-    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
 
 
-def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
-    """An empty table name is reported alone (measured)."""
-    if sent.get("TableName") != "":
-        return violations
-    return [violation for violation in violations if violation[1] == "TableName"]
-
-
-SHAPE = Shape(PutItem, prefixed=True, narrowed=_narrowed)
+SHAPE = WriteShape(PutItem)
 
 
 def put_item(context: Context, request: PutItem) -> Plan:
     """Check the item and the condition, then the table and what it asks of its items."""
     writes.check_parameters(request)
+    writes.check_return_values_of_deep(request, request.item)
     item, size = values.canonical_sized(request.item)
-    writes.wants_old(request)
+    writes.check_return_values(request)
     mutation.refuse_large(size)
     condition = writes.condition(request)
     table = data_table(context, request.table_name)

@@ -1,26 +1,26 @@
 """Query: read the items of one partition, in the order of their sort key."""
 
 from functools import partial
-from typing import Any
+from typing import get_args
 
 from hashrange.api.context import Context
 from hashrange.api.items import pages
+from hashrange.api.items.newer_shapes import QueryShape
 from hashrange.api.items.parameters import refuse_idle_names, refuse_idle_values, refuse_mixing, resolver
 from hashrange.api.items.prepared import Key, PreparedQuery, canonical_or_none
 from hashrange.api.items.structures import AttributesToGet, Conditions
-from hashrange.api.protocol.kinds import Violation
 from hashrange.api.protocol.plan import Plan, Read
-from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
-    ConditionalOperator,
     IndexName,
     Limit,
     Request,
     ReturnConsumedCapacity,
     Select,
     TableName,
+    UncheckedConditionalOperator,
+    UncheckedSelect,
 )
 from hashrange.api.results import PageRead
 from hashrange.api.table_names import data_table, ready_table
@@ -39,6 +39,7 @@ from hashrange.core.expressions import (
 )
 from hashrange.core.keys import key_paths, ranges
 from hashrange.core.keys.template import KeyTemplate
+from hashrange.core.limits import INDEX_KEY_ATTRIBUTES_MAX
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import store
@@ -49,12 +50,12 @@ from hashrange.storage.pages import Page, PageRequest
 class Query(Request, kw_only=True):
     """The request."""
 
-    select: Select | None = None
+    select: UncheckedSelect | None = None
     index_name: IndexName | None = None
     return_consumed_capacity: ReturnConsumedCapacity | None = None
     query_filter: Conditions | None = None
     table_name: TableName
-    conditional_operator: ConditionalOperator | None = None
+    conditional_operator: UncheckedConditionalOperator | None = None
     attributes_to_get: AttributesToGet | None = None
     limit: Limit | None = None
     key_conditions: Conditions | None = None
@@ -68,17 +69,9 @@ class Query(Request, kw_only=True):
     expression_attribute_values: AttributeMap | None = None
 
 
-def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
-    """A bad ConditionalOperator comes before all else, in words of its own (measured)."""
-    if any(path == "ConditionalOperator" for _, path, _ in violations):
-        raise Invalid(
-            "Value at 'ConditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
-        )
-    return violations
+SHAPE = QueryShape(Query)
 
-
-SHAPE = Shape(Query, newer=("Limit",), narrowed=_narrowed)
-
+_SELECTS: tuple[str, ...] = get_args(Select)
 _LEGACY = ("attributes_to_get", "query_filter", "conditional_operator")
 _EXPRESSIONS = ("projection_expression", "filter_expression", "key_condition_expression")
 _VALUED = ("filter_expression", "key_condition_expression")
@@ -113,7 +106,9 @@ class _Parts:
         else:
             conditions = request.key_conditions or {}
             comparisons = {name: value.canonical() for name, value in conditions.items()}
-            self.clauses = legacy.key_conditions(comparisons)
+            # How many attributes the key of an index has is known once the table is.
+            attributes_max = 2 if request.index_name is None else 2 * INDEX_KEY_ATTRIBUTES_MAX
+            self.clauses = legacy.key_conditions(comparisons, attributes_max=attributes_max)
 
 
 def query(context: Context, request: Query) -> Plan:
@@ -127,10 +122,13 @@ def query(context: Context, request: Query) -> Plan:
     table = data_table(context, request.table_name)
     index = pages.find_index(context, table, request.index_name, consistent=request.consistent_read is True)
     start_after = None if start is None else pages.start_key_bytes(table, index, start)
+    if start is not None and index is None and table.range is None:
+        raise Invalid(f"The provided exclusive start key is invalid: ExclusiveStartKey: {_shown(start)}")
+    _check_count(request, index)
     key_range = ranges.query_range(table, index, parts.clauses)
     if start is not None:
         _check_start(table, index, parts.clauses, key_range, start)
-    key_paths.refuse_nested(table, () if index is None else (index,), parts.projection, parts.keep)
+    key_paths.refuse_nested(table, table.indexes, parts.projection, parts.keep)
     _refuse_key_filter(table, index, parts.keep, legacy_filter=request.query_filter is not None)
     _refuse_unprojected_filter(table, index, parts.keep)
     fetch = pages.needs_items(table, index, request.select, parts.projection)
@@ -143,7 +141,7 @@ def query(context: Context, request: Query) -> Plan:
         table=table,
         index=index,
         key_range=key_range,
-        limit=request.limit,
+        limit=_limit(table, index, request),
         reverse=request.scan_index_forward is False,
         start_after=start_after,
         keep=parts.keep,
@@ -209,7 +207,8 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
             return None
     counted_only = request.select == "COUNT"
     plain = keep is None and template.projection is None and not counted_only
-    if plain and keys.whole and request.limit != 1:  # where a limit is reached, the answer says so
+    limit = _limit(table, prepared.index, request)
+    if plain and keys.whole and limit != 1:  # where a limit is reached, the answer says so
         key = keys.key_or_none(sent)
         if key is None:
             return None
@@ -224,7 +223,7 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
         table=table,
         index=prepared.index,
         key_range=key_range,
-        limit=request.limit,
+        limit=limit,
         reverse=request.scan_index_forward is False,
         keep=keep,
         projection=template.projection,
@@ -232,6 +231,11 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
         fetch=prepared.fetch,
     )
     return pages.plan(request, page_request)
+
+
+def _limit(table: Table, index: Index | None, request: Query) -> int | None:
+    """A partition of a table without a sort key has one item: no limit is reached, and no page follows (measured)."""
+    return None if index is None and table.range is None else request.limit
 
 
 def _one_item(table: Table, name: str, key: bytes, row: bytes, consistent: bool, reader: Reader) -> PageRead:
@@ -263,10 +267,32 @@ def _check_start(
     raise Invalid("The provided starting key does not match the range key predicate")
 
 
+def _shown(key: Item) -> str:
+    """A key as the service shows it."""
+    members = (
+        f"{name}={{{kind}:{content}}}" for name, value in key.items() for kind, content in value.items()
+    )
+    return f"{{{', '.join(members)}}}"
+
+
+def _check_count(request: Query, index: Index | None) -> None:
+    """More than two legacy conditions are for indexes whose keys have more attributes."""
+    allowed = 2 if index is None else max(2, len(index.keys))
+    if len(request.key_conditions or ()) > allowed:
+        raise Invalid(legacy.WRONG_COUNT)
+
+
 def _check_parameters(request: Query) -> None:
     has_expression = request.key_condition_expression is not None
     legacy_fields = (*_LEGACY, "key_conditions") if has_expression else _LEGACY
     refuse_mixing(request, legacy_fields, _EXPRESSIONS)
+    if len(request.query_filter or ()) > 1:
+        legacy.check_operator(request.conditional_operator)
+    if request.select is not None and request.select not in _SELECTS:
+        raise Invalid(
+            f"1 validation error detected: Value '{request.select}' at 'select' failed to satisfy constraint: Member "
+            f"must satisfy enum value set: [{', '.join(_SELECTS)}]"
+        )
     try:
         pages.check_select(request)
     except Invalid as invalid:

@@ -4,7 +4,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from hashrange.api.protocol.structures import AttributeValue, ComparisonOperator, Structure
+from hashrange.api.protocol.structures import (
+    AttributeValue,
+    ComparisonOperator,
+    Structure,
+    UncheckedComparisonOperator,
+)
 from hashrange.core import values
 from hashrange.core.errors import Wording
 from hashrange.core.expressions.legacy import AttributeUpdate, Comparison, Expectation
@@ -17,7 +22,7 @@ class ExpectedAttributeValue(Structure, kw_only=True):
 
     exists: bool | None = None
     value: AttributeValue | None = None
-    comparison_operator: ComparisonOperator | None = None
+    comparison_operator: UncheckedComparisonOperator | None = None
     attribute_value_list: list[AttributeValue] | None = None
 
     def canonical(self) -> Expectation:

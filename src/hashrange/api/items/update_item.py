@@ -1,24 +1,21 @@
 """UpdateItem: change one item in place, or make it from its key."""
 
-from typing import Any
-
 from hashrange.api.context import Context
 from hashrange.api.items import writes
+from hashrange.api.items.newer_shapes import UpdateShape
 from hashrange.api.items.parameters import refuse_idle_names, refuse_idle_values, refuse_mixing, resolver
 from hashrange.api.items.structures import AttributeUpdates, Expected
-from hashrange.api.protocol.kinds import Violation
 from hashrange.api.protocol.plan import Plan
-from hashrange.api.protocol.shapes import Shape, is_enumeration
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
-    ConditionalOperator,
     Request,
     ReturnConsumedCapacity,
     ReturnItemCollectionMetrics,
     ReturnValues,
     ReturnValuesOnConditionCheckFailure,
     TableName,
+    UncheckedConditionalOperator,
 )
 from hashrange.api.table_names import data_table, ready_table
 from hashrange.core import mutation, values
@@ -33,33 +30,21 @@ class UpdateItem(Request, kw_only=True):
     """The request."""
 
     return_consumed_capacity: ReturnConsumedCapacity | None = None
-    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     table_name: TableName
     return_values: ReturnValues | None = None
+    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
+    conditional_operator: UncheckedConditionalOperator | None = None
     key: AttributeMap
-    conditional_operator: ConditionalOperator | None = None
     expected: Expected | None = None
     attribute_updates: AttributeUpdates | None = None
     update_expression: str | None = None
     condition_expression: str | None = None
     expression_attribute_names: AttributeNames | None = None
     expression_attribute_values: AttributeMap | None = None
-    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
 
 
-_ENUMERATIONS = ("ReturnValues", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics")
-
-
-def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
-    """Of several bad enumerations only one is reported, unless the key is missing too (measured)."""
-    broken = [violation[1] for violation in violations if is_enumeration(violation)]
-    first = next((name for name in _ENUMERATIONS if name in broken), None)
-    if "Key" not in sent or first is None:
-        return violations
-    return [violation for violation in violations if not is_enumeration(violation) or violation[1] == first]
-
-
-SHAPE = Shape(UpdateItem, prefixed=True, narrowed=_narrowed)
+SHAPE = UpdateShape(UpdateItem)
 
 _LEGACY = ("attribute_updates", "expected", "conditional_operator")
 _EXPRESSIONS = ("update_expression", "condition_expression")
@@ -73,7 +58,7 @@ def update_item(context: Context, request: UpdateItem) -> Plan:
         return plan
     refuse_mixing(request, _LEGACY, _EXPRESSIONS)
     refuse_idle_names(request, request.update_expression, request.condition_expression)
-    refuse_idle_values(request, _EXPRESSIONS)
+    refuse_idle_values(request, _EXPRESSIONS, named=False)
     key_item = values.canonical_item(request.key)
     binding, update, condition = _read(request)
     table = data_table(context, request.table_name)
@@ -126,9 +111,11 @@ def _read(request: UpdateItem) -> tuple[Binder | None, Update, Condition | None]
             update = legacy.attribute_updates({name: value.canonical() for name, value in updates.items()})
         return None, update, writes.expected(request)
     binding = resolver(request)
-    text = request.update_expression
+    text, condition_text = request.update_expression, request.condition_expression
+    if condition_text == "":
+        # Of two empty expressions this is the one that is reported.
+        binding.condition("ConditionExpression", condition_text)
     update = _NOTHING if text is None else binding.update(text)
-    condition_text = request.condition_expression
     condition = None if condition_text is None else binding.condition("ConditionExpression", condition_text)
     binding.finish()
     return (None if text is None else binding), update, condition

@@ -20,9 +20,10 @@ from hashrange.api.protocol.structures import Request
 from hashrange.api.results import CollectionSize, ItemWritten
 from hashrange.core.errors import Invalid, RequestInvalid
 from hashrange.core.expressions import Condition, legacy, select_paths
+from hashrange.core.limits import NEWER_FORM_NESTING_LEVELS_MAX
 from hashrange.core.mutation import Command, Origin, Outcome, Rejected
 from hashrange.core.schema import Table
-from hashrange.core.values import Item
+from hashrange.core.values import Item, check_names, nests_beyond
 from hashrange.storage import catalogue, store
 from hashrange.storage.engine import Reader, Transaction
 
@@ -59,14 +60,27 @@ def check_parameters(request: Request) -> None:
     if conditional.expression_attribute_names is not None:
         refuse_idle_names(conditional)
     if conditional.expression_attribute_values is not None:
-        refuse_idle_values(conditional, _EXPRESSION)
+        refuse_idle_values(conditional, _EXPRESSION, named=False)
 
 
-def wants_old(request: WriteRequest) -> bool:
-    """Whether the old item is wanted; PutItem and DeleteItem know no other choice."""
+OLD_VALUES_ONLY = "ReturnValues can only be ALL_OLD or NONE"
+
+
+def check_return_values(request: WriteRequest) -> None:
+    """PutItem and DeleteItem give back the old item or nothing."""
     if request.return_values not in (None, "ALL_OLD", "NONE"):
-        raise RequestInvalid("ReturnValues can only be ALL_OLD or NONE")
-    return bool(request.return_values == "ALL_OLD")
+        raise RequestInvalid(OLD_VALUES_ONLY)
+
+
+def check_return_values_of_deep(request: WriteRequest, attributes: Item) -> None:
+    """The same before the nesting of very deep a request is looked at, in the older layer's words (measured)."""
+    if request.return_values in (None, "ALL_OLD", "NONE"):
+        return
+    sent = [*attributes.values(), *(request.expression_attribute_values or {}).values()]
+    for expectation in (request.expected or {}).values():
+        sent += [expectation.value or {}, *(expectation.attribute_value_list or ())]
+    if nests_beyond(sent, NEWER_FORM_NESTING_LEVELS_MAX):
+        raise Invalid(OLD_VALUES_ONLY)
 
 
 def prepared_key(table: Table, request: Conditional, update: str | None = None) -> Key:
@@ -96,8 +110,9 @@ def expected(request: Conditional) -> Condition | None:
     """The condition of the legacy parameters."""
     if request.expected is None and request.conditional_operator is None:
         return None
+    check_names(request.expected or ())
+    expectations = {name: value.canonical() for name, value in (request.expected or {}).items()}
     try:
-        expectations = {name: value.canonical() for name, value in (request.expected or {}).items()}
         return legacy.expected(expectations, request.conditional_operator)
     except Invalid as invalid:
         # The newer layer announces this family like the expressions'.

@@ -103,7 +103,7 @@ class BatchExecuted(Result):
 
 def planned(context: Context, requests: Sequence[StatementRequest]) -> list[Member]:
     """All members of a request: either reads or writes, no two of one item."""
-    bound = [_bound(request) for request in requests]
+    bound = [_bound(context, request) for request in requests]
     reading = {isinstance(member.statement, Select) for member in bound if isinstance(member, Bound)}
     if len(reading) > 1:
         raise Invalid("Read and write requests together in the same batch is not supported.")
@@ -117,9 +117,9 @@ def planned(context: Context, requests: Sequence[StatementRequest]) -> list[Memb
     return members
 
 
-def _bound(request: StatementRequest) -> Bound | Failure:
+def _bound(context: Context, request: StatementRequest) -> Bound | Failure:
     try:
-        return statements.bound(request)
+        return statements.bound(context, request)
     except Invalid as invalid:
         return _failure(invalid)
 
@@ -147,6 +147,7 @@ def _failure(error: ApiError | Refused) -> Failure:
 def _get(context: Context, bound: Bound, statement: Select, *, consistent: bool) -> Get:
     """A SELECT in a batch reads one item, by its key and by nothing else."""
     if statement.target.index is not None:
+        statements.refuse_multi_attribute(context, statement.target)
         raise Invalid(_NEEDS_KEY)
     name = statement.target.table
     table = data_table(context, name)

@@ -63,7 +63,7 @@ def execute_statement(context: Context, request: ExecuteStatement) -> Plan:
     """Bind the statement to its parameters, then read or write."""
     # Taken before anything in the request is brought into canonical form.
     token_binding = tokens.binding(request)
-    bound = statements.bound(request)
+    bound = statements.bound(context, request)
     if isinstance(bound.statement, Select):
         return _select(context, request, bound, bound.statement, token_binding)
     return _write(context, request, writes.draft(bound))

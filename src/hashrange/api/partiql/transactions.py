@@ -102,7 +102,7 @@ def _lookup(context: Context, member: Member) -> Lookup | Reason:
         raise Invalid(_NEEDS_KEY)
     if not _fits(table, pinned):
         return Reason("ValidationError", KEY_MISMATCH)
-    key_paths.refuse_nested(table, (), bound.prepared.projection)
+    key_paths.refuse_nested(table, table.indexes, bound.prepared.projection)
     return Lookup(name, table, primary_key.of_key(table, pinned.key), columns.picker(statement))
 
 

@@ -18,8 +18,8 @@ _PARAMETERIZED = (
     "(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base "
     "of loader 'bootstrap')"
 )
-_TRUE_WORDS = frozenset(("true", "1", "yes"))
-_FALSE_WORDS = frozenset(("false", "0", "no"))
+_TRUE_WORDS = frozenset(("true", "t", "yes", "y", "1"))
+_FALSE_WORDS = frozenset(("false", "f", "no", "n", "0"))
 
 MEMBER = "\0"  # stands before member names in a path, so that map keys are told apart from them
 Violation = tuple[Any, str, str]  # the value, the path, what it fails
@@ -122,8 +122,12 @@ class Whole(Kind):
 
     def read(self, raw: Any) -> Any:
         beyond = _JAVA_BEYOND[self.java]
-        if isinstance(raw, (int, float)) and not isinstance(raw, bool) and -beyond <= raw < beyond:
-            return int(raw)
+        if isinstance(raw, (int, float)) and not isinstance(raw, bool):
+            if -beyond <= raw < beyond:
+                return int(raw)
+            if self.java == "Integer":
+                # Limit is seen to stay within 32 bits, where Java's cast would wrap around.
+                return beyond - 1 if raw > 0 else -beyond
         if isinstance(raw, list):
             raise serialization(f"Unrecognized collection type class java.lang.{self.java}")
         if isinstance(raw, dict):

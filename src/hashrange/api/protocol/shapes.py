@@ -93,9 +93,10 @@ class Shape(Generic[R]):
 
     def _checked(self, sent: dict[str, Any]) -> dict[str, Any]:
         clean = self._read(sent)
-        violations = self._violations(clean)
-        if violations:
-            raise validation(joined([self._phrase(violation) for violation in violations[:VIOLATIONS_MAX]]))
+        violations = self.violations(clean)
+        message = self.message(sent, violations) if violations else None
+        if message is not None:
+            raise validation(message)
         return clean
 
     def _read(self, sent: dict[str, Any]) -> dict[str, Any]:
@@ -106,7 +107,8 @@ class Shape(Generic[R]):
             if name in members and value is not None
         }
 
-    def _violations(self, clean: dict[str, Any]) -> list[Violation]:
+    def violations(self, clean: dict[str, Any]) -> list[Violation]:
+        """The constraints that a request breaks, in the order of its members."""
         violations: list[Violation] = []
         for name, member in self.members.items():
             if name in clean:
@@ -115,7 +117,13 @@ class Shape(Generic[R]):
                 violations.append((None, name, "Member must not be null"))
         return violations if self._narrowed is None else self._narrowed(clean, violations)
 
-    def _phrase(self, violation: Violation) -> str:
+    def message(self, _sent: dict[str, Any], violations: list[Violation]) -> str | None:
+        """What the service says of broken constraints; None if they are left to the handler."""
+        phrases = [self.phrase(violation) for violation in violations[:VIOLATIONS_MAX]]
+        return joined(phrases) if phrases else None
+
+    def phrase(self, violation: Violation) -> str:
+        """One broken constraint: the newer layer does not show the value."""
         value, path, rule = violation
         if path.startswith(self._newer):
             return f"Value at '{path.replace(MEMBER, '')}' failed to satisfy constraint: {rule}"

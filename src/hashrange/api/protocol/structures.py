@@ -5,7 +5,7 @@ cheap (types, enumerations, bounds, lengths) are part of the type and make decod
 only the slow path reads: a name that breaks its pattern cannot be found, so the request fails anyway.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -54,6 +54,10 @@ Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1), kinds.Whole(java="Long")]
 TableName = Annotated[
     str, kinds.TableName(least=1, most=NAME_CHARS_MAX, pattern=kinds.compiled(NAME_PATTERN))
 ]
+# The same where a batch has it as the key of a map.
+TableNameKey = Annotated[
+    str, kinds.TableName(least=NAME_CHARS_MIN, most=NAME_CHARS_MAX, pattern=kinds.compiled(NAME_PATTERN))
+]
 IndexName = Annotated[str, kinds.Text(least=3, most=NAME_CHARS_MAX, pattern=kinds.compiled(NAME_PATTERN))]
 # The table of a control operation; likewise.
 TableNameOrArn = Annotated[
@@ -73,6 +77,9 @@ ReturnItemCollectionMetrics = Literal["SIZE", "NONE"]
 ReturnValues = Literal["ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"]
 ReturnValuesOnConditionCheckFailure = Literal["ALL_OLD", "NONE"]
 ConditionalOperator = Literal["OR", "AND"]
+# The newer layer leaves these to the handlers.
+UncheckedSelect = Annotated[str, kinds.Text(choices=get_args(Select))]
+UncheckedConditionalOperator = Annotated[str, kinds.Text(choices=get_args(ConditionalOperator))]
 ComparisonOperator = Literal[
     "IN",
     "NULL",
@@ -88,3 +95,4 @@ ComparisonOperator = Literal[
     "GE",
     "CONTAINS",
 ]
+UncheckedComparisonOperator = Annotated[str, kinds.Text(choices=get_args(ComparisonOperator))]

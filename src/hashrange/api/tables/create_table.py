@@ -1,5 +1,6 @@
 """CreateTable: a new table with its keys, indexes and settings."""
 
+import re
 from typing import Any
 
 from hashrange import ids
@@ -59,7 +60,32 @@ def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violati
     return violations
 
 
-SHAPE = Shape(CreateTable, narrowed=_narrowed)
+class _CreateTableShape(Shape[CreateTable]):
+    """Takes capacity units as text from the forms of graphical clients; see docs/compatibility.md."""
+
+    def explain(self, sent: dict[str, Any]) -> CreateTable:
+        """Read the request slowly; text of digits counts as a number where all else that a table needs is there."""
+        if all(sent.get(name) for name in ("TableName", "KeySchema", "AttributeDefinitions")):
+            indexes_sent = sent.get("GlobalSecondaryIndexes")
+            elements = [sent, *(indexes_sent if isinstance(indexes_sent, list) else ())]
+            for element in elements:
+                _read_units(element)
+        return super().explain(sent)
+
+
+def _read_units(element: Any) -> None:
+    units = element.get("ProvisionedThroughput") if isinstance(element, dict) else None
+    if not isinstance(units, dict):
+        return
+    for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
+        text = units.get(name)
+        if isinstance(text, str) and _UNITS.fullmatch(text):
+            units[name] = int(text)
+
+
+_UNITS = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+SHAPE = _CreateTableShape(CreateTable, narrowed=_narrowed)
 
 
 class CreateTableOutput(Response, kw_only=True):

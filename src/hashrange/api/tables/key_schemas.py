@@ -6,6 +6,7 @@ from hashrange.api import errors
 from hashrange.api.tables.structures import AttributeDefinition, KeySchemaElement
 from hashrange.api.tables.wording import invalid
 from hashrange.core.limits import INDEX_KEY_ATTRIBUTES_MAX
+from hashrange.core.partiql.java_order import hash_set_order
 from hashrange.core.schema import KeyAttribute, ScalarType
 
 Elements = Sequence[KeySchemaElement]
@@ -60,6 +61,8 @@ def global_key(elements: Elements, defined: Definitions) -> KeyPair:
     """A global index's key: up to four HASH attributes, then up to four RANGE attributes."""
     _check_first(elements)
     kinds = [element.key_type for element in elements]
+    if kinds == ["HASH", "RANGE"]:
+        _check_pair(elements)
     if len(set(names_of(elements))) != len(elements):
         raise errors.validation("The KeySchema contains multiple key attributes with the same name")
     if kinds != sorted(kinds):
@@ -74,9 +77,12 @@ def check_defined(elements: Elements, defined: Definitions) -> None:
     """Refuse a key attribute without a definition."""
     names = names_of(elements)
     if any(name not in defined for name in names):
+        if len(names) > len(defined):
+            raise errors.validation("Invalid KeySchema: Some index key attribute have no definition")
+        keys, shown = hash_set_order(names, sized=True), hash_set_order(defined, sized=True)
         raise invalid(
             "Some index key attributes are not defined in AttributeDefinitions. "
-            f"Keys: [{', '.join(names)}], AttributeDefinitions: [{', '.join(defined)}]"
+            f"Keys: [{', '.join(keys)}], AttributeDefinitions: [{', '.join(shown)}]"
         )
 
 
@@ -95,9 +101,10 @@ def check_all_used(
             "Number of attributes in KeySchema does not exactly match number of attributes defined in "
             "AttributeDefinitions"
         )
+    shown, keys = hash_set_order(defined, sized=True), hash_set_order(used)
     raise invalid(
         "Some AttributeDefinitions are not used. "
-        f"AttributeDefinitions: [{', '.join(defined)}], keys used: [{', '.join(used)}]"
+        f"AttributeDefinitions: [{', '.join(shown)}], keys used: [{', '.join(keys)}]"
     )
 
 

@@ -121,8 +121,8 @@ def _check(request: UpdateTable) -> None:
     on_demand = throughput.wants_on_demand(request)
     if on_demand is False and capacity is None:
         raise invalid("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
-    if on_demand:
-        throughput.refuse_on_demand(capacity)
+    if on_demand and capacity is not None:
+        raise invalid("ProvisionedThroughput cannot be specified when BillingMode is PAY_PER_REQUEST")
     if capacity is not None:
         throughput.check_bounds(capacity)
     if request.stream_specification is not None:

@@ -80,7 +80,7 @@ def _check(get: Get) -> tuple[Item, Projection | None]:
 def _lookup(name: str, table: Table, key: Item, projection: Projection | None) -> Lookup | Reason:
     try:
         key_bytes = primary_key.of_key(table, key)
-        key_paths.refuse_nested(table, (), projection)
+        key_paths.refuse_nested(table, table.indexes, projection)
     except Invalid as error:
         return cancellation.invalid(error)
     return Lookup(name, table, key_bytes, projection)

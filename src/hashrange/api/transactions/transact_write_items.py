@@ -90,11 +90,11 @@ class TransactWriteItem(Structure, kw_only=True):
 class TransactWriteItems(Request, kw_only=True):
     """The request."""
 
-    return_consumed_capacity: ReturnConsumedCapacity | None = None
-    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     client_request_token: (
         Annotated[str, Meta(min_length=1, max_length=CLIENT_REQUEST_TOKEN_CHARS_MAX)] | None
     ) = None
+    return_consumed_capacity: ReturnConsumedCapacity | None = None
+    return_item_collection_metrics: ReturnItemCollectionMetrics | None = None
     transact_items: Annotated[list[TransactWriteItem], Meta(min_length=1, max_length=TRANSACT_ITEMS_MAX)]
 
 
@@ -146,7 +146,9 @@ def _only_action(element: TransactWriteItem) -> ConditionCheck | Put | Delete | 
         for action in (element.condition_check, element.put, element.delete, element.update)
         if action is not None
     ]
-    if len(present) != 1:
+    if not present:
+        raise Invalid("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
+    if len(present) > 1:
         raise Invalid("TransactItems can only contain one of Check, Put, Update or Delete")
     return present[0]
 

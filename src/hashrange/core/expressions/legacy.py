@@ -11,7 +11,9 @@ from hashrange.core.expressions.key_clauses import KeyClause, KeyOperator
 from hashrange.core.expressions.order import compare
 from hashrange.core.expressions.project import Projection, projection
 from hashrange.core.expressions.update import Update
-from hashrange.core.values import Value
+from hashrange.core.values import Value, check_names
+
+WRONG_COUNT = "Conditions can be of length 1 or 2 only"
 
 _PREFIX = "One or more parameter values were invalid: "
 _SETS = frozenset({"SS", "NS", "BS"})
@@ -66,6 +68,7 @@ class AttributeUpdate(msgspec.Struct, frozen=True):
 
 def attributes_to_get(names: Sequence[str]) -> Projection:
     """AttributesToGet: whole attributes, each named once."""
+    check_names(names)
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -82,6 +85,7 @@ def expected(expectations: Mapping[str, Expectation], operator: str | None) -> C
 
 def filter_conditions(comparisons: Mapping[str, Comparison], operator: str | None) -> Condition | None:
     """QueryFilter and ScanFilter: what an item must be like to be returned."""
+    check_names(comparisons)
     nodes = []
     for name, comparison in comparisons.items():
         _check_values(comparison.operator, comparison.values)
@@ -89,12 +93,13 @@ def filter_conditions(comparisons: Mapping[str, Comparison], operator: str | Non
     return _joined(nodes, operator)
 
 
-def key_conditions(comparisons: Mapping[str, Comparison]) -> list[KeyClause]:
-    """KeyConditions: at most one per key attribute."""
+def key_conditions(comparisons: Mapping[str, Comparison], *, attributes_max: int = 2) -> list[KeyClause]:
+    """KeyConditions: at most one per key attribute; `attributes_max` is what the key may have."""
+    check_names(comparisons)
     for comparison in comparisons.values():
         _check_values(comparison.operator, comparison.values)
-    if len(comparisons) not in (1, 2):
-        raise Invalid("Conditions can be of length 1 or 2 only")
+    if not 1 <= len(comparisons) <= attributes_max:
+        raise Invalid(WRONG_COUNT)
     clauses = []
     for name, comparison in comparisons.items():
         operator = _KEY_OPERATORS.get(comparison.operator)
@@ -106,6 +111,7 @@ def key_conditions(comparisons: Mapping[str, Comparison]) -> list[KeyClause]:
 
 def attribute_updates(updates: Mapping[str, AttributeUpdate]) -> Update:
     """AttributeUpdates: one action on each of some whole attributes."""
+    check_names(updates)
     return build.update([_action(name, update) for name, update in updates.items()])
 
 
@@ -145,6 +151,8 @@ def _check_expectation(name: str, expectation: Expectation) -> None:
     operator, exists = expectation.operator, expectation.exists
     valued, listed = expectation.value is not None, expectation.values is not None
     problem = None
+    if operator is not None and operator not in _NODES:
+        raise Invalid(f"{_PREFIX}Invalid comparison operator")
     if valued and listed:
         problem = "Value and AttributeValueList cannot be used together"
     elif operator is not None:
@@ -208,11 +216,18 @@ def _node(name: str, operator: str, values: Sequence[Value]) -> resolved.Node:
     return _NODES[operator](resolved.Path((name,)), [resolved.Literal(value) for value in values])
 
 
+def check_operator(operator: str | None) -> None:
+    """ConditionalOperator joins by AND or OR; the service's message has another word for one of them."""
+    if operator not in (None, "AND", "OR"):
+        raise Invalid("Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]")
+
+
 def _joined(nodes: list[resolved.Node], operator: str | None) -> Condition | None:
     if operator is not None and not nodes:
         raise Invalid("ConditionalOperator cannot be used without Filter or Expected")
     if operator is not None and len(nodes) == 1:
         raise Invalid("ConditionalOperator can only be used when Filter or Expected has two or more elements")
+    check_operator(operator)
     if not nodes:
         return None
     if len(nodes) == 1:

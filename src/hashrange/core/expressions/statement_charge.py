@@ -49,10 +49,7 @@ def charge(actions: Iterable[resolved.Action]) -> Charge:
 
 def _action(action: resolved.Action) -> int:
     match action:
-        case resolved.Set(path):
-            # A SET of a list element costs one byte more.
-            return _WRITE + _target(path) + isinstance(path.parts[-1], int)
-        case resolved.Add(path):
+        case resolved.Set(path) | resolved.Add(path):
             return _WRITE + _target(path)
         case resolved.Remove(path) | resolved.Delete(path):
             return _CLEAR + _target(path)
@@ -83,4 +80,5 @@ def _assigned(assigned: resolved.Assigned, written: list[resolved.Known]) -> int
 
 
 def _length(part: str | int) -> int:
-    return 0 if isinstance(part, int) else len(part.encode("utf-8"))
+    """An index counts for its decimal digits."""
+    return len(str(part).encode("utf-8"))

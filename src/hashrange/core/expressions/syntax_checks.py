@@ -5,7 +5,7 @@ from typing import assert_never
 from hashrange.core.expressions import syntax
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.reserved import is_reserved
-from hashrange.core.limits import LIST_INDEX_MAX
+from hashrange.core.limits import LIST_INDEX_MAX, NESTING_LEVELS_MAX
 
 CONDITION_FUNCTIONS = frozenset(
     {"attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains"}
@@ -15,13 +15,15 @@ UPDATE_FUNCTIONS = frozenset({"if_not_exists", "list_append"})
 
 
 def check_path(path: syntax.PathRef) -> None:
-    """No reserved word as a bare name, no index beyond 32 bits."""
+    """No reserved word as a bare name, no index beyond 32 bits, no more levels than a document has."""
     for part in path.parts:
         if isinstance(part, int):
             if part > LIST_INDEX_MAX:
                 raise Flaw(f"List index is not within the allowable range; index: [{part}]")
         elif part[0] != "#" and is_reserved(part):
             raise Flaw(f"Attribute name is a reserved keyword; reserved keyword: {part}")
+    if len(path.parts) > NESTING_LEVELS_MAX:
+        raise Flaw(f"The document path has too many nesting levels; nesting levels: {len(path.parts)}")
 
 
 def check_condition(condition: syntax.ConditionSyntax) -> None:

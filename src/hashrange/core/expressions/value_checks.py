@@ -22,8 +22,8 @@ _ALL_TYPES = "{N,BS,L,BOOL,NS,M,S,SS,NULL,B}"
 _LONG_TYPE_NAMES = {
     "S": "STRING",
     "N": "NUMBER",
-    "B": "BINARY",
-    "BOOL": "BOOLEAN",
+    "B": "Binary",
+    "BOOL": "BOOL",
     "NULL": "NULL",
     "L": "LIST",
     "M": "MAP",
@@ -79,7 +79,8 @@ class Joinable(msgspec.Struct, frozen=True):
         if kind in _LONG_TYPE_NAMES and not (kind == "N" and self.operator == "ADD"):
             raise Flaw(
                 "Incorrect operand type for operator or function; "
-                f"operator: {self.operator}, operand type: {_LONG_TYPE_NAMES[kind]}"
+                f"operator: {self.operator}, operand type: {_LONG_TYPE_NAMES[kind]}, "
+                "typeSet: ALLOWED_FOR_ADD_OPERAND"  # for DELETE too (measured)
             )
 
 

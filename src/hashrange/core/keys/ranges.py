@@ -56,23 +56,34 @@ def _checked_operands(
             f"The number of query conditions ({len(by_name)}) exceeds the number of key attributes defined in the "
             f"schema ({known})"
         )
+    if len(hash_keys) > 1 or len(range_keys) > 1:
+        _refuse_unequal(by_name, hash_keys)
     operands = {key.name: _hash_operand(by_name.get(key.name), key, index) for key in hash_keys}
-    open_ended: str | None = None  # the first range attribute without an equality: no condition may follow it
+    open_ended: list[str] = []  # the range attributes without an equality: no condition may follow them
     for key in range_keys:
         clause = by_name.get(key.name)
         if clause is not None:
-            if open_ended is not None:
+            if open_ended:
                 raise Invalid(
-                    f"RANGE key attributes {open_ended} must have equality conditions specified in the query "
-                    f"because a condition is present on key attribute {key.name}"
+                    f"RANGE key attributes {', '.join(open_ended)} must have equality conditions specified in the "
+                    f"query because a condition is present on key attribute {key.name}"
                 )
             operands[key.name] = _encoded(clause, key, SORT_KEY_BYTES_MAX, index)
-        if open_ended is None and (clause is None or clause.operator != "="):
-            open_ended = key.name
+        if clause is None or clause.operator != "=":
+            open_ended.append(key.name)
     if len(operands) < len(by_name):
         missing = next((key for key in range_keys if key.name not in by_name), hash_keys[0])
         raise Invalid(f"Query condition missed key schema element: {missing.name}")
     return operands
+
+
+def _refuse_unequal(by_name: dict[str, KeyClause], hash_keys: tuple[KeyAttribute, ...]) -> None:
+    """A key with several hash or range attributes has words of its own for a hash attribute without an equality."""
+    unequal = [key.name for key in hash_keys if key.name not in by_name or by_name[key.name].operator != "="]
+    if unequal:
+        raise Invalid(
+            f"HASH key attributes {', '.join(unequal)} must have equality conditions specified in the query"
+        )
 
 
 def _hash_operand(clause: KeyClause | None, key: KeyAttribute, index: Index | None) -> list[bytes]:

@@ -20,25 +20,12 @@ from hashrange.core.values import Item, check_name, depth
 
 def inserted_item(bound: Bound, statement: syntax.Insert) -> Item:
     """The item that an INSERT makes, after the checks that need no table."""
-    item = _item(statement.item, bound.values)
+    item = {name: known_value(value, bound.values) for name, value in statement.item}
     for name, value in item.items():
         check_name(name)
         if depth(value) > NESTING_LEVELS_MAX:
             raise Invalid("Nesting Levels have exceeded supported limits")
     return item
-
-
-def _item(
-    item: tuple[tuple[str, resolved.Known], ...] | resolved.Parameter,
-    values: resolved.Values,
-) -> Item:
-    if not isinstance(item, resolved.Parameter):
-        return {name: known_value(value, values) for name, value in item}
-    content = known_value(item, values).get("M")
-    if content is None:
-        kind = next(iter(known_value(item, values)))
-        raise Invalid(f"Unsupported data type: {kind} in VALUE")
-    return dict(content)
 
 
 def put(table: Table, item: Item, size: int) -> PutCommand:

@@ -6,10 +6,13 @@ _SLOTS_LEAST = 16
 _LOAD = 0.75
 
 
-def hash_set_order(names: Iterable[str]) -> list[str]:
-    """The distinct names, in the order in which java.util.HashSet iterates over them."""
+def hash_set_order(names: Iterable[str], *, sized: bool = False) -> list[str]:
+    """The distinct names, in the order in which java.util.HashSet iterates over them.
+
+    A set may have been `sized` for as many names as it was then given.
+    """
     distinct = list(dict.fromkeys(names))
-    slots = _SLOTS_LEAST
+    slots = 1 << (len(distinct) - 1).bit_length() if sized and distinct else _SLOTS_LEAST
     while len(distinct) > slots * _LOAD:
         slots *= 2
     return sorted(distinct, key=lambda name: _spread(name) & (slots - 1))

@@ -14,13 +14,16 @@ from hashrange.core.expressions.resolved import Node, Values
 from hashrange.core.expressions.update import UpdatePlan, plan_update
 from hashrange.core.expressions.value_checks import Fault
 from hashrange.core.partiql import syntax
-from hashrange.core.partiql.cursor import Cursor
-from hashrange.core.partiql.parser import statement
+from hashrange.core.partiql.errors import Untranslatable
+from hashrange.core.partiql.statement_grammar import statement
+from hashrange.core.partiql.translation import translate
+from hashrange.core.partiql.translator import Translator
 from hashrange.core.values import Value
 
 # Long statements hold their data as literals, so that they hardly come twice: they would only fill the cache.
 _CACHE_ENTRIES_MAX = 256
 _CACHED_CHARS_MAX = 1024
+_MISMATCH = "Number of parameters in request and statement don't match."
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -56,15 +59,23 @@ class Bound(msgspec.Struct, frozen=True):
 
 def bind(text: str, parameters: Sequence[Value]) -> Bound:
     """The statement with its parameters, after all checks that need no table."""
-    prepared = prepare(text)
-    if len(parameters) != prepared.parameters:
-        raise Invalid("Number of parameters in request and statement don't match.")
+    try:
+        prepared = prepare(text)
+    except Untranslatable as fault:
+        # The service misses a parameter when it comes across its `?`, and sees surplus ones at the end.
+        if len(parameters) < fault.parameters:
+            raise Invalid(_MISMATCH) from None
+        raise
+    if len(parameters) < prepared.parameters:
+        raise Invalid(_MISMATCH)
     values = {f"?{at}": value for at, value in enumerate(parameters, 1)}
     try:
         for check in prepared.checks:
             check.run(values)
     except Flaw as flaw:
         raise Invalid(flaw.detail) from None
+    if len(parameters) > prepared.parameters:
+        raise Invalid(_MISMATCH)
     return Bound(prepared.statement, prepared, values)
 
 
@@ -80,16 +91,21 @@ def _prepare_cached(text: str) -> Prepared:
 
 def _prepare(text: str) -> Prepared:
     effort.spend_on_text(text)
-    cursor = Cursor(text)
-    parsed = statement(cursor)
-    where = _where(parsed)
+    parsed, parameters = statement(text)
+    translator = Translator()
+    translated = translate(translator, parsed)
+    # What a check will refuse for sure need not, and perhaps cannot, be planned.
+    refused = any(isinstance(check, Fault) for check in translator.checks)
+    where = None if refused else _where(translated)
     return Prepared(
-        statement=parsed,
-        parameters=cursor.parameters,
-        checks=tuple(cursor.checks),
+        statement=translated,
+        parameters=parameters,
+        checks=tuple(translator.checks),
         where=None if where is None else plan_condition(where),
-        update=_update(parsed, cursor.checks),
-        projection=_projection(parsed),
+        update=plan_update(translated.actions)
+        if isinstance(translated, syntax.Update) and not refused
+        else None,
+        projection=_projection(translated),
     )
 
 
@@ -101,13 +117,6 @@ def _where(parsed: syntax.Statement) -> Node | None:
             return select.where
         case _:
             return parsed.where
-
-
-def _update(parsed: syntax.Statement, checks: Sequence[syntax.Check]) -> UpdatePlan | None:
-    """Paths that overlap cannot be planned; a check refuses them before the plan is used."""
-    if not isinstance(parsed, syntax.Update) or any(isinstance(check, Fault) for check in checks):
-        return None
-    return plan_update(parsed.actions)
 
 
 def _projection(parsed: syntax.Statement) -> Projection | None:

@@ -25,6 +25,10 @@ from hashrange.core.values import Item, Value
 
 _UNITS_PER_CLAUSE = 500
 _INVALID = "One or more parameter values were invalid: "
+_MULTI_ATTRIBUTE = (
+    "PartiQL statements cannot be executed on tables with multi-attribute HASH keys "
+    "or multi-attribute RANGE keys."
+)
 _OVERLAP = "Overlapping conditions with range keys are not supported in where clause"
 
 
@@ -43,7 +47,7 @@ class Selection(msgspec.Struct, frozen=True):
 def select(bound: Bound, statement: syntax.Select, table: Table, index: Index | None) -> Selection:
     """Plan a SELECT on a table or on one of its indexes; the checks come in the service's order."""
     partition, sort = _key(table, index)
-    key_paths.refuse_nested(table, () if index is None else (index,), bound.where, bound.prepared.projection)
+    key_paths.refuse_nested(table, table.indexes, bound.where, bound.prepared.projection)
     carried = None if index is None else indexes.projected_names(table, index)
     if carried is not None and index is not None and not index.local:
         _check_columns(statement, index, carried)
@@ -81,6 +85,12 @@ def decompose(bound: Bound, statement: syntax.Select, table: Table, index: Index
     return where
 
 
+def refuse_multi_attribute(index: Index) -> None:
+    """PartiQL does not read such an index; the service speaks of tables, which may have them (recorded)."""
+    if len(index.hash) > 1 or len(index.range) > 1:
+        raise Invalid(_MULTI_ATTRIBUTE)
+
+
 def bound_columns(statement: syntax.Select) -> frozenset[str]:
     """The attributes that hold the columns."""
     return frozenset(str(column.path.parts[0]) for column in statement.columns)
@@ -89,8 +99,7 @@ def bound_columns(statement: syntax.Select) -> frozenset[str]:
 def _key(table: Table, index: Index | None) -> tuple[KeyAttribute, KeyAttribute | None]:
     if index is None:
         return table.hash, table.range
-    if len(index.hash) > 1 or len(index.range) > 1:
-        raise Invalid(f"{_INVALID}Multi-attribute keys are not supported in PartiQL. IndexName: {index.name}")
+    refuse_multi_attribute(index)
     return index.hash[0], index.range[0] if index.range else None
 
 
@@ -117,14 +126,30 @@ def _check_types(clauses: Iterable[KeyClause], partition: KeyAttribute, sort: Ke
 
 
 def _check_overlap(table: Table, index: Index | None, keyed: list[tuple[Value, Branch]]) -> None:
-    """No two alternatives may read the same key range of a partition."""
-    key_ranges = [_key_range(table, index, branch) for _, branch in keyed]
-    filled = [key_range for key_range in key_ranges if not key_range.end or key_range.start < key_range.end]
+    """No two alternatives may read the same key range of a partition, but for those that negate the sort key."""
+    _, sort = _key(table, index)
+    key_ranges = [
+        _key_range(table, index, branch) for _, branch in keyed if not _negates_sort_key(branch, sort)
+    ]
     reach = None
-    for key_range in sorted(filled, key=lambda key_range: key_range.start):
+    for key_range in sorted(filter(_is_filled, key_ranges), key=lambda key_range: key_range.start):
         if reach is not None and key_range.start < reach:
             raise Invalid(_OVERLAP)
         reach = key_range.end if reach is None else max(reach, key_range.end)
+
+
+def _is_filled(key_range: KeyRange) -> bool:
+    return not key_range.end or key_range.start < key_range.end
+
+
+def _negates_sort_key(branch: Branch, sort: KeyAttribute | None) -> bool:
+    """Whether an alternative has NOT or <> on the sort key (recorded: such alternatives may overlap others)."""
+    return sort is not None and any(
+        path.parts[0] == sort.name
+        for node in branch.filters
+        if isinstance(node, resolved.Not) or (isinstance(node, resolved.Compare) and node.comparator == "<>")
+        for path in condition_paths(node)
+    )
 
 
 def _check_filters(keyed: list[tuple[Value, Branch]], index: Index, carried: frozenset[str]) -> None:
@@ -208,9 +233,26 @@ def _key_ranges(
     if keyed is None:
         return None
     pairs = [(encoding.scalar(partition), _key_range(table, index, branch)) for partition, branch in keyed]
+    _, sort = _key(table, index)
+    if any(_negates_sort_key(branch, sort) for _, branch in keyed):
+        pairs = _merged(pairs)
     pairs.sort(key=lambda pair: pair[1].start, reverse=reverse)
     pairs.sort(key=lambda pair: pair[0], reverse=descending)
     return tuple(key_range for _, key_range in pairs)
+
+
+def _merged(pairs: list[tuple[bytes, KeyRange]]) -> list[tuple[bytes, KeyRange]]:
+    """The same keys in ranges that do not overlap, so that no item comes twice."""
+    merged: list[tuple[bytes, KeyRange]] = []
+    filled = [pair for pair in pairs if _is_filled(pair[1])]
+    for partition, key_range in sorted(filled, key=lambda pair: (pair[0], pair[1].start)):
+        last = merged[-1][1] if merged and merged[-1][0] == partition else None
+        if last is None or (last.end and key_range.start >= last.end):
+            merged.append((partition, key_range))
+        else:
+            end = max(last.end, key_range.end) if last.end and key_range.end else b""
+            merged[-1] = (partition, KeyRange(last.start, end))
+    return merged
 
 
 def _key_range(table: Table, index: Index | None, branch: Branch) -> KeyRange:

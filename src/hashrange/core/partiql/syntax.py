@@ -48,10 +48,10 @@ class Select(msgspec.Struct, frozen=True):
 
 
 class Insert(msgspec.Struct, frozen=True):
-    """INSERT INTO: the item's attributes, or a parameter that holds the whole item."""
+    """INSERT INTO: the item's attributes."""
 
     target: Target
-    item: tuple[tuple[str, resolved.Known], ...] | resolved.Parameter
+    item: tuple[tuple[str, resolved.Known], ...]
 
 
 class Update(msgspec.Struct, frozen=True):

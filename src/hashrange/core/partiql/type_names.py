@@ -6,18 +6,18 @@ from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.resolved import Known, Values, known_value
 from hashrange.core.values import TYPE_NAMES
 
-# The attribute types that a type of PartiQL covers; its types of time and its symbols cover none.
-TYPE_CODES: dict[str, tuple[str, ...]] = {
-    "NULL": ("NULL",),
-    **dict.fromkeys(("BOOL", "BOOLEAN"), ("BOOL",)),
-    **dict.fromkeys(("INT", "INT2", "INT4", "INT8", "INTEGER", "SMALLINT", "BIGINT"), ("N",)),
-    **dict.fromkeys(("FLOAT", "REAL", "DEC", "DECIMAL", "NUMERIC"), ("N",)),
-    **dict.fromkeys(("STRING", "CHAR", "CHARACTER", "VARCHAR"), ("S",)),
-    "BLOB": ("B",),
-    "LIST": ("L",),
-    **dict.fromkeys(("STRUCT", "TUPLE"), ("M",)),
-    "BAG": ("SS", "NS", "BS"),
+# The types of PartiQL that can be asked for, besides MISSING, and the attribute types they are.
+TYPE_CODES = {
+    "NULL": "NULL",
+    "BOOLEAN": "BOOL",
+    "BLOB": "B",
+    "STRING": "S",
+    "NUMERIC": "N",
+    "STRUCT": "M",
+    "TUPLE": "M",
+    "LIST": "L",
 }
+SUPPORTED_TYPES = f"[MISSING, {', '.join(TYPE_CODES)}]"
 # PartiQL prints the types in another order than the expressions do (recorded).
 _SHOWN = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}"
 

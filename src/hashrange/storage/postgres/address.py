@@ -6,6 +6,7 @@ import msgspec
 import psycopg
 from psycopg import conninfo
 
+from hashrange import passwords
 from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres.faults import Broken
 from hashrange.storage.postgres.flavour import Flavour, session_settings
@@ -31,6 +32,7 @@ class Address(msgspec.Struct, kw_only=True):
     schema: str
     seconds_max: float  # for an answer
     flavour: Flavour = Flavour.POSTGRESQL  # as `schema.prepare` finds it
+    identity: str = ""  # likewise
     isolation_setting: Isolation = Isolation.LOCKING
 
     @property
@@ -52,7 +54,12 @@ class Address(msgspec.Struct, kw_only=True):
         try:
             return psycopg.Connection.connect(conninfo.make_conninfo("", **self.options), autocommit=True)
         except psycopg.Error as error:
-            raise Broken(one_line(error)) from error
+            # Without its cause, which would show the password where a traceback is logged.
+            raise Broken(passwords.without(self._passwords, one_line(error))) from None
+
+    @property
+    def _passwords(self) -> set[str]:
+        return {self.options[name] for name in ("password", "sslpassword") if self.options.get(name)}
 
     def open_pipeline(self) -> PipelineConnection:
         """Open a connection, set it up and prepare every statement on it."""
@@ -67,7 +74,8 @@ def parse_address(url: str, *, schema: str, seconds_max: float, leader: bool) ->
         options = {name: str(value) for name, value in conninfo.conninfo_to_dict(url).items()}
     except psycopg.Error as error:
         whose = "the engine's" if leader else "a replica's"
-        raise OpenError(f"{whose} URL cannot be read: {one_line(error)}") from error
+        reason = passwords.without(passwords.passwords_in(url), one_line(error))
+        raise OpenError(f"{whose} URL cannot be read: {reason}") from None
     defaults = _DEFAULTS | ({"target_session_attrs": "read-write"} if leader else {})
     return Address(options=defaults | options, schema=schema, seconds_max=seconds_max)
 

@@ -8,6 +8,7 @@ _INT8 = 20
 _length = struct.Struct("!i")
 _head = struct.Struct("!iiIii")  # dimensions, has nulls, element type, elements, lower bound
 _integers = struct.Struct("!iq")
+_double = struct.Struct("!d")
 
 
 def bytea_array(values: Sequence[bytes]) -> bytes:
@@ -37,3 +38,8 @@ def int4(value: int) -> bytes:
 def read_int8(value: bytes | None) -> int:
     """The number of a 64-bit result; null counts as zero."""
     return 0 if value is None else int.from_bytes(value, "big", signed=True)
+
+
+def read_float8(value: bytes | None) -> float:
+    """The number of a double; null counts as zero."""
+    return 0.0 if value is None else float(_double.unpack(value)[0])

@@ -180,7 +180,8 @@ class BatchReader:
 class RowReader(BatchReader):
     """Reads single rows for steps that say which: one statement, and no transaction around it."""
 
-    keys_max = 128  # a row may have 400 KB
+    # A row may have 400 KB. GetItem looks at an item, the catalogue's epoch and the version of its table.
+    keys_max = 64 * 3
 
     def _read(self, batch: list[ReadJob]) -> tuple[Callbacks, list[ReadJob]]:
         keys = list({key for job in batch for key in job.reads if not long_keys.is_long(key)})

@@ -5,19 +5,23 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from hashrange.clock import Clock
 from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
-from hashrange.storage.errors import Closed
+from hashrange.storage.errors import Closed, Unavailable
 from hashrange.storage.postgres import schema
 from hashrange.storage.postgres.address import Address, parse_address
 from hashrange.storage.postgres.batch_reader import ReadJob
+from hashrange.storage.postgres.commit_guard import CommitGuard
 from hashrange.storage.postgres.committer import Committer, Job
 from hashrange.storage.postgres.isolation import Isolation
+from hashrange.storage.postgres.leader_reads import LeaderReads
 from hashrange.storage.postgres.pool import Pool
 from hashrange.storage.postgres.readers import Readers
 from hashrange.storage.postgres.replicas import Replicas
 from hashrange.storage.postgres.snapshot import SnapshotReader, read_on
 from hashrange.storage.postgres.vacuum import drop_zero_counters
+from hashrange.storage.postgres.watch import Watch
 from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
@@ -42,18 +46,23 @@ class PostgresEngine:
     ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
         self._address = address
-        self._pool = Pool(address, patience_seconds=PATIENCE_SECONDS)
+        self._guard = CommitGuard(address)
+        self._watch = Watch(address, self._guard.doubt)
+        self._pool = Pool(address, self._watch, patience_seconds=PATIENCE_SECONDS)
+        self._watch.start()
         # Requests declare what they read. Steps that do not, such as those of jobs and of table changes, take longer,
         # so they have a writer of their own. A second writer for requests made throughput worse: batches get smaller.
-        self._committer = Committer(self._pool, read_mostly, deliver)
-        self._undeclared_committer = Committer(self._pool, read_mostly, deliver)
+        self._committer = Committer(self._pool, self._guard, read_mostly, deliver)
+        self._undeclared_committer = Committer(self._pool, self._guard, read_mostly, deliver)
         self._threads = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
-        self._readers = Readers(self._pool, deliver, self._threads)
+        self._leader = LeaderReads(self._pool, self._guard)
+        self._readers = Readers(self._leader, deliver, self._threads)
         self._replicas = replicas
         if replicas is not None:
             replicas.start(
                 self._pool,
-                address.flavour,
+                self._guard,
+                address,
                 lambda replica: Readers(replica, deliver, self._threads, self._readers),
             )
         self._closed = False
@@ -87,6 +96,11 @@ class PostgresEngine:
         return _describe(address)
 
     @property
+    def clock(self) -> Clock:
+        """The time of the database, which all servers on it share."""
+        return self._watch.clock
+
+    @property
     def description(self) -> str:
         """Name the engine and its address."""
         return _describe(self._address)
@@ -95,7 +109,7 @@ class PostgresEngine:
         """Run `step` on one snapshot, on a connection of its own."""
         if self._closed:
             raise Closed("the engine is closed")
-        return read_on(self._pool, step, seconds=seconds)
+        return read_on(self._leader, step, seconds=seconds)
 
     def submit_read(
         self,
@@ -122,13 +136,18 @@ class PostgresEngine:
 
     def counters(self) -> list[tuple[bytes, int]]:
         """Give all counters that are not zero, in key order, for copying them."""
-        return read_on(self._pool, SnapshotReader.counters)
+        return read_on(self._leader, SnapshotReader.counters)
 
     def maintain(self, budget_pages: int) -> int:
         """Drop counters at zero; PostgreSQL gives free pages back by itself."""
         if self._closed:
             raise Closed("the engine is closed")
-        drop_zero_counters(self._pool)
+        self._guard.expect_working()
+        try:
+            drop_zero_counters(self._pool)
+        except Unavailable as error:
+            self._guard.note(error)
+            raise
         return 0
 
     def close(self) -> None:
@@ -137,8 +156,10 @@ class PostgresEngine:
             if self._closed:
                 return
             self._pool.give_up()
+            self._watch.stop()
             self._committer.close()
             self._undeclared_committer.close()
+            self._guard.close()
             if self._replicas is not None:
                 self._replicas.close()
             self._readers.close()

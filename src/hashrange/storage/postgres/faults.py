@@ -18,6 +18,10 @@ class Broken(Exception):
     """The connection is gone: whatever was under way on it may or may not have happened."""
 
 
+class TimedOut(Broken):
+    """There was no answer in time."""
+
+
 class Refused(Exception):
     """The server says no to a statement; its transaction is rolled back."""
 

@@ -6,8 +6,10 @@ The transaction is READ COMMITTED and makes sure of what it read by itself:
   so that those who want the same rows wait for each other.
 - A row that is missing cannot be locked. If it is written, it is inserted, which fails if it has come up in
   the meantime; if it is not, it is inserted and deleted again, which keeps others from inserting it.
-- Keys that everyone reads and hardly anyone writes (`read_mostly`) are not locked one by one: readers hold the
-  fence together, a writer holds it alone. Locks of tables are granted in turn, so a writer gets its turn.
+- Keys that everyone reads and hardly anyone writes (`read_mostly`) are not locked one by one: all transactions hold
+  the fence together, from their beginning; one that writes such a key, or reads a counter, holds it alone. Locks of
+  tables are granted in turn, so it gets its turn. It finds out in the middle that it needs the fence alone, when it
+  has other locks: then it starts again and takes the fence first.
 - Ranges are read without locks and read once more before the commit: if they look different, the batch starts
   again. Whoever writes passes a gate before; from that last look to its commit a transaction that has read a
   range has the gate to itself, so that the ranges stay as they are.
@@ -26,7 +28,7 @@ from hashrange.storage.postgres.arrays import bytea_array, read_int8
 from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Refused
 from hashrange.storage.postgres.pipeline import Call
 from hashrange.storage.postgres.pool import Pool
-from hashrange.storage.postgres.transaction import WriteTransaction
+from hashrange.storage.postgres.transaction import BEGIN_CALLS, WriteTransaction
 from hashrange.storage.postgres.writes import Writes
 
 _FENCE = Call(statements.FENCE)
@@ -49,9 +51,11 @@ class Scanned:
 class LockingTransaction(WriteTransaction):
     """Holds still what it reads by row locks, guards and a last look at its ranges."""
 
-    def __init__(self, pool: Pool, read_mostly: tuple[bytes, ...]) -> None:
+    def __init__(self, pool: Pool, read_mostly: tuple[bytes, ...], *, alone: bool) -> None:
         super().__init__(pool)
         self._read_mostly = read_mostly
+        self._alone = alone
+        self.begin_calls = (*BEGIN_CALLS, _FENCE_ALONE if alone else _FENCE)
         self._guarded: set[bytes] = set()  # missing rows that must stay so until the commit
         self._scanned: list[Scanned] = []
 
@@ -59,12 +63,18 @@ class LockingTransaction(WriteTransaction):
         """Give the writes, unless ranges were read: then they are sent before the last look at these."""
         todo = self._sort_out()
         calls = writes.calls(todo, self, shard)
-        alone = any(key.startswith(self._read_mostly) for key in self.accepted)
-        fence = [_FENCE_ALONE] if alone else []
+        if any(key.startswith(self._read_mostly) for key in self.accepted):
+            self._expect_alone()
         if self._scanned:
-            self._confirm(fence, todo, calls)
+            self._confirm(todo, calls)
             return []
-        return [*fence, _GATE, *calls] if calls else []
+        return [_GATE, *calls] if calls else []
+
+    def _expect_alone(self) -> None:
+        """Start again if the fence is shared: who waits for it alone may have no other lock that somebody waits for."""
+        if not self._alone:
+            self.needs_alone = True
+            raise self._conflict("the fence has to be held alone")
 
     def _end_step(self) -> None:
         heads = map(long_keys.head_of, self._step_keys)
@@ -86,11 +96,12 @@ class LockingTransaction(WriteTransaction):
         shared = sorted(key for key in keys if key.startswith(self._read_mostly))
         own = sorted(key for key in keys if not key.startswith(self._read_mostly))
         lock = statements.LOCK_NOW if self.stored else statements.LOCK
-        calls = [_FENCE, Call(statements.GET, (bytea_array(shared),))] if shared else []
+        calls = [Call(statements.GET, (bytea_array(shared),))] if shared else []
         calls += [Call(lock, (bytea_array(own),))] if own else []
-        return self.run(calls)[1 if shared else 0 :]
+        return self.run(calls)
 
     def _stored_counter(self, key: bytes) -> int:
+        self._expect_alone()  # writers add to counters while they hold the fence
         # All of its rows are there and locked from here on: a number given out on this ground is given once.
         fill, lock = (Call(name, (key,)) for name in (statements.COUNTER_FILL, statements.COUNTER_LOCK))
         rows = self.run([fill, lock])[1]
@@ -158,7 +169,7 @@ class LockingTransaction(WriteTransaction):
 
     # The last look at ranges.
 
-    def _confirm(self, fence: list[Call], todo: Writes, calls: list[Call]) -> None:
+    def _confirm(self, todo: Writes, calls: list[Call]) -> None:
         """Write, and see that the ranges which were read are still the same apart from these writes.
 
         What is to be written is locked before the gate: those who have such a row must be able to pass it. Nobody
@@ -167,8 +178,8 @@ class LockingTransaction(WriteTransaction):
         written = todo.inserts.keys() | todo.puts.keys() | todo.deletes
         seen = {key: digest for scanned in self._scanned for key, digest in scanned.rows.items()}
         keys = sorted((written & seen.keys()) | (written - self.stored.keys()))
-        if keys or fence:
-            rows = self.run([*fence, Call(statements.LOCK_DIGESTS, (bytea_array(keys),))])[-1]
+        if keys:
+            (rows,) = self.run([Call(statements.LOCK_DIGESTS, (bytea_array(keys),))])
             self._expect_unchanged(seen, written, rows)
         looks = [
             Call(statements.DIGESTS, (long_keys.first_head(scanned.start), scanned.end))

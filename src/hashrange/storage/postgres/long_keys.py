@@ -1,7 +1,8 @@
 """Keys that are too long for an index of PostgreSQL's, which takes 2,704 bytes of a row at most.
 
 A key of `HEAD_BYTES` or more is split. Its first bytes, the head, are a row of their own in `rows`, with an
-empty value: it stands for all keys that begin with it, and whoever reads or writes one of them locks it.
+empty value: it stands for all keys that begin with it, and whoever reads or writes one of them locks it. It goes
+with the last of them.
 The values are in `long_rows`, by head and digest of the rest. So a head sorts where its keys do, and is what
 locks and scans meet; all else knows only short keys.
 """
@@ -49,6 +50,11 @@ def put_call(key: bytes, value: bytes) -> Call:
 def delete_call(key: bytes) -> Call:
     """Remove a long key; its head must be locked."""
     return Call(statements.LONG_DELETE, (key[:HEAD_BYTES], _digest(key)))
+
+
+def drop_head_call(head: bytes) -> Call:
+    """Remove a head that stands for no key any more; it must be locked, so that no key can come up meanwhile."""
+    return Call(statements.LONG_DROP_HEAD, (head,))
 
 
 def group(

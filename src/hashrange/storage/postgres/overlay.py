@@ -18,12 +18,7 @@ UNWRITTEN: Final = Unwritten()
 class RangeOverlay(Overlay):
     """An overlay that can be merged with what the database has."""
 
-    __slots__ = ("accepted_emptied", "emptied")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.emptied: set[bytes] = set()  # heads of long keys that were all cleared
-        self.accepted_emptied: set[bytes] = set()
+    __slots__ = ()
 
     def written(self, key: bytes) -> bytes | Unwritten | None:
         """What was written to a key last, if anything was."""
@@ -36,17 +31,6 @@ class RangeOverlay(Overlay):
         writes = {key: value for key, value in self.accepted.items() if start <= key < end}
         writes.update({key: value for key, value in self.own.items() if start <= key < end})
         return sorted(writes.items(), reverse=reverse)
-
-    def accept(self) -> None:
-        """Keep what the step wrote."""
-        super().accept()
-        self.accepted_emptied |= self.emptied
-        self.emptied.clear()
-
-    def discard(self) -> None:
-        """Forget what the step wrote."""
-        super().discard()
-        self.emptied.clear()
 
 
 def merged(

@@ -15,13 +15,17 @@ import psycopg
 from psycopg import pq
 from psycopg.pq.abc import PGconn, PGresult
 
-from hashrange.storage.postgres.faults import Broken, refused
+from hashrange.storage.postgres.faults import Broken, TimedOut, refused
 
 _GOOD = frozenset({pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK, pq.ExecStatus.EMPTY_QUERY})
 _ABORTED = pq.ExecStatus.PIPELINE_ABORTED
 _SYNC = pq.ExecStatus.PIPELINE_SYNC
 _BINARY = pq.Format.BINARY
 _FORMATS = [[_BINARY] * count for count in range(8)]
+
+
+class _Late(psycopg.OperationalError):
+    """The database did not answer in time."""
 
 
 class Call(NamedTuple):
@@ -57,10 +61,28 @@ class PipelineConnection:
         self._poll.register(self._pg.socket, select.POLLIN)
         self._set_up(settings, statements)
 
-    def run(self, calls: Sequence[Call]) -> list[PGresult]:
-        """Send all statements at once and give their results; a refusal by the server is raised as its fault."""
+    def run(self, calls: Sequence[Call], *, keep_late: bool = False) -> list[PGresult]:
+        """Send all statements at once and give their results; a refusal by the server is raised as its fault.
+
+        With `keep_late` the connection stays open when it raises `TimedOut`, for `receive_rest`.
+        """
         self.send(calls)
+        return self.receive(len(calls), keep_late=keep_late)
+
+    def run_or_cancel(self, calls: Sequence[Call], *, seconds: float) -> list[PGresult]:
+        """Like `run`, but has the server cancel what takes longer than this: only for what nobody relies on."""
+        self.warned = False
+        self.send(calls)
+        self._poll.modify(self._pg.socket, select.POLLIN)
+        if not self._poll.poll(seconds * 1000):
+            with suppress(psycopg.Error):
+                self._connection.cancel_safe(timeout=seconds)
         return self.receive(len(calls))
+
+    def receive_rest(self) -> None:
+        """Take the rest of an answer that came too late; `warned` says whether the server warned of anything."""
+        for _ in self._results():
+            pass
 
     def send_and_forget(self, calls: Sequence[Call]) -> None:
         """Send statements whose results nobody needs; the next run takes them off the wire.
@@ -80,10 +102,9 @@ class PipelineConnection:
             pg.pipeline_sync()
             self._flush(time.monotonic() + self._seconds_max)
         except psycopg.OperationalError as error:
-            self.close()
-            raise Broken(str(error)) from error
+            raise self._broken(error) from error
 
-    def receive(self, count: int) -> list[PGresult]:
+    def receive(self, count: int, *, keep_late: bool = False) -> list[PGresult]:
         """Give the results of `count` statements sent together."""
         while self._owed:
             self._owed -= 1
@@ -91,7 +112,7 @@ class PipelineConnection:
                 pass
         results: list[PGresult] = []
         failed: PGresult | None = None
-        for result in self._results():
+        for result in self._results(keep_late=keep_late):
             if result.status in _GOOD:
                 results.append(result)
             elif result.status != _ABORTED and failed is None:
@@ -137,7 +158,16 @@ class PipelineConnection:
         """Let go of the connection, whatever is under way on it."""
         self._connection.close()
 
-    def _results(self) -> Iterator[PGresult]:
+    def _broken(self, error: psycopg.OperationalError, *, keep_late: bool = False) -> Broken:
+        """Close the connection, and give what to raise."""
+        if isinstance(error, _Late):
+            if not keep_late:
+                self.close()
+            return TimedOut(str(error))
+        self.close()
+        return Broken(str(error))
+
+    def _results(self, *, keep_late: bool = False) -> Iterator[PGresult]:
         """Give results up to the pipeline's end."""
         pg = self._pg
         deadline = time.monotonic() + self._seconds_max
@@ -155,8 +185,7 @@ class PipelineConnection:
                     self._expect_alive(result)
                 yield result
         except psycopg.OperationalError as error:
-            self.close()
-            raise Broken(str(error)) from error
+            raise self._broken(error, keep_late=keep_late) from error
 
     def _expect_alive(self, result: PGresult) -> None:
         if self._pg.status != pq.ConnStatus.OK:
@@ -174,7 +203,7 @@ class PipelineConnection:
         left = deadline - time.monotonic()
         events_by_socket = self._poll.poll(left * 1000) if left > 0 else []
         if not events_by_socket:
-            raise psycopg.OperationalError("the database did not answer in time")
+            raise _Late("the database did not answer in time")
         return events_by_socket[0][1]
 
     def _notice(self, _notice: object) -> None:
@@ -192,8 +221,7 @@ class PipelineConnection:
             self.receive(len(settings))
             self.receive(len(statements))
         except psycopg.OperationalError as error:
-            self.close()
-            raise Broken(str(error)) from error
+            raise self._broken(error) from error
         except BaseException:
             self.close()
             raise

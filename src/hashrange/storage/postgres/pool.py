@@ -38,12 +38,23 @@ class ConnectionSource(Protocol):
         """Take back a connection in the middle of a transaction that is not to be."""
 
 
+class Watcher(Protocol):
+    """Knows whether the database is still the one that was opened."""
+
+    def look(self, connection: PipelineConnection) -> None:
+        """Look at a new connection; raises `Replaced` if it leads somewhere else."""
+
+    def expect_same(self) -> None:
+        """Raise `Replaced` if the database is known to be another one by now."""
+
+
 class Pool:
     """A list of idle connections. One connection serves one thread at a time."""
 
-    def __init__(self, address: Address, *, patience_seconds: float) -> None:
+    def __init__(self, address: Address, watcher: Watcher, *, patience_seconds: float) -> None:
         """Begin without connections; how long to look for a server that answers is up to the owner."""
         self._address = address
+        self._watcher = watcher
         self._patience_seconds = patience_seconds
         self._idle: list[PipelineConnection] = []
         self._lock = threading.Lock()
@@ -59,7 +70,13 @@ class Pool:
                 raise Closed("the engine is closed")
             if self._idle:
                 return self._idle.pop()
-        return self._address.open_pipeline()
+        connection = self._address.open_pipeline()
+        try:
+            self._watcher.look(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def release(self, connection: PipelineConnection) -> None:
         """Keep a connection that is between transactions for the next."""
@@ -75,6 +92,7 @@ class Pool:
         Nothing has happened yet that could not happen again, so a lost connection is replaced and a server that
         is being replaced is waited for.
         """
+        self._watcher.expect_same()
         if self._is_given_up and self._is_lost:
             raise Unavailable(f"{self._address.description} cannot be reached")
         deadline = time.monotonic() + self._patience_seconds

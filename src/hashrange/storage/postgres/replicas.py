@@ -6,7 +6,6 @@ replica reads the beat along: it saw everything that was acknowledged before tha
 compared, and nothing but rows is needed of the database.
 """
 
-import random
 import secrets
 import threading
 import time
@@ -19,16 +18,16 @@ from psycopg.pq.abc import PGresult
 from hashrange.logs import Log
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import statements
-from hashrange.storage.postgres.address import parse_address
-from hashrange.storage.postgres.arrays import int4, int8, read_int8
+from hashrange.storage.postgres.address import Address, parse_address
+from hashrange.storage.postgres.arrays import int8, read_int8
+from hashrange.storage.postgres.commit_guard import CommitGuard
 from hashrange.storage.postgres.faults import translate
-from hashrange.storage.postgres.flavour import Flavour
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from hashrange.storage.postgres.pool import Pool
+from hashrange.storage.postgres.watch import Watch
 
 log = Log("storage.postgres")
 
-_SLOTS = 1024  # enough for the servers of a cluster to have one each, and few enough to leave behind
 _BEATS_KEPT = 64
 _ANSWER_SECONDS_MAX = 1.0  # the leader can answer as well
 _PROBE_SECONDS = 0.25  # how often those that failed are looked at
@@ -42,16 +41,19 @@ class Stale(StorageError):
 class Heart:
     """A thread that writes beats to the leader."""
 
-    def __init__(self, leader: Pool, *, interval_seconds: float, now: Callable[[], float]) -> None:
+    def __init__(
+        self, leader: Pool, guard: CommitGuard, *, interval_seconds: float, now: Callable[[], float]
+    ) -> None:
         """Start to beat."""
         self._leader = leader
+        self._guard = guard
         self._interval_seconds = interval_seconds
         self._now = now
-        self._slot = int4(random.randrange(_SLOTS))  # noqa: S311 - any will do
-        self._nonce = secrets.token_bytes(8)
+        self._server = secrets.token_bytes(16)  # a row of its own: no two servers may write the same
         self._sent: dict[int, float] = {}
+        self._is_written = False  # the last beat
         self._stopping = threading.Event()
-        self.question = Call(statements.BEAT_READ, (self._slot, self._nonce))
+        self.question = Call(statements.BEAT_READ, (self._server,))
         self._thread = threading.Thread(target=self._run, name="hashrange-beat", daemon=True)
         self._thread.start()
 
@@ -62,23 +64,32 @@ class Heart:
         return float("inf") if sent is None else self._now() - sent
 
     def stop(self) -> None:
-        """End the thread."""
+        """End the thread, and leave no row behind if the database can be asked for it."""
         self._stopping.set()
         self._thread.join()
+        if self._is_written:
+            self._write([Call(statements.BEAT_DROP, (self._server,))])
 
     def _run(self) -> None:
+        self._write([Call(statements.BEATS_EXPIRE)])
         number = 0
         while not self._stopping.wait(self._interval_seconds if number else 0):
             number += 1
             self._sent[number] = self._now()
             self._sent.pop(number - _BEATS_KEPT, None)
-            try:
-                connection, _ = self._leader.begin(
-                    [Call(statements.BEAT, (self._slot, self._nonce, int8(number)))]
-                )
-                self._leader.release(connection)
-            except Exception as error:  # noqa: BLE001 - replicas count as stale then, and reads go to the leader
-                log.warning("heartbeat.failed", reason=str(error))
+            self._write([Call(statements.BEAT, (self._server, int8(number)))])
+
+    def _write(self, calls: Sequence[Call]) -> None:
+        if self._guard.is_stalled:
+            return  # each beat would leave another session waiting
+        try:
+            connection, _ = self._leader.begin(calls)
+            self._leader.release(connection)
+            self._is_written = True
+        except Exception as error:  # noqa: BLE001 - replicas count as stale then, and reads go to the leader
+            self._is_written = False
+            self._guard.note(error)
+            log.warning("heartbeat.failed", reason=str(error))
 
 
 class Replica:
@@ -168,12 +179,15 @@ class Replicas(Generic[R]):
         self._stopping = threading.Event()
         self._prober = threading.Thread(target=self._probe, name="hashrange-probe", daemon=True)
 
-    def start(self, leader: Pool, flavour: Flavour, answering: Callable[[Replica], R]) -> None:
-        """Start to beat on the leader; `answering` makes what answers reads from a replica."""
-        self._heart = Heart(leader, interval_seconds=self._staleness_seconds / 4, now=time.monotonic)
+    def start(
+        self, leader: Pool, guard: CommitGuard, opened: Address, answering: Callable[[Replica], R]
+    ) -> None:
+        """Start to beat on the leader, which was opened; `answering` makes what answers reads from a replica."""
+        interval_seconds = self._staleness_seconds / 4
+        self._heart = Heart(leader, guard, interval_seconds=interval_seconds, now=time.monotonic)
         for address in self._addresses:
-            address.flavour = flavour
-            pool = Pool(address, patience_seconds=0)
+            address.flavour, address.identity = opened.flavour, opened.identity
+            pool = Pool(address, Watch(address), patience_seconds=0)
             replica = Replica(
                 address.description, pool, self._heart, staleness_seconds=self._staleness_seconds
             )

@@ -5,6 +5,7 @@ import time
 
 import psycopg
 
+from hashrange import ids
 from hashrange.logs import Log
 from hashrange.storage.errors import Corrupt, NotWritable, OpenError
 from hashrange.storage.formats import FORMAT_VERSION, check_version
@@ -28,18 +29,19 @@ _TABLES = (
         k bytea NOT NULL, shard int NOT NULL, n bigint NOT NULL, PRIMARY KEY (k, shard)
     ) WITH (fillfactor = 50)""",
     "CREATE TABLE IF NOT EXISTS fence (nothing int PRIMARY KEY)",
-    """CREATE TABLE IF NOT EXISTS beats (
-        slot int PRIMARY KEY, nonce bytea NOT NULL, n bigint NOT NULL
+    """CREATE TABLE IF NOT EXISTS heartbeats (
+        server bytea PRIMARY KEY, n bigint NOT NULL, beaten_at timestamptz NOT NULL
     ) WITH (fillfactor = 50)""",
 )
-_RECORDS = f"INSERT INTO meta VALUES ('format', '{FORMAT_VERSION}') ON CONFLICT DO NOTHING"  # noqa: S608
+_IDENTITY = "INSERT INTO meta VALUES ('identity', %s) ON CONFLICT DO NOTHING"
+_FORMAT = f"INSERT INTO meta VALUES ('format', '{FORMAT_VERSION}') ON CONFLICT DO NOTHING"  # noqa: S608
 
 
 # Each asks for a right without touching a row; the lock is what a change of a table needs.
 _TRIALS = (
     *(
         sql
-        for table, column in (("rows", "v"), ("long_rows", "v"), ("counters", "n"), ("beats", "n"))
+        for table, column in (("rows", "v"), ("long_rows", "v"), ("counters", "n"), ("heartbeats", "n"))
         for sql in (
             f"INSERT INTO {table} SELECT * FROM {table} WHERE false",  # noqa: S608 - names of our own
             f"UPDATE {table} SET {column} = {column} WHERE false",  # noqa: S608
@@ -81,6 +83,7 @@ def _prepare(connection: psycopg.Connection, address: Address, *, create: bool) 
         _create(connection, address)
         version = _format(connection, address)
     check_version(version, f"the database {address.description}")
+    address.identity = _identity(connection, address)
     _try_out(connection, address)
     _warn_of_loss(connection, address)
 
@@ -125,6 +128,13 @@ def _format(connection: psycopg.Connection, address: Address) -> str | None:
     return None if row is None else str(row[0])
 
 
+def _identity(connection: psycopg.Connection, address: Address) -> str:
+    row = connection.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
+    if row is None:
+        raise Corrupt(f"the database {address.description} does not say which one it is")
+    return str(row[0])
+
+
 def _create(connection: psycopg.Connection, address: Address) -> None:
     for sql in (
         *table_settings(address.flavour),
@@ -132,5 +142,7 @@ def _create(connection: psycopg.Connection, address: Address) -> None:
         *_TABLES,
     ):
         connection.execute(sql.encode())
+    # By which a server knows the database again: another one has another.
+    connection.execute(_IDENTITY, (ids.unique_id(),))
     # Last, so that whoever finds it finds all tables.
-    connection.execute(_RECORDS)
+    connection.execute(_FORMAT)

@@ -16,8 +16,13 @@ class SerializableTransaction(WriteTransaction):
     """Leaves it to the database to hold still what was read."""
 
     def last_calls(self, shard: int) -> list[Call]:
-        """Give the writes."""
-        return writes.calls(writes.sort_out(self), self, shard)
+        """Give the writes; before those of several statements, the rows are locked in key order by one."""
+        todo = writes.sort_out(self)
+        calls = writes.calls(todo, self, shard)
+        if todo.puts and todo.deletes:
+            keys = sorted(todo.puts.keys() | todo.deletes)
+            calls.insert(0, Call(statements.LOCK_KEYS, (bytea_array(keys),)))
+        return calls
 
     def _read_rows(self, keys: set[bytes]) -> list[PGresult]:
         return self.run([Call(statements.GET, (bytea_array(sorted(keys)),))])

@@ -20,6 +20,7 @@ GATE_ALONE = b"gate_alone"
 GET = b"get"
 LOCK = b"lock"
 LOCK_NOW = b"lock_now"
+LOCK_KEYS = b"lock_keys"
 SCAN = b"scan"
 SCAN_REVERSE = b"scan_reverse"
 SCAN_KEYS = b"scan_keys"
@@ -41,8 +42,12 @@ LONG_SCAN = b"long_scan"
 LONG_SCAN_REVERSE = b"long_scan_reverse"
 LONG_PUT = b"long_put"
 LONG_DELETE = b"long_delete"
+LONG_DROP_HEAD = b"long_drop_head"
+STATE = b"state"
 BEAT = b"beat"
 BEAT_READ = b"beat_read"
+BEAT_DROP = b"beat_drop"
+BEATS_EXPIRE = b"beats_expire"
 
 # Every counter is a sum of so many rows at most; a writer adds to its own, so that writers do not wait for
 # each other.
@@ -91,11 +96,24 @@ _COMMON = {
         "ON CONFLICT (head, digest) DO UPDATE SET v = excluded.v"
     ),
     LONG_DELETE: "DELETE FROM long_rows WHERE head = $1::bytea AND digest = $2::bytea",
-    BEAT: (
-        "INSERT INTO beats (slot, nonce, n) VALUES ($1::int, $2::bytea, $3::bigint) "
-        "ON CONFLICT (slot) DO UPDATE SET nonce = excluded.nonce, n = excluded.n"
+    LONG_DROP_HEAD: (
+        "DELETE FROM rows WHERE k = $1::bytea AND NOT EXISTS (SELECT 1 FROM long_rows WHERE head = $1::bytea)"
     ),
-    BEAT_READ: "SELECT n FROM beats WHERE slot = $1::int AND nonce = $2::bytea",
+    # Of the database, for servers that run on it: whether it is the same and has the same format, when it was started,
+    # and what time it is.
+    STATE: (
+        "SELECT (SELECT value FROM meta WHERE name = 'identity'), (SELECT value FROM meta WHERE name = 'format'), "
+        "CAST(extract(epoch FROM pg_postmaster_start_time()) AS float8), "
+        "CAST(extract(epoch FROM clock_timestamp()) AS float8)"
+    ),
+    BEAT: (
+        "INSERT INTO heartbeats (server, n, beaten_at) VALUES ($1::bytea, $2::bigint, now()) "
+        "ON CONFLICT (server) DO UPDATE SET n = excluded.n, beaten_at = excluded.beaten_at"
+    ),
+    BEAT_READ: "SELECT n FROM heartbeats WHERE server = $1::bytea",
+    BEAT_DROP: "DELETE FROM heartbeats WHERE server = $1::bytea",
+    # Of servers that were killed. One that was only stopped for so long writes its row anew.
+    BEATS_EXPIRE: "DELETE FROM heartbeats WHERE beaten_at < now() - interval '1 hour'",
 }
 # MODE comes right after BEGIN, before the snapshot: transactions of one mode run side by side, those of different
 # modes, as there are while servers are restarted one by one, never do. Neither way would see what the other relies on.
@@ -126,6 +144,7 @@ _SERIALIZABLE = {
     SNAPSHOT: "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY",
     BEGIN: "BEGIN ISOLATION LEVEL SERIALIZABLE",
     MODE: "LOCK TABLE meta IN SHARE MODE",
+    LOCK_KEYS: "SELECT k FROM rows WHERE k = ANY($1::bytea[]) ORDER BY k FOR UPDATE",
 }
 
 
@@ -135,4 +154,5 @@ def statements(flavour: Flavour, isolation: Isolation) -> dict[bytes, bytes]:
     chosen = _COMMON | (_LOCKING if isolation is Isolation.LOCKING else _SERIALIZABLE)
     if flavour is not Flavour.POSTGRESQL:
         chosen |= {MODE: "SELECT 1"}  # there is but one mode
+        chosen |= {STATE: chosen[STATE].replace("pg_postmaster_start_time()", "TIMESTAMP 'epoch'")}
     return {name: sql.encode() for name, sql in chosen.items()}

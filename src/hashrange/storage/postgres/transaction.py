@@ -6,6 +6,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+import msgspec
 from psycopg.pq.abc import PGresult
 
 from hashrange.storage.errors import StorageError
@@ -20,10 +21,19 @@ from hashrange.storage.postgres.snapshot import rows_of
 BEGIN_CALLS = (Call(statements.BEGIN), Call(statements.MODE))
 
 
+class Needs(msgspec.Struct):
+    """What a transaction has to ask for at its beginning, as far as earlier attempts have shown."""
+
+    keys: set[bytes]  # that its steps read
+    alone: bool = False  # whether it changes what all others rely on
+
+
 class WriteTransaction(RangeOverlay):
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
     joined = None
+    needs_alone = False  # found out too late for this attempt
+    begin_calls: tuple[Call, ...] = BEGIN_CALLS
 
     def __init__(self, pool: Pool) -> None:
         super().__init__()
@@ -104,8 +114,8 @@ class WriteTransaction(RangeOverlay):
             raise self.failure
         try:
             if self._connection is None:
-                self._connection, results = self._pool.begin([*BEGIN_CALLS, *calls])
-                return results[len(BEGIN_CALLS) :]
+                self._connection, results = self._pool.begin([*self.begin_calls, *calls])
+                return results[len(self.begin_calls) :]
             return self._connection.run(calls)
         except Exception as error:
             self.failure = error
@@ -182,8 +192,6 @@ class WriteTransaction(RangeOverlay):
                     yield from (
                         row for row, _ in long_keys.group(self._run_scan, key, start, end, reverse=False)
                     )
-                    if start <= key and not end.startswith(key):
-                        self.emptied.add(key)
                 else:
                     yield key
             if page.ntuples < hint:

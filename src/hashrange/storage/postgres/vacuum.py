@@ -29,8 +29,10 @@ def drop_zero_counters(pool: Pool) -> None:
 
 
 def _drop(connection: PipelineConnection, key: bytes) -> None:
-    # All of its rows have to be there to be locked: one that came up later would be dropped unseen.
+    # All of its rows have to be there and locked: one that came up later would be dropped unseen. Fewer come back where
+    # somebody else has dropped them while we waited for the locks; whatever is there by now is not ours to drop.
     fill, lock = (Call(name, (key,)) for name in (statements.COUNTER_FILL, statements.COUNTER_LOCK))
     rows = connection.run([*BEGIN_CALLS, fill, lock])[-1]
+    is_locked = rows.ntuples == statements.COUNTER_SHARDS
     is_zero = sum(read_int8(rows.get_value(number, 0)) for number in range(rows.ntuples)) == 0
-    connection.run([Call(statements.COUNTER_DROP, (key,)), _COMMIT] if is_zero else [_COMMIT])
+    connection.run([Call(statements.COUNTER_DROP, (key,)), _COMMIT] if is_locked and is_zero else [_COMMIT])

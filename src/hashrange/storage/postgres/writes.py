@@ -23,19 +23,18 @@ class Writes(msgspec.Struct):
 def sort_out(overlay: RangeOverlay) -> Writes:
     """What the batch's writes come to."""
     todo = Writes()
+    heads: set[bytes] = set()  # of long keys
     for key, value in overlay.accepted.items():
         if long_keys.is_long(key):
-            todo.puts[long_keys.head_of(key)] = b""
+            heads.add(head := long_keys.head_of(key))
+            todo.puts[head] = b""
             todo.long.append(long_keys.delete_call(key) if value is None else long_keys.put_call(key, value))
         elif value is None:
             todo.deletes.add(key)
         else:
             todo.puts[key] = value
-    if overlay.accepted_emptied:
-        kept = {long_keys.head_of(key) for key, value in overlay.accepted.items() if value is not None}
-        for head in overlay.accepted_emptied - kept:
-            todo.puts.pop(head, None)
-            todo.deletes.add(head)
+    kept = {long_keys.head_of(key) for key, value in overlay.accepted.items() if value is not None}
+    todo.long += [long_keys.drop_head_call(head) for head in sorted(heads - kept)]
     return todo
 
 
