@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 FAST := tests/chain tests/core tests/jobs tests/storage tests/tidy tests/wire
 
-.PHONY: serve test check lint fmt types clean fuzz differential mutants bytecode pythons
+.PHONY: serve test check lint fmt types clean clients fuzz differential mutants bytecode pythons
 
 serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
@@ -23,9 +23,14 @@ pythons: $(VENV)/ready
 fuzz: $(VENV)/ready
 	HASHRANGE_FUZZ_REQUESTS=$(or $(REQUESTS),200000) HASHRANGE_FUZZ_SEED=$(or $(SEED),20120810) $(BIN)/pytest tests/fuzz
 
-# The same requests to Hashrange and to DynamoDB Local.
+# The same requests to Hashrange and to DynamoDB Local, or to PEER=dynoxide, dynalite, moto, ministack.
 differential: $(VENV)/ready
-	PYTHONPATH=tests $(BIN)/python -m differential.run --requests $(or $(REQUESTS),20000) --seed $(or $(SEED),1)
+	PYTHONPATH=tests:bench $(BIN)/python -m differential.run --requests $(or $(REQUESTS),20000) --seed $(or $(SEED),1) \
+	    --peer $(or $(PEER),dynamodb-local)
+
+# Tours of every client, with those that have to be compiled first (Go, Java, Rust), which takes minutes once.
+clients: $(VENV)/ready
+	HASHRANGE_TEST_CLIENTS=build $(BIN)/pytest tests/clients
 
 # Small faults in the core, which the tests should notice; `make mutants SAMPLE=1000 SEED=7 ONLY=numbers` for others.
 mutants: $(VENV)/ready

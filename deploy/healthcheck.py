@@ -10,7 +10,7 @@ def main() -> int:
     # Not urllib, which would ask a proxy that the environment names.
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=3)
     try:
-        connection.request("GET", "/")
+        connection.request("GET", "/_hashrange/health")
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as problem:
         sys.stderr.write(f"no answer on port {port}: {problem}\n")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,9 +98,13 @@ class Serving:
 
 
 @contextmanager
-def serving(*flags: str, environment: Mapping[str, str] | None = None) -> Iterator[Serving]:
+def serving(
+    *flags: str,
+    environment: Mapping[str, str] | None = None,
+    interpreter: Sequence[str] = (sys.executable, "-m", "hashrange"),
+) -> Iterator[Serving]:
     """Start a server with these flags on a free port; it is stopped in the end if it still runs."""
-    command = [sys.executable, "-m", "hashrange", "serve", "--port", "0", *flags]
+    command = [*interpreter, "serve", "--port", "0", *flags]
     with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, **(environment or {})}

@@ -21,6 +21,7 @@ from hashrange.chain.background import Background
 from hashrange.chain.executor import LocalExecutor
 from hashrange.core.errors import Invalid
 from hashrange.storage.sqlite import MemoryEngine
+from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
@@ -133,6 +134,7 @@ class Wire:
     paths: dict[bytes, Any] = field(default_factory=dict)
     query_versions: dict[str, Any] = field(default_factory=dict)
     services: tuple[Service, ...] = ()  # beside the made-up DynamoDB
+    rules: BrowserRules = field(default_factory=BrowserRules)
 
     def start(self) -> "Wire":
         ready = threading.Event()
@@ -216,7 +218,13 @@ class Wire:
             self.background,
             body_bytes_max=self.limits.body_bytes_max,
         )
-        router = Router(endpoint, region="us-east-1", paths=self.paths, query_versions=self.query_versions)
+        router = Router(
+            endpoint,
+            region="us-east-1",
+            rules=self.rules,
+            paths=self.paths,
+            query_versions=self.query_versions,
+        )
         self._listener = Listener(router, self.limits)
         self.port = await self._listener.start("127.0.0.1", 0)
         ready.set()

@@ -63,7 +63,15 @@ def add_shared_flags(flags: argparse.ArgumentParser) -> None:
         help=f"run only this one; may be given more than once: {', '.join(workloads.NAMES)}",
     )
     flags.add_argument("--seconds", type=_positive, metavar="N", help="seconds per workload (default: 3)")
-    flags.add_argument("--warmup-seconds", type=float, metavar="N", help="and before that (default: 1)")
+    flags.add_argument(
+        "--warmup-seconds",
+        type=float,
+        metavar="N",
+        help="and before that, again and again until the rate is steady (default: 1)",
+    )
+    flags.add_argument(
+        "--warmup-windows-max", type=_count, metavar="N", help="but so often at most (default: 15)"
+    )
     flags.add_argument("--connections", type=_count, default=16, metavar="N", help="(default: 16)")
     flags.add_argument(
         "--large-items", type=_count, metavar="N", help="items for the mixed load (default: 1000000)"
@@ -98,7 +106,15 @@ def _count(text: str) -> int:
 def options(chosen: argparse.Namespace, folder: Path) -> Options:
     """Give the options of a run; a flag wins over --quick."""
     quick = QUICK if chosen.quick else {}
-    names = ("seconds", "warmup_seconds", "large_items", "load_seconds", "growth_to", "run_seconds")
+    names = (
+        "seconds",
+        "warmup_seconds",
+        "warmup_windows_max",
+        "large_items",
+        "load_seconds",
+        "growth_to",
+        "run_seconds",
+    )
     flags = {name: value for name in names if (value := getattr(chosen, name)) is not None}
     return Options(folder=folder, connections=chosen.connections, **{**quick, **flags})
 

@@ -15,6 +15,7 @@ from hashrange_bench.report import rate
 from hashrange_bench.result import Report, Result
 from hashrange_bench.sender import SendFailed
 from hashrange_bench.tables import Tables
+from hashrange_bench.warming import Warmth, warm_up
 from hashrange_bench.workloads import GROWTH, Answer, Workload
 
 
@@ -37,7 +38,8 @@ Say = Callable[[str], None]
 class Options:
     folder: Path  # for the requests made beforehand
     seconds: float = 3
-    warmup_seconds: float = 1
+    warmup_seconds: float = 1  # of one window; there are as many as it takes until the rate is steady
+    warmup_windows_max: int = 15
     connections: int = 16
     large_items: int = 1_000_000
     load_seconds: float = 60  # after which a slow server has enough large items
@@ -169,10 +171,8 @@ class Run:
             alone_seconds = min(alone_seconds, self._asked(workload, items))
         if alone_seconds > slow_seconds:
             return self._alone(workload, alone_seconds)
-        position = 1
-        if options.warmup_seconds:
-            position += self._load(path, position, written, options.warmup_seconds).requests
-            position += options.connections  # those that were under way
+        warmth = self._warmed(workload, path, written)
+        position = 1 + warmth.requests + warmth.windows * options.connections  # those that were under way
         self._meter.forget_peak()
         outcome, cpu = self._timed(path, position, written, options.seconds)
         if outcome.requests < _REQUESTS_MIN:
@@ -186,8 +186,22 @@ class Run:
             outcome,
             cpu=cpu,
             memory=self._meter.peak_memory_bytes(),
-            note=self._note(workload, items, outcome, used_up=position > written),
+            note=self._note(workload, items, outcome, warmth, used_up=position > written),
         )
+
+    def _warmed(self, workload: Workload, path: Path, written: int) -> Warmth:
+        """Load until the rate is steady; what consumes its requests gets one window of them."""
+        options = self._options
+        if not options.warmup_seconds:
+            return Warmth(0, 0, steady=True)
+
+        def window(requests: int) -> Outcome:
+            return self._load(path, 1 + requests, written, options.warmup_seconds)
+
+        started = time.monotonic()
+        warmth = warm_up(window, 1 if workload.consumes else options.warmup_windows_max)
+        self._deadline += time.monotonic() - started
+        return warmth
 
     def _timed(self, path: Path, position: int, written: int, seconds: float) -> tuple[Outcome, float | None]:
         """Give what came of it, and the server's processor time."""
@@ -238,8 +252,12 @@ class Run:
         if workload.name == "put-new":
             self._tables.count(workload.table, position)
 
-    def _note(self, workload: Workload, items: int, outcome: Outcome, *, used_up: bool) -> str:
+    def _note(
+        self, workload: Workload, items: int, outcome: Outcome, warmth: Warmth, *, used_up: bool
+    ) -> str:
         notes = []
+        if not warmth.steady and not workload.consumes:
+            notes.append(f"not steady after {warmth.windows} warm-ups")
         if workload.name == "mixed" and items < self._options.large_items:
             notes.append(f"{items:,} items, loading more took too long")
         if workload.consumes and used_up:

@@ -12,8 +12,13 @@ from hashrange import __version__, config, logs, migrate, server
 from hashrange.config import SettingInvalid, Settings
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
+from hashrange.wire.browsers import binds_loopback
 
 _EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - named, not bound
+_EXPOSED = (
+    "other machines can connect, and requests are not authenticated: "
+    "whoever reaches the port can read, change and delete everything"
+)
 
 log = logs.Log("server")
 
@@ -63,6 +68,8 @@ def _serve(options: argparse.Namespace) -> int:
     logs.configure(level=settings.log_level, form=settings.log_format)
 
     def started(engine: str, port: int) -> None:
+        if not binds_loopback(settings.host):
+            log.warning("server.exposed", host=settings.host, port=port, reason=_EXPOSED)
         if settings.log_format == "json":
             log.info("server.started", endpoint=_endpoint(settings, port), engine=engine)
         else:
@@ -81,6 +88,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
     endpoint = _endpoint(settings, port)
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
     flags = f"--region {settings.region} --endpoint-url {endpoint}"
+    warning = () if binds_loopback(settings.host) else (f"  WARNING   {_EXPOSED}",)
     return "\n".join(
         (
             f"Hashrange {__version__}",
@@ -88,6 +96,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  engine    {engine}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
+            *warning,
         )
     )
 

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ _REGION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _YES = frozenset({"1", "true", "yes", "on"})
 _DATA_DIR = Path("hashrange-data")
 _POSTGRES_URLS = ("postgresql://", "postgres://")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#@]+")
+_HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
 
 
@@ -76,8 +78,25 @@ def _urls(text: str) -> tuple[str, ...]:
     return urls
 
 
-def _setting(default: Any, parse: Callable[[str], Any], description: str) -> Any:
-    return field(default=default, metadata={"parse": parse, "description": description})
+def _origins(text: str) -> tuple[str, ...]:
+    origins = tuple(origin.strip().lower() for origin in text.split(",") if origin.strip())
+    if not all(origin in {"*", "null"} or _ORIGIN.fullmatch(origin) for origin in origins):
+        raise ValueError("must be origins such as https://app.example.org, without a path, or *")
+    return origins
+
+
+def _host_names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
+    if not all(name == "*" or _HOST_NAME.fullmatch(name) for name in names):
+        raise ValueError("must be host names without a port; .example.org is all names below it, * is any")
+    return names
+
+
+def _setting(default: Any, parse: Callable[[str], Any], description: str, *, repeatable: bool = False) -> Any:
+    """Describe a setting; the flag of a repeatable one may be given several times, or once with commas."""
+    return field(
+        default=default, metadata={"parse": parse, "description": description, "repeatable": repeatable}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +105,18 @@ class Settings:
 
     host: str = _setting("127.0.0.1", _not_empty, "address to listen on")
     port: int = _setting(8000, _whole_number(0, 65535), "port to listen on; 0 picks a free one")
+    cors_origin: tuple[str, ...] = _setting(
+        (),
+        _origins,
+        "web pages that may use the server beside those of this machine, such as https://app.example.org; * for all",
+        repeatable=True,
+    )
+    allowed_host: tuple[str, ...] = _setting(
+        (),
+        _host_names,
+        "names the server answers to beside its own, such as db.example.org; * for all",
+        repeatable=True,
+    )
     data_dir: Path = _setting(_DATA_DIR, _path, "where the data lives")
     in_memory: bool = _setting(False, _switch, "keep everything in memory and forget it at the end")
     engine: str = _setting(
@@ -112,8 +143,22 @@ class Settings:
         1, _whole_number(1, 64), "processes that share the port and the data; one per core is a good number"
     )
     max_body_bytes: int = _setting(
-        20 * 1024 * 1024, _whole_number(1024, 1024**3), "largest request body that is read, in bytes"
+        16 * 1024 * 1024, _whole_number(1024, 1024**3), "largest request body that is read, in bytes"
     )
+
+
+class _Joined(argparse.Action):
+    """A flag that is given several times is one value with commas, as its environment variable has it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest, "")
+        setattr(namespace, self.dest, f"{before},{values}" if before else values)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -121,7 +166,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     for setting in fields(Settings):
         flag = "--" + setting.name.replace("_", "-")
         variable = environment_variable(setting.name)
-        text = f"{setting.metadata['description']} (default: {setting.default}; {variable})"
+        default = setting.default if setting.default != () else "none"
+        text = f"{setting.metadata['description']} (default: {default}; {variable})"
         if setting.metadata["parse"] is _switch:
             parser.add_argument(
                 flag,
@@ -133,7 +179,12 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
             )
         else:
             parser.add_argument(
-                flag, dest=setting.name, metavar="VALUE", default=argparse.SUPPRESS, help=text
+                flag,
+                dest=setting.name,
+                metavar="VALUE",
+                action=_Joined if setting.metadata["repeatable"] else "store",
+                default=argparse.SUPPRESS,
+                help=text,
             )
 
 

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvloop
@@ -27,20 +28,23 @@ from hashrange.clock import Clock, SystemClock
 from hashrange.config import Settings
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.supervisor import Supervisor
-from hashrange.storage import layout
+from hashrange.storage import follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
-from hashrange.storage.engine import Deliver, Engine
+from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import OpenError, StorageError
-from hashrange.storage.follower import Follower
+from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
+from hashrange.wire import health
+from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.router import Router
 from hashrange.wire.sigv4 import Identity
-from hashrange.workers import Worker
+from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 if TYPE_CHECKING:
     from hashrange.storage.postgres import PostgresEngine
@@ -73,6 +77,7 @@ class Server:
         self._listener: Listener | None = None
         self._supervisor: Supervisor | None = None
         self._background: Background | None = None
+        self._health: HealthEndpoint | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -88,12 +93,16 @@ class Server:
         catalogue = Catalogue(
             engine, self._worker.catalogue_invalidation if self._worker and own_changes else None
         )
-        follower = self._follow(engine, catalogue) if engine.shared else None
+        followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
             self._supervisor = supervise(engine, catalogue, self._clock)
             self._supervisor.start()
         # An engine that waits for a network is never asked on this thread.
-        executor = LocalExecutor(engine, background) if follower is None else SharedExecutor(engine, follower)
+        executor = (
+            LocalExecutor(engine, background)
+            if followed is None
+            else SharedExecutor(engine, followed, background)
+        )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         endpoint = JsonEndpoint(
             (DYNAMODB,),
@@ -102,7 +111,11 @@ class Server:
             background,
             body_bytes_max=settings.max_body_bytes,
         )
-        router = Router(endpoint, region=settings.region)
+        self._health = HealthEndpoint(partial(_probe, engine, catalogue))
+        rules = BrowserRules(
+            settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
+        )
+        router = Router(endpoint, region=settings.region, rules=rules, paths={health.PATH: self._health})
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
         if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)
@@ -115,14 +128,14 @@ class Server:
     def _follow(self, engine: Engine, catalogue: Catalogue) -> Follower:
         """Look now and then for changes that other servers make; requests look for themselves."""
         loop = asyncio.get_running_loop()
-        follower = Follower(engine, catalogue)
+        followed = Follower(engine, catalogue)
 
         def look() -> None:
-            follower.poll()
+            followed.poll()
             loop.call_later(_FOLLOW_SECONDS, look)
 
         loop.call_later(_FOLLOW_SECONDS, look)
-        return follower
+        return followed
 
     def _join(self, worker: Worker, listener: Listener, catalogue: Catalogue) -> None:
         """Take connections from the parent; the leader also looks for changes that the others make."""
@@ -134,21 +147,44 @@ class Server:
             catalogue.catch_up()
             loop.call_later(_LOOK_SECONDS, look)
 
+        def beat() -> None:
+            loop.call_later(worker.beat(), beat)
+
+        beat()
         if worker.runs_jobs:
             look()
 
-    def _adopt(self, worker: Worker, listener: Listener) -> None:
-        connection = workers.receive_connection(worker.control)
-        if connection is None:
-            # The parent is gone, and with it the lock on the data: whatever is not committed by now never is.
+    def _adopt(self, worker: Worker, listener: Listener) -> bool:
+        """Serve the next connection that the parent has sent, if there is one."""
+        try:
+            connection = workers.receive_connection(worker.control)
+        except ParentGone:
+            # Whatever is not committed by now never is.
             os._exit(1)
+        except NoDescriptor:
+            return True  # the listener notices, and says so
+        if connection is None:
+            return False
         task = asyncio.get_running_loop().create_task(listener.adopt(connection))
         self._adopting.add(task)
         task.add_done_callback(self._adopting.discard)
+        return True
+
+    def hurry(self) -> None:
+        """Wait no longer for what is under way."""
+        if self._listener is not None:
+            self._listener.hurry()
 
     async def stop(self) -> None:
         """Answer what is under way, then close the data."""
+        if self._health is not None:
+            self._health.stopping = True
         if self._listener is not None:
+            self._listener.announce_stop()
+            if self._worker is not None:
+                while self._adopt(self._worker, self._listener):
+                    pass
+                await asyncio.gather(*self._adopting)
             await self._listener.stop()
         if self._supervisor is not None:
             # Not on this thread: a job may be waiting for a commit that this loop delivers.
@@ -221,9 +257,21 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(_log_stray)
     stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
     server = Server(settings, worker=worker)
+
+    def stop_or_hurry() -> None:
+        if stop.is_set():
+            server.hurry()
+        stop.set()
+
+    if worker is None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop_or_hurry)
+    else:
+        # A terminal sends SIGINT, and a service manager SIGTERM, to the parent and to every worker.
+        loop.add_signal_handler(signal.SIGINT, _ignore)
+        loop.add_signal_handler(signal.SIGTERM, stop.set)
+        loop.add_signal_handler(workers.HURRY, server.hurry)
     try:
         engine, port = await server.start()
         gc.collect()
@@ -276,6 +324,19 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> "PostgresEngine":
     )
 
 
+def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException | None], None]) -> None:
+    """Read one key of the data, and see that it is still the same database; others may change its tables."""
+
+    def step(reader: Reader) -> None:
+        if engine.shared:
+            with contextlib.suppress(StaleCatalogue):
+                follower.check(reader, catalogue.epoch)
+        else:
+            reader.get(layout.CATALOGUE_EPOCH)
+
+    engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
+
+
 def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:
     """Bring the callbacks of one commit to the loop's thread, all in one go."""
 
@@ -293,6 +354,10 @@ def _call_all(callbacks: list[Callable[[], None]]) -> None:
             callback()
         except Exception as error:  # noqa: BLE001 - the answers behind it must still leave
             log.error("answer.failed", error=error)
+
+
+def _ignore() -> None:
+    """The parent tells its workers when to stop."""
 
 
 def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

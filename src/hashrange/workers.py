@@ -26,6 +26,15 @@ _COUNTER_BYTES = 8
 _READY = b"r"
 _CONNECTION = b"c"
 _RESTART_SECONDS = 0.2  # a worker that cannot start must not be restarted in a tight loop
+_ACCEPT_PAUSE_SECONDS = 0.5  # without a free descriptor the next attempt would fail as well
+_BEAT_SECONDS = 0.25  # how often a worker shows that its loop turns
+_TICK_SECONDS = 0.5  # how often the parent looks
+_STALLED_TICKS = 4  # a worker that has not turned for so long gets no connections
+_LOST_TICKS = 60  # and after so long it is killed, so that those it has do not hang for ever
+_STOP_SECONDS = 20.0  # longer than a worker takes to answer what is under way
+HURRY = (
+    signal.SIGUSR1
+)  # tells a worker that stops to wait for nobody: SIGTERM may come twice, from a group's stop
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 log = logs.Log("workers")
@@ -43,6 +52,10 @@ class SharedCounters:
     def snapshot(self) -> bytes:
         """All workers' counters, to be compared with an earlier snapshot."""
         return self._memory[: self._shared_value_at].tobytes()
+
+    def count(self, worker: int) -> int:
+        """One worker's counter."""
+        return self._counters[worker]
 
     def increment(self, worker: int) -> None:
         """Increment a worker's counter; no other worker may do that, because it is not atomic."""
@@ -103,12 +116,18 @@ class Worker(msgspec.Struct, frozen=True):
     number: int
     catalogue_invalidation: CatalogueInvalidation
     commit_version: SharedCommitVersion
+    beats: SharedCounters
     control: socket.socket
 
     @property
     def runs_jobs(self) -> bool:
         """Whether this worker does the background work."""
         return self.number == 0
+
+    def beat(self) -> float:
+        """Show the parent that this worker's loop turns; give the seconds until it is to be shown again."""
+        self.beats.increment(self.number)
+        return _BEAT_SECONDS
 
     def report_ready(self) -> None:
         """Tell the parent that this worker answers requests now."""
@@ -130,15 +149,18 @@ class Parent:
         self._controls: dict[int, socket.socket] = {}  # by worker number
         self._processes: dict[int, int] = {}  # process id to worker number
         self._restart_times: dict[int, float] = {}  # by number of a worker that has died
+        self._watch = Watch(SharedCounters(settings.workers))
         self._selector = selectors.DefaultSelector()
         self._round_robin = cycle(range(settings.workers))
         self._accepting = False
+        self._accept_after = 0.0
+        self._accept_failed = False
         self._stopping = False
 
     def run(self, started: Callable[[], None]) -> int:
         """Serve until told to stop; give the exit status."""
-        signals, wakeup = socket.socketpair()
-        signals.setblocking(False)
+        self._signals, wakeup = socket.socketpair()
+        self._signals.setblocking(False)
         wakeup.setblocking(False)
         signal.set_wakeup_fd(wakeup.fileno(), warn_on_full_buffer=False)
         for signal_number in _SIGNALS:
@@ -150,16 +172,30 @@ class Parent:
         for control in self._controls.values():
             control.setblocking(False)  # a worker that is stuck must not hold up the others
         started()
-        self._selector.register(signals, selectors.EVENT_READ, self._handle_signals)
+        self._selector.register(self._signals, selectors.EVENT_READ, self._handle_signals)
         while not self._stopping:
-            self._accept_if(bool(self._controls))
+            self._accept_if(time.monotonic() >= self._accept_after and bool(self._available()))
             for key, _ in self._selector.select(self._restart_timeout()):
                 key.data(key.fileobj)
             self._restart_workers()
+            self._kill_lost_workers()
         return self._end(0)
+
+    def _available(self) -> set[int]:
+        """The workers that take connections."""
+        return self._controls.keys() - self._watch.stalled
+
+    def _kill_lost_workers(self) -> None:
+        """Look whether the workers' loops turn; one that has been stuck for too long is replaced."""
+        lost = self._watch.tick(time.monotonic())
+        for process, number in self._processes.items():
+            if number in lost:
+                log.error("worker.lost", worker=number)
+                _signal(process, signal.SIGKILL)
 
     def _start_worker(self, number: int) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._watch.forget(number)
         process = os.fork()
         if process == 0:
             ours.close()  # or the worker itself would keep the connection open when the parent is gone
@@ -182,6 +218,7 @@ class Parent:
                 number,
                 CatalogueInvalidation(self._catalogue_counters, number),
                 SharedCommitVersion(self._commit_counters, number),
+                self._watch.beats,
                 control,
             )
             status = self._main(self._settings, worker)
@@ -210,13 +247,34 @@ class Parent:
     def _accept(self, listening: socket.socket) -> None:
         try:
             connection, _ = listening.accept()
-        except OSError as error:
-            log.warning("accept.failed", error=error)
+        except (BlockingIOError, ConnectionError):
+            return  # it is gone already
+        except OSError as problem:
+            self._pause_accepting(problem)
             return
+        if self._accept_failed:
+            self._accept_failed = False
+            log.info("accept.resumed")
+        self._give_away(connection)
+
+    def _pause_accepting(self, problem: OSError) -> None:
+        """Most likely no descriptor is free. Clients wait in the backlog; it is said once until one gets in."""
+        self._accept_after = time.monotonic() + _ACCEPT_PAUSE_SECONDS
+        if not self._accept_failed:
+            self._accept_failed = True
+            log.warning("accept.failed", reason=str(problem))
+
+    def _give_away(self, connection: socket.socket) -> None:
+        """Send a connection to the next worker that takes it; if none does, it is closed."""
         with connection:
             for _ in range(self._settings.workers):
-                control = self._controls.get(next(self._round_robin))
-                if control is not None and _send_connection(control, connection):
+                number = next(self._round_robin)
+                control = self._controls.get(number)
+                if (
+                    control is not None
+                    and number not in self._watch.stalled
+                    and _send_connection(control, connection)
+                ):
                     return
 
     def _handle_signals(self, signals: socket.socket) -> None:
@@ -238,11 +296,10 @@ class Parent:
                 self._restart_times[number] = time.monotonic() + _RESTART_SECONDS
                 log.error("worker.died", worker=number, status=os.waitstatus_to_exitcode(status))
 
-    def _restart_timeout(self) -> float | None:
-        """Seconds until the next worker is to be restarted; None if all are running."""
-        if not self._restart_times:
-            return None
-        return max(0.0, min(self._restart_times.values()) - time.monotonic())
+    def _restart_timeout(self) -> float:
+        """Seconds until there is something to be looked at, whatever happens."""
+        next_restart = min(self._restart_times.values(), default=float("inf"))
+        return max(0.0, min(next_restart - time.monotonic(), _TICK_SECONDS))
 
     def _restart_workers(self) -> None:
         """Start the workers whose time has come."""
@@ -256,16 +313,91 @@ class Parent:
             self._controls[number].setblocking(False)
 
     def _end(self, status: int) -> int:
+        """Have all workers answer what is under way, and wait for them, but not for ever."""
         for listening in self._sockets:
+            self._give_away_backlog(listening)
             listening.close()
         for process in self._processes:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGTERM)
-        for process in list(self._processes):
-            with contextlib.suppress(ChildProcessError):
-                _, wait_status = os.waitpid(process, 0)
+            _signal(process, signal.SIGTERM)
+            _signal(process, signal.SIGCONT)  # one that was stopped would not hear of it
+        deadline = time.monotonic() + _STOP_SECONDS
+        while self._processes:
+            process, wait_status = os.waitpid(-1, os.WNOHANG)
+            if process:
+                del self._processes[process]
                 status = status or abs(os.waitstatus_to_exitcode(wait_status))
+            elif time.monotonic() > deadline:
+                deadline = float("inf")
+                for stuck, number in self._processes.items():
+                    log.error("worker.lost", worker=number)
+                    _signal(stuck, signal.SIGKILL)
+            else:
+                self._await_signal()
         return status
+
+    def _await_signal(self) -> None:
+        """Wait until a worker may have ended; another request to stop makes the workers hurry."""
+        self._signals.settimeout(_TICK_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            numbers = self._signals.recv(64)
+            if signal.SIGTERM in numbers or signal.SIGINT in numbers:
+                for process in self._processes:
+                    _signal(process, HURRY)
+
+    def _give_away_backlog(self, listening: socket.socket) -> None:
+        """Let in whoever has connected already: to them the server was there."""
+        if not self._accepting:
+            return
+        with contextlib.suppress(OSError):
+            for _ in range(_BACKLOG):
+                self._give_away(listening.accept()[0])
+
+
+class Watch:
+    """Which workers' loops turn, by counters that they increment.
+
+    It counts the parent's own looks and not seconds: if the whole machine was asleep, no worker was late.
+    """
+
+    def __init__(self, beats: SharedCounters) -> None:
+        self.beats = beats
+        self.stalled: set[int] = set()
+        self._last: dict[int, int] = {}  # a worker is known from its first beat on
+        self._missed: dict[int, int] = {}
+        self._next_tick = 0.0
+
+    def forget(self, number: int) -> None:
+        """A worker is about to be started."""
+        self._last[number] = self.beats.count(number)
+        self._missed.pop(number, None)
+        self.stalled.discard(number)
+
+    def tick(self, now: float) -> set[int]:
+        """Look, if it is time to; give the workers that have been stuck for too long."""
+        if now < self._next_tick:
+            return set()
+        self._next_tick = now + _TICK_SECONDS
+        for number, last in self._last.items():
+            count = self.beats.count(number)
+            if count != last:
+                self._last[number] = count
+                self._missed[number] = 0
+            elif number in self._missed:
+                self._missed[number] += 1
+        self._note_stalled({number for number, missed in self._missed.items() if missed >= _STALLED_TICKS})
+        return {number for number, missed in self._missed.items() if missed >= _LOST_TICKS}
+
+    def _note_stalled(self, stalled: set[int]) -> None:
+        for number in stalled - self.stalled:
+            log.warning("worker.stalled", worker=number)
+        for number in self.stalled - stalled:
+            log.info("worker.resumed", worker=number)
+        self.stalled = stalled
+
+
+def _signal(process: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, number)
 
 
 def _ignore_signal(_number: int, _frame: object) -> None:
@@ -280,14 +412,26 @@ def _send_connection(control: socket.socket, connection: socket.socket) -> bool:
     return True
 
 
+class ParentGone(Exception):
+    """The parent has ended, and with it the lock on the data."""
+
+
+class NoDescriptor(Exception):
+    """This process has as many connections as it may have; the kernel has closed the one that was sent."""
+
+
 def receive_connection(control: socket.socket) -> socket.socket | None:
-    """The next connection from the parent; None when the parent is gone."""
+    """The next connection from the parent; None if there is none."""
     try:
-        message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        message, descriptors, _, _ = socket.recv_fds(control, 1, 1, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return None
     except ConnectionError:  # the parent died before it had read what this worker sent
-        return None
+        raise ParentGone from None
     if not message:
-        return None
+        raise ParentGone
+    if not descriptors:
+        raise NoDescriptor
     return socket.socket(fileno=descriptors[0])
 
 

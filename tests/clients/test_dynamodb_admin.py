@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from clients import npm
+from clients import toolchains
 from item_tables import unique
 from serving import Serving
 
@@ -27,7 +27,7 @@ _START_SECONDS = 60
 @pytest.fixture(scope="module")
 def page(server: Serving, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where dynamodb-admin listens, on a server of ours."""
-    folder = npm.installed()
+    folder = toolchains.ready(toolchains.NODE)
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("admin") / "log"

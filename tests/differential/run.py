@@ -1,4 +1,4 @@
-"""`make differential`: the same generated requests to Hashrange and to DynamoDB Local, differences grouped."""
+"""`make differential`: the same generated requests to Hashrange and to a peer, differences grouped."""
 
 import argparse
 import json
@@ -10,13 +10,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from differential import local
+import systems
+from installing import NotInstallable
+from running import NotStarted, free_port, running
+
 from differential.calls import make
 from differential.generator import TABLES
 from differential.outcome import Outcome, Peer
 from serving import serving
 
 KNOWN = Path(__file__).parent / "known.json"
+TOOLS = Path(__file__).parents[2] / ".cache" / "bench"  # what `make bench` has fetched serves here too
 STATE = "what is stored after"
 _WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 
@@ -60,21 +64,42 @@ def _where(ours: Any, theirs: Any) -> str:
 
 def main() -> int:
     options = _options()
+    peer = next(system for system in systems.PEERS if system.name == options.peer)
     try:
-        with local.running() as port, serving("--in-memory", "--transition-ms", "0") as server:
+        print(
+            f"{peer.title} {peer.install(TOOLS)}: {options.requests} requests, seed {options.seed}",
+            flush=True,
+        )
+        with (
+            running(peer, TOOLS, free_port()) as theirs,
+            serving("--in-memory", "--transition-ms", "0") as ours,
+        ):
             found = compare(
-                Peer(server.port), Peer(port, numbers_as_sent=True), options.seed, options.requests
+                Peer(ours.port),
+                Peer(theirs.endpoint.port, numbers_as_sent=True),
+                options.seed,
+                options.requests,
             )
-    except local.NotAtHand as reason:
-        print(f"skipped: {reason}")
+    except NotInstallable as problem:
+        print(f"skipped: {peer.title} cannot be had here: {problem}")
         return 0
-    return report(found, options.requests, verbose=options.verbose)
+    except NotStarted as problem:
+        print(f"skipped: {peer.title} did not start: {problem}")
+        return 0
+    known = json.loads(KNOWN.read_text("utf-8")) if peer is systems.DYNAMODB_LOCAL else []
+    return report(found, options.requests, known, verbose=options.verbose)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--peer",
+        choices=[system.name for system in systems.PEERS],
+        default=systems.DYNAMODB_LOCAL.name,
+        help="whom to compare with; only DynamoDB Local has a list of known differences",
+    )
     parser.add_argument("--verbose", action="store_true", help="list differences of wording too")
     return parser.parse_args()
 
@@ -134,9 +159,10 @@ def _forget(peers: tuple[Peer, ...], table: str, key: dict[str, Any]) -> None:
         peer.ask("DeleteItem", {"TableName": table, "Key": key})
 
 
-def report(found: list[Difference], requests: int, *, verbose: bool) -> int:
+def report(
+    found: list[Difference], requests: int, known: list[dict[str, str]], *, verbose: bool = False
+) -> int:
     """Print the classes that nobody has explained; the exit status says whether there are any."""
-    known = json.loads(KNOWN.read_text("utf-8"))
     groups: dict[tuple[str, str, str], list[Difference]] = defaultdict(list)
     explained: Counter[str] = Counter()
     for difference in found:

@@ -32,8 +32,8 @@ def server() -> Iterator[PostgresServer]:
 def engine(
     request: pytest.FixtureRequest, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[PostgresEngine]:
-    monkeypatch.setattr(engine_module, "ANSWER_SECONDS_MAX", 1.0)
-    monkeypatch.setattr(commit_guard, "PROBE_SECONDS", 0.3)
+    monkeypatch.setattr(engine_module, "ANSWER_SECONDS_MAX", 2.0)
+    monkeypatch.setattr(commit_guard, "PROBE_SECONDS", 1.0)
     monkeypatch.setattr(commit_guard, "PATIENCE_SECONDS", 1.0)
     with closing(PostgresEngine.open(server.url(), isolation=request.param)) as opened:
         opened.write(lambda tx: (tx.clear(b"", b"\xff", limit=1000), tx.put(b"n", b"0")))
@@ -122,9 +122,9 @@ def test_writers_give_up_and_leave_few_sessions_behind(
     # The commits that waited have happened; at most one of each writer.
     assert eventually(lambda: read(engine) != b"0", 30)
     assert engine.write(increment) <= 2 * committer.STEPS_MAX + 2
-    assert caplog.text.count("commits.stalled") == 1
-    assert eventually(lambda: caplog.text.count("commits.confirmed") == 1, 30)
+    assert eventually(lambda: not engine._guard.is_stalled, 30)
     assert not engine._guard._late
+    assert 1 <= caplog.text.count("commits.stalled") <= caplog.text.count("commits.confirmed")
 
 
 def test_a_queue_that_does_not_move_takes_no_more(

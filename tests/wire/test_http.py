@@ -1,6 +1,5 @@
 """HTTP/1.1 as clients of every kind speak it."""
 
-import gzip
 import socket
 import time
 
@@ -84,16 +83,6 @@ def test_another_expectation_fails(client: Client) -> None:
     assert client.read().status == 417
 
 
-def test_gzip_bodies(wire: Wire) -> None:
-    packed = gzip.compress(b'{"packed": true}')
-    assert wire.post("Echo", packed, b"Content-Encoding: gzip").json == {"packed": True}
-    for broken in (packed[:-4], b"\x1f\x8bnonsense", b"{}"):
-        answer = wire.post("Echo", broken, b"Content-Encoding: gzip")
-        assert (answer.status, answer.error) == (400, "com.amazon.coral.service#SerializationException")
-    assert wire.post("Echo", b"{}", b"Content-Encoding: br").status == 400
-    assert wire.post("Echo", b"{}", b"Content-Encoding: identity").status == 200
-
-
 def test_connection_close_is_heard(client: Client) -> None:
     client.send(request("Echo", {}, b"Connection: close") + request("Echo", {}))
     assert client.read().headers["connection"] == "close"
@@ -134,9 +123,29 @@ def test_an_offer_of_http_2_is_declined_quietly(client: Client) -> None:
     assert client.read().json == {"plain": True}
 
 
-def test_connect_is_not_served(client: Client) -> None:
-    client.send(b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n" + b"\x16\x03\x01garbage")
-    assert client.read().status == 404
+def test_a_thousand_offers_in_one_packet_are_declined_one_by_one(client: Client) -> None:
+    offer = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+    with_body = request("Echo", {"n": 1}, b"Connection: Upgrade", b"Upgrade: h2c")
+    client.send(offer * 2000 + with_body * 100)
+    assert {client.read().status for _ in range(2000)} == {200}
+    assert [client.read().json for _ in range(100)] == [{"n": 1}] * 100
+    client.send(request("Echo", {"plain": True}))
+    assert client.read().json == {"plain": True}
+
+
+def test_a_declined_offer_that_says_close_is_the_last(client: Client) -> None:
+    client.send(request("Echo", {}, b"Connection: close, Upgrade", b"Upgrade: h2c") + request("Echo", {}))
+    assert client.read().headers["connection"] == "close"
+    assert client.closed()
+
+
+@pytest.mark.parametrize("offer", [b"", b"Connection: Upgrade\r\nUpgrade: h2c\r\n", b"Content-Length: 3\r\n"])
+def test_connect_is_answered_and_the_connection_closed(client: Client, offer: bytes) -> None:
+    head = b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n" + offer + b"\r\n"
+    client.send(head + b"\x16\x03\x01garbage")
+    answer = client.read()
+    assert (answer.status, answer.headers["connection"]) == (501, "close")
+    assert client.closed()
 
 
 def test_head_has_no_body(client: Client) -> None:

@@ -1,8 +1,6 @@
 """What one client may take of the server, from both sides of each limit."""
 
 import contextlib
-import gzip
-import resource
 import select
 import threading
 import time
@@ -62,33 +60,22 @@ def test_endless_chunk_extensions_and_trailers_are_cut_off(small_wire: Callable[
             assert client.read().status == 400
 
 
-def test_unpacked_size(small_wire: Callable[..., Wire]) -> None:
-    wire = small_wire(body_bytes_max=100_000)
-    assert wire.post("Echo", gzip.compress(padded(100_000)), b"Content-Encoding: gzip").status == 200
-    answer = wire.post("Echo", gzip.compress(padded(100_001)), b"Content-Encoding: gzip")
-    assert (answer.status, answer.error) == (413, "com.amazon.coral.service#RequestEntityTooLargeException")
-    bomb = gzip.compress(b"\0" * (64 * MIB))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert wire.post("Echo", bomb, b"Content-Encoding: gzip").status == 413
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024
-
-
 def test_head_size(small_wire: Callable[..., Wire]) -> None:
     wire = small_wire(head_bytes_max=8192)
     assert wire.post("Echo", {}, b"X: " + b"x" * 7000).status == 200
     for size in (8192, 300_000):
         answer = wire.post("Echo", {}, b"X: " + b"x" * size)
-        assert (answer.status, answer.headers["connection"]) == (431, "close")
+        assert (answer.status, answer.headers["connection"]) == (400, "close")
     with wire.connect() as client:
         client.send(b"POST /" + b"x" * 10_000)
-        assert client.read().status == 431
+        assert client.read().status == 400
 
 
 def test_header_count(small_wire: Callable[..., Wire]) -> None:
     wire = small_wire(headers_max=20)
     fourteen = [b"X-%d: y" % number for number in range(14)]
     assert wire.post("Echo", {}, *fourteen).status == 200
-    assert wire.post("Echo", {}, *fourteen, b"X-Last: y").status == 431
+    assert wire.post("Echo", {}, *fourteen, b"X-Last: y").status == 400
 
 
 @pytest.mark.parametrize(
@@ -212,7 +199,7 @@ def test_pipelining_without_reading_answers_is_bounded(small_wire: Callable[...,
 
 
 def test_partial_bodies_are_bounded_over_all_connections(small_wire: Callable[..., Wire]) -> None:
-    wire = small_wire(partial_bytes_max=MIB)
+    wire = small_wire(request_bytes_max=MIB)
     clients = [wire.connect() for _ in range(4)]
     try:
         for client in clients:

@@ -1,10 +1,14 @@
 """Answers of one turn are written together; one that cannot be written takes no other with it."""
 
+from hashrange.api.errors import ApiError
 from hashrange.wire.interfaces import ServerState
 from hashrange.wire.limits import Limits
 
 
 class Client:
+    upload_bytes = unread_bytes = 0
+    deadline = 0.0
+
     def __init__(self, *, broken: bool = False) -> None:
         self.broken = broken
         self.told: list[str] = []
@@ -17,6 +21,8 @@ class Client:
     def abort(self) -> None:
         self.told.append("abort")
 
+    def refuse_upload(self) -> None: ...
+
     def check(self, now: float) -> None: ...
 
     def drain(self) -> None: ...
@@ -25,7 +31,7 @@ class Client:
 class NoHandler:
     def handle(self, exchange: object) -> None: ...
 
-    def refuse(self, status: int) -> tuple[bytes, bytes]:
+    def refuse(self, refusal: ApiError) -> tuple[bytes, bytes]:
         return b"", b""
 
 

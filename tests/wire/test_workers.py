@@ -138,13 +138,13 @@ def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
 
 # Worker 0 exits with its first connection. Worker 1 answers every connection with its number.
 _MORTAL_WORKER = """
-import os, sys
+import os, select, sys
 from hashrange import workers
 from hashrange.config import Settings
 
 def main(settings, worker):
     worker.report_ready()
-    while (connection := workers.receive_connection(worker.control)) is not None:
+    while select.select([worker.control], [], []) and (connection := workers.receive_connection(worker.control)):
         if worker.number == 0:
             os._exit(1)
         with connection:

@@ -91,15 +91,16 @@ def _units(old: Entry | None, new: Entry | None) -> int:
 
 def check_index_keys(table: Table, item: Item, *, update: bool = False) -> None:
     """Refuse a value that an index key attribute cannot have, named by the alphabetically first such index."""
+    sort_key = None if table.range is None else table.range.name
     for index in table.indexes_by_name:
         for attribute in index.hash:
-            if attribute.name in item:
+            if attribute.name in item and attribute.name not in table.key_names:
                 _check_index_key(
                     index, attribute, item[attribute.name], PARTITION_KEY_BYTES_MAX, update=update
                 )
         for attribute in index.range:
-            # A partition key may be longer than it can be as the sort key of an index.
-            if attribute.name in item:
+            # The table's own partition key may be longer than the sort key of an index.
+            if attribute.name in item and attribute.name != sort_key:
                 _check_index_key(index, attribute, item[attribute.name], SORT_KEY_BYTES_MAX, update=update)
     if not update:
         check_key_totals(table, item)

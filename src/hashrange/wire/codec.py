@@ -1,17 +1,12 @@
-"""The headers of an answer with its checksum, and bodies that come compressed."""
-
-import zlib
+"""The headers of an answer with its checksum."""
 
 from zlib_ng import zlib_ng
 
-from hashrange.api import errors
-
 JSON_1_0 = b"application/x-amz-json-1.0"
-_CORS = (
+CORS = (
     b"Access-Control-Allow-Origin: *\r\n"
     b"Access-Control-Expose-Headers: x-amzn-RequestId,x-amzn-ErrorType,x-amz-crc32,Date\r\n"
 )
-_GZIP_WINDOW = 31  # zlib's number for "gzip framing, any window size"
 
 
 # Status line and headers up to the request id; request id; checksum and length of the body.
@@ -24,7 +19,7 @@ class Form:
     __slots__ = ("_head", "ok")
 
     def __init__(self, content_type: bytes = JSON_1_0, *, cors: bool = False) -> None:
-        self._head = b"Content-Type: %b\r\n%bx-amzn-RequestId: " % (content_type, _CORS if cors else b"")
+        self._head = b"Content-Type: %b\r\n%bx-amzn-RequestId: " % (content_type, CORS if cors else b"")
         self.ok = b"HTTP/1.1 200 OK\r\n" + self._head  # what a good answer begins with: see OK_HEAD
 
     def failed(self, status: bytes, code: bytes, request_id: bytes, body: bytes) -> bytes:
@@ -37,17 +32,3 @@ class Form:
             code,
             len(body),
         )
-
-
-def gunzip(body: bytes | bytearray, bytes_max: int) -> bytes:
-    """Unpack a gzip body, but never more of it than a plain one might have."""
-    unpacker = zlib.decompressobj(_GZIP_WINDOW)
-    try:
-        plain = unpacker.decompress(body, bytes_max + 1)
-    except zlib.error:
-        raise errors.serialization(None) from None
-    if len(plain) > bytes_max:
-        raise errors.too_large()
-    if not unpacker.eof:
-        raise errors.serialization(None)
-    return plain

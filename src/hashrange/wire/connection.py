@@ -7,15 +7,21 @@ from typing import Any, cast
 
 from httptools import HttpParserError, HttpParserUpgrade
 
-from hashrange.wire import headers
+from hashrange.api.errors import ApiError
+from hashrange.wire import headers, refusals
 from hashrange.wire.interfaces import ServerState
-from hashrange.wire.request_reader import RequestReader, RequestRefused
+from hashrange.wire.refusals import RequestRefused
+from hashrange.wire.request_head import EMPTY_LINE
+from hashrange.wire.request_reader import LookClosely, RequestReader
 from hashrange.wire.streams import ChunkedStream
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LARGE_BYTES = 64 * 1024
+_USUAL_LINE = b"POST / HTTP/1.1\r\n"
+_USUAL_LINES = 20
+_USUAL_HEAD_BYTES = 4096
 # Method, URL, where the head is to be read once more (see `fields`), headers and body.
-_Waiting = tuple[bytes, bytes, list[bytes], int, dict[bytes, bytes], bytes]
+_Waiting = tuple[bytes, bytes, list[bytes], dict[bytes, bytes], bytes]
 
 
 class Connection(RequestReader, asyncio.Protocol):
@@ -27,14 +33,14 @@ class Connection(RequestReader, asyncio.Protocol):
     """
 
     __slots__ = (
+        "_body_bytes",
         "_busy",
         "_closing",
-        "_head_number",
         "_head_received",
         "_loop",
         "_outgoing",
-        "_paused",
         "_ran_this_turn",
+        "_running_bytes",
         "_scheduled",
         "_stream",
         "_transport",
@@ -46,6 +52,7 @@ class Connection(RequestReader, asyncio.Protocol):
         "headers",
         "identity_cache",
         "method",
+        "unread_bytes",
         "url",
     )
 
@@ -56,16 +63,17 @@ class Connection(RequestReader, asyncio.Protocol):
         self.method = self.url = b""
         self.headers: dict[bytes, bytes] = {}
         self._head_received: list[bytes] = []  # the bytes that the request under way was read from
-        self._head_number = 0  # how many others are before it there
         self.body: bytes | bytearray = b""
         self.identity_cache: tuple[bytes, Any] | None = None
         self._ran_this_turn = False
         self._scheduled = False
-        self._waiting: deque[_Waiting | int] = deque()  # an int is a refusal's status, and comes last
+        self._waiting: deque[_Waiting | ApiError] = deque()  # a refusal comes last
         self._waiting_bytes = 0
+        self._running_bytes = 0  # the body of the request under way
+        self._body_bytes = 0  # the body of the last complete request
+        self.unread_bytes = 0  # the answers that the client has not taken, as far as the server counts them
         self._busy = False
         self._closing = False
-        self._paused = False
         self._writable = True
         self._unsent = 0
         self._outgoing = b""
@@ -76,32 +84,59 @@ class Connection(RequestReader, asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=self._server.limits.unsent_bytes_max)
-        self._deadline = self._server.now + self._server.limits.idle_seconds
+        limits = self._server.limits
+        patience = limits.linger_seconds if self._server.draining else limits.idle_seconds
+        self._deadline = self._server.now + patience
         self._server.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._waiting.clear()
         if self._stream is not None:
             self._stream.lose()
-        self._count_partial(0)
-        self._server.connections.discard(self)
-        self._server.one_left.set()
+        server = self._server
+        server.release_request(self.upload_bytes + self._waiting_bytes + self._running_bytes)
+        self.upload_bytes = self._waiting_bytes = self._running_bytes = 0
+        self._waiting.clear()
+        self._backlog = b""
+        server.count_unread(self, 0)
+        server.connections.discard(self)
+        server.one_left.set()
 
     def data_received(self, data: bytes) -> None:
         if self._ignoring_input:
             return
         self._ran_this_turn = False
-        if self._between_requests:
+        if self._between_requests and data.startswith(_USUAL_LINE):
+            # If these are as many lines as the first head has names, there is no other head and no name came twice.
+            end = data.rfind(EMPTY_LINE)
+            self._header_lines = data.count(b"\n", 0, end) if end < _USUAL_HEAD_BYTES else -1
             self._received = [data]
-            self._requests = 0
-            self._bytes_since_request += len(data)
+            stop = None
             try:
                 self._parser.feed_data(data)
-            except (HttpParserUpgrade, HttpParserError) as stop:
-                self._stopped(data, stop)
+            except (HttpParserUpgrade, HttpParserError) as stopped:
+                stop = stopped
+            if stop is not None or not self._between_requests:
+                self._more_or_less(data, stop)
         else:
             self._read_on(data)
+            if self._url:
+                self._incomplete()
+
+    def _more_or_less(self, data: bytes, stop: Exception | None) -> None:
+        """What was received is not one whole request of the usual kind."""
+        if stop is not None and isinstance(stop.__context__, LookClosely):
+            self._start_over()
+            self._read_on(data)
+        elif stop is not None:
+            self._read_on(data, self._stopped(data, stop))
+        elif self._received:
+            self._bytes_since_request += len(data)
+        else:
+            # The beginning of another stands behind it.
+            end = data.find(EMPTY_LINE) + len(EMPTY_LINE) + self._body_bytes
+            self._received = [data[end:]]
+            self._bytes_since_request += len(data) - end
         if self._url:
             self._incomplete()
 
@@ -113,13 +148,15 @@ class Connection(RequestReader, asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._writable = False
+        self._deadline = self._server.now + self._server.limits.unread_seconds
         if self._transport is not None:
             self._unsent = self._transport.get_write_buffer_size()
-        self._deadline = self._server.now + self._server.limits.unread_seconds
+            self._server.count_unread(self, self._unsent)
 
     def resume_writing(self) -> None:
         self._writable = True
         self._deadline = self._server.now + self._server.limits.idle_seconds
+        self._server.count_unread(self, 0)
         if self._stream is not None:
             self._stream.resume()
         elif self._waiting:
@@ -129,34 +166,45 @@ class Connection(RequestReader, asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         fields = self._fields
-        limits = self._server.limits
-        if len(fields) > limits.headers_max or (
-            self._bytes_since_request > limits.head_bytes_max and self._head_bytes() > limits.head_bytes_max
+        if not headers.USUAL.issuperset(fields):
+            fields = headers.titled(fields)
+        if len(fields) != self._header_lines:
+            if self._header_lines:
+                raise LookClosely
+            fields = self._checked_head()
+        elif (
+            len(fields) > _USUAL_LINES
+            or fields.get(b"Host") not in self._server.valid_hosts
+            or b"Transfer-Encoding" in fields
         ):
-            raise RequestRefused(431)
-        self._pending_headers = fields if headers.USUAL.issuperset(fields) else headers.titled(fields)
+            fields = self._checked_head()
+        self._pending_headers = fields
 
     def on_message_complete(self) -> None:
         fields = self._pending_headers or self._fields
         if b"Upgrade" in fields and self._parser.should_upgrade():
-            return  # data_received is told as well, and goes on in _decline_upgrade
+            return  # whoever fed the parser is told as well, and goes on in _decline_upgrade
         body, parts = self._body, self._url
         if len(body) > self._server.limits.body_bytes_max:
-            raise RequestRefused(413)
+            raise RequestRefused(refusals.BODY_TOO_LARGE)
         url = parts[0] if len(parts) == 1 else b"".join(parts)
         if not self._parser.should_keep_alive():
             self._ignoring_input = True
+        self._body_bytes = len(body)
+        if self.upload_bytes:
+            self._count_upload(0)
         if self._busy or self._ran_this_turn or self._waiting or not self._writable:
-            method, received = self._parser.get_method(), self._received
-            self._wait((method, url, received, self._requests, fields.copy(), bytes(body)))
+            self._wait((self._parser.get_method(), url, self._received, fields.copy(), bytes(body)))
         else:
             self._ran_this_turn = self._busy = True
             self.method = self._parser.get_method()
             self.url = url
             self._head_received = self._received
-            self._head_number = self._requests
             self.headers = fields
             self.body = body
+            if len(body) > _LARGE_BYTES:
+                self._running_bytes = len(body)
+                self._server.hold_request(len(body))
             self._server.handler.handle(self)
         self._forget_partial()
 
@@ -165,10 +213,12 @@ class Connection(RequestReader, asyncio.Protocol):
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
         """All headers as they were sent; read anew from the bytes, since hardly anybody asks."""
-        return headers.fields_of(self._head_received, self._head_number)
+        return headers.fields_of(self._head_received)
 
     def send(self, head: bytes, body: bytes) -> None:
         self._busy = False
+        if self._running_bytes:
+            self._release_running()
         transport = self._transport
         if transport is None:
             return
@@ -196,7 +246,7 @@ class Connection(RequestReader, asyncio.Protocol):
             if not chunked:
                 # The connection ends with the body, so nothing that was sent behind the request can be answered.
                 self._ignoring_input = True
-                self._waiting.clear()
+                self._drop_waiting()
             last = self._server.draining or (self._ignoring_input and not self._waiting)
             tail = self._server.tail_close if last else self._server.tail_open
             framing = b"Transfer-Encoding: chunked\r\n" if chunked else b""
@@ -220,6 +270,7 @@ class Connection(RequestReader, asyncio.Protocol):
         """Be free for the next request, or hang up after the last."""
         self._stream = None
         self._busy = False
+        self._release_running()
         self._deadline = self._server.now + self._server.limits.idle_seconds
         if self._server.draining or (self._ignoring_input and not self._waiting):
             self._hang_up()
@@ -236,18 +287,27 @@ class Connection(RequestReader, asyncio.Protocol):
 
     def check(self, now: float) -> None:
         transport = self._transport
-        if transport is None or now < self._deadline or (self._busy and self._writable):
+        if transport is None:
+            return
+        unsent = transport.get_write_buffer_size()
+        if unsent != self.unread_bytes:
+            self._server.count_unread(self, unsent)
+        if now < self._deadline or (self._busy and self._writable):
             return
         if self._closing or not self._writable:
-            unsent = transport.get_write_buffer_size()
-            if unsent == 0 or unsent >= self._unsent:
+            # Somebody who takes a byte now and then would keep an answer in memory for ever.
+            if unsent == 0 or unsent > self._unsent - min(self._unsent, self._server.limits.read_bytes_min):
                 transport.abort()
             self._unsent = unsent
             self._deadline = now + self._server.limits.unread_seconds
         elif self._url:
-            self._refuse(408)
+            self._refuse(refusals.TIMEOUT)
         else:
             self._hang_up()
+
+    def refuse_upload(self) -> None:
+        """Give up a body that is not complete: there are too many of them."""
+        self._refuse(refusals.BUSY)
 
     def drain(self) -> None:
         if not (self._busy or self._waiting or self._url or self._closing):
@@ -264,11 +324,11 @@ class Connection(RequestReader, asyncio.Protocol):
         self._fields.clear()
         self._body.clear()
         self._pending_headers = None
-        self._requests += 1
+        self._received = []
         self._between_requests.append(True)
-        self._bytes_since_request = self._phase = 0
-        if self._counted:
-            self._count_partial(0)
+        self._bytes_since_request = self._phase = self._header_lines = 0
+        if self.upload_bytes:
+            self._count_upload(0)
 
     def _send_continue(self) -> None:
         # Behind an earlier request it would be taken for the beginning of that one's answer.
@@ -278,12 +338,23 @@ class Connection(RequestReader, asyncio.Protocol):
 
     def _wait(self, request: _Waiting) -> None:
         self._waiting.append(request)
-        self._waiting_bytes += len(request[-1])
+        size = len(request[-1])
+        self._waiting_bytes += size
+        self._server.hold_request(size)
         limits = self._server.limits
         if len(self._waiting) >= limits.pipelined_max or self._waiting_bytes >= limits.waiting_bytes_max:
             self._pause()
         if not self._busy:
             self._schedule()
+
+    def _drop_waiting(self) -> None:
+        self._waiting.clear()
+        self._server.release_request(self._waiting_bytes)
+        self._waiting_bytes = 0
+
+    def _release_running(self) -> None:
+        self._server.release_request(self._running_bytes)
+        self._running_bytes = 0
 
     def _schedule(self) -> None:
         if not self._scheduled:
@@ -295,14 +366,15 @@ class Connection(RequestReader, asyncio.Protocol):
         if self._busy or self._transport is None or not self._writable or not self._waiting:
             return
         request = self._waiting.popleft()
-        if isinstance(request, int):
+        if isinstance(request, ApiError):
             self._send_refusal(request)
             return
-        self.method, self.url, self._head_received, self._head_number, self.headers, self.body = request
-        self._waiting_bytes -= len(self.body)
+        self._busy = True
+        self.method, self.url, self._head_received, self.headers, self.body = request
+        self._running_bytes = len(self.body)
+        self._waiting_bytes -= self._running_bytes
         if self._paused and not self._waiting:
             self._resume()
-        self._busy = True
         self._server.handler.handle(self)
 
     def _pause(self) -> None:
@@ -311,27 +383,33 @@ class Connection(RequestReader, asyncio.Protocol):
             self._transport.pause_reading()
 
     def _resume(self) -> None:
+        """Read on: first what was received already."""
         if self._paused and self._transport is not None and not self._transport.is_closing():
             self._paused = False
-            self._transport.resume_reading()
+            backlog, self._backlog = self._backlog, b""
+            self._read_on(backlog)
+            if self._url:
+                self._incomplete()
+            if not self._paused:
+                self._transport.resume_reading()
 
-    def _refuse(self, status: int) -> None:
+    def _refuse(self, refusal: ApiError) -> None:
         """Answer, after everything that came before, with an error; read no more requests."""
         if self._ignoring_input:
             return
         self._ignoring_input = True
         self._forget_partial()
         if self._busy or self._waiting:
-            self._waiting.append(status)
+            self._waiting.append(refusal)
         else:
-            self._send_refusal(status)
+            self._send_refusal(refusal)
 
-    def _send_refusal(self, status: int) -> None:
+    def _send_refusal(self, refusal: ApiError) -> None:
         transport = self._transport
         if transport is None or transport.is_closing():
             return
         self.flush()
-        head, body = self._server.handler.refuse(status)
+        head, body = self._server.handler.refuse(refusal)
         transport.write(head + self._server.tail_close + body)
         # Closing with unread bytes on the way resets the connection, and the client might not see the answer.
         self._closing = True

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from hashrange import logs
-from hashrange.api.errors import INTERNAL, ApiError, as_api_error, too_large
+from hashrange.api.errors import INTERNAL, ApiError, as_api_error
 from hashrange.storage.errors import StorageError
 from hashrange.wire.codec import Form
 
@@ -17,6 +17,7 @@ _PREFIXES = {
         (
             "AccessDeniedException",
             "IncompleteSignatureException",
+            "InternalFailure",
             "InvalidSignatureException",
             "MissingAuthenticationTokenException",
             "RequestEntityTooLargeException",
@@ -38,16 +39,6 @@ _CAPITAL_MESSAGE = frozenset(
         "TransactionInProgressException",
     }
 )
-_REFUSALS = {
-    400: ApiError("BadRequestException", "The request is not valid HTTP"),
-    408: ApiError("RequestTimeoutException", "The request took too long to arrive", status=408),
-    413: too_large(),
-    417: ApiError("ExpectationFailedException", "The expectation cannot be met", status=417),
-    431: ApiError("RequestHeaderFieldsTooLargeException", "Request headers are too large", status=431),
-    500: INTERNAL,
-    503: ApiError("ServiceUnavailableException", "The server is too busy", status=503),
-}
-
 log = logs.Log("wire")
 
 
@@ -65,11 +56,6 @@ def render(
         f"{status.value} {status.phrase}".encode(), answer.code.encode("latin-1"), request_id, body
     )
     return head, body
-
-
-def refusal(status: int) -> ApiError:
-    """Give the error for a request that HTTP itself rules out."""
-    return _REFUSALS[status]
 
 
 def _body(error: ApiError, namespace: str) -> bytes:

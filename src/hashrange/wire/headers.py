@@ -36,13 +36,13 @@ def titled(fields: dict[bytes, bytes]) -> dict[bytes, bytes]:
     return {spellings.get(name) or name.title(): value for name, value in fields.items()}
 
 
-def fields_of(received: list[bytes], number: int) -> list[tuple[bytes, bytes]]:
-    """All headers of a request in the order in which they were sent, repeats included.
+def fields_of(received: list[bytes]) -> list[tuple[bytes, bytes]]:
+    """All headers of the request that these bytes begin with, in the order in which they were sent, repeats included.
 
-    The request stands in the bytes received behind so many others. They are parsed once more: a call into Python for
-    each header of every request would cost it 3 %, and hardly anybody asks.
+    They are parsed once more: a call into Python for each header of every request would cost it 3 %, and hardly
+    anybody asks.
     """
-    collector = _Collector(number)
+    collector = _Collector()
     parser = HttpRequestParser(collector)
     # It was parsed before, so an error means that the head is complete and the parser was told to stop.
     with contextlib.suppress(HttpParserError, HttpParserUpgrade):
@@ -63,17 +63,11 @@ class _Enough(Exception):
 class _Collector:
     """The parser's callbacks."""
 
-    def __init__(self, skipped: int) -> None:
-        self._skipped = skipped
+    def __init__(self) -> None:
         self.fields: list[tuple[bytes, bytes]] = []
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._skipped:
-            self.fields.append((name, value))
+        self.fields.append((name, value))
 
     def on_headers_complete(self) -> None:
-        if not self._skipped:
-            raise _Enough
-
-    def on_message_complete(self) -> None:
-        self._skipped -= 1
+        raise _Enough

@@ -5,7 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from hashrange import logs
+from hashrange.api.errors import ApiError
 from hashrange.wire.limits import Limits
+
+_HOSTS_MAX = 1024
 
 log = logs.Log("wire")
 
@@ -63,12 +66,22 @@ class Handler(Protocol):
     def handle(self, exchange: Exchange) -> None:
         """Answer a request; never raises."""
 
-    def refuse(self, status: int) -> tuple[bytes, bytes]:
+    def refuse(self, refusal: ApiError) -> tuple[bytes, bytes]:
         """Give head and body for a request that HTTP itself rules out."""
 
 
 class ManagedConnection(Protocol):
     """A connection as its server sees it."""
+
+    upload_bytes: int  # of a large body that is not complete
+    unread_bytes: int  # of answers that the client has not taken
+
+    @property
+    def deadline(self) -> float:
+        """When the server loses patience; of two clients the earlier one has taken longer."""
+
+    def refuse_upload(self) -> None:
+        """Give up a body that is not complete."""
 
     def flush(self) -> None:
         """Write the answer that is ready."""
@@ -91,7 +104,9 @@ class ServerState:
         self.limits = limits
         self.connections: set[ManagedConnection] = set()
         self.one_left = asyncio.Event()
-        self.partial_bytes = 0  # unfinished large bodies
+        self.valid_hosts: set[bytes | None] = set()  # Host headers as they were sent, never None
+        self.request_bytes = 0  # large bodies: unfinished, waiting and under way
+        self.unread_bytes = 0  # answers that clients have not taken yet
         self.draining = False
         self.now = 0.0  # the loop's time as of the last sweep
         self.tail_open = b""  # the last headers of every answer, as of the last sweep
@@ -99,6 +114,45 @@ class ServerState:
         # Answers of one turn of the loop are written together at its end. If each were written at once, each
         # would wake its client, and being woken is a good part of what a small request costs on one machine.
         self.outbox: list[ManagedConnection] = []
+
+    def note_valid_host(self, host: bytes) -> None:
+        """Remember a Host header that was looked at closely."""
+        if len(self.valid_hosts) >= _HOSTS_MAX:
+            self.valid_hosts.clear()
+        self.valid_hosts.add(host)
+
+    def hold_request(self, size: int) -> None:
+        """Count bytes of request bodies; past the limit the upload that has taken longest is given up."""
+        self.request_bytes += size
+        if size > 0 and self.request_bytes > self.limits.request_bytes_max:
+            uploads = [connection for connection in self.connections if connection.upload_bytes]
+            if uploads:
+                min(uploads, key=lambda upload: upload.deadline).refuse_upload()
+
+    def release_request(self, size: int) -> None:
+        """Count what is no longer held."""
+        self.request_bytes -= size
+
+    def count_unread(self, connection: ManagedConnection, size: int) -> None:
+        """Count the bytes that a client leaves unread; past the limit the clients that are stuck longest go."""
+        self.unread_bytes += size - connection.unread_bytes
+        connection.unread_bytes = size
+        if self.unread_bytes > self.limits.unread_bytes_max:
+            self._shed_readers()
+
+    def _shed_readers(self) -> None:
+        """Close connections until a quarter of the room is free, so that the next answer need not look again."""
+        readers = [connection for connection in self.connections if connection.unread_bytes]
+        readers.sort(key=lambda reader: reader.deadline)
+        left = self.unread_bytes
+        closed = 0
+        for reader in readers:
+            if left <= self.limits.unread_bytes_max * 3 // 4:
+                break
+            left -= reader.unread_bytes
+            closed += 1
+            reader.abort()
+        log.warning("answers.unread", closed=closed, unread_bytes=self.unread_bytes)
 
     def flush(self) -> None:
         """Write the answers of this turn; one that cannot be written must not hold up the others."""

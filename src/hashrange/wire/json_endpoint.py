@@ -15,7 +15,7 @@ from hashrange.chain.background import Background
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
 from hashrange.core.values import TOO_DEEP
-from hashrange.wire import codec, errors, large_bodies
+from hashrange.wire import codec, compression, errors, large_bodies
 from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
 from hashrange.wire.identity import Callers
@@ -171,13 +171,7 @@ class JsonEndpoint:
         exchange.send(*errors.render(error, form, request_id))
 
     def _unpacked(self, encoding: bytes, body: bytes | bytearray) -> bytes | bytearray:
-        match encoding.lower():
-            case b"gzip":
-                return codec.gunzip(body, self._body_bytes_max)
-            case b"identity" | b"":
-                return body
-            case _:
-                raise ApiError("SerializationException", None)
+        return compression.unpacked(encoding, body, self._body_bytes_max)
 
 
 def _large_call(

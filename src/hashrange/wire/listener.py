@@ -2,14 +2,18 @@
 
 import asyncio
 import contextlib
+import os
 import socket
 import time
 
+from hashrange import logs
 from hashrange.wire.connection import Connection
 from hashrange.wire.interfaces import Handler, ServerState
 from hashrange.wire.limits import Limits
 
 _BACKLOG = 1024
+
+log = logs.Log("wire")
 
 
 class Listener:
@@ -19,6 +23,8 @@ class Listener:
         self._shared = ServerState(handler, limits)
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.TimerHandle | None = None
+        self._hurried = False
+        self._is_full = False
 
     async def start(self, host: str, port: int) -> int:
         """Listen, and give the port, which the system picks where 0 is asked for."""
@@ -56,19 +62,46 @@ class Listener:
     async def stop(self) -> None:
         """Take no new connections, let requests under way finish, then close what is left."""
         shared = self._shared
-        shared.draining = True
+        self.announce_stop()
+        # Whoever has connected already found a server here; the loop lets them in when it looks at its sockets.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
         self._close()
         for connection in list(shared.connections):
             connection.drain()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(shared.limits.drain_seconds):
-                while shared.connections:
+                while shared.connections and not self._hurried:
                     shared.one_left.clear()
                     await shared.one_left.wait()
         for connection in list(shared.connections):
             connection.abort()
         if self._sweeper is not None:
             self._sweeper.cancel()
+
+    def announce_stop(self) -> None:
+        """From now on every answer is the last of its connection."""
+        self._shared.draining = True
+
+    def hurry(self) -> None:
+        """Wait no longer for requests under way."""
+        self._hurried = True
+        self._shared.one_left.set()
+
+    def _look_for_descriptors(self) -> None:
+        """Say when no descriptor is free for another client, and when one is again; the loop closes such clients."""
+        try:
+            os.close(os.open(os.devnull, os.O_RDONLY))
+        except OSError as problem:
+            if not self._is_full:
+                log.warning(
+                    "connections.full", connections=len(self._shared.connections), reason=str(problem)
+                )
+            self._is_full = True
+        else:
+            if self._is_full:
+                log.info("connections.resumed", connections=len(self._shared.connections))
+            self._is_full = False
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         # One timer for all connections: setting one per request would cost more than reading its headers.
@@ -79,4 +112,5 @@ class Listener:
         shared.tail_close = b"Server: Hashrange\r\nDate: %b\r\nConnection: close\r\n\r\n" % date
         for connection in list(shared.connections):
             connection.check(now)
+        self._look_for_descriptors()
         self._sweeper = loop.call_later(shared.limits.sweep_seconds, self._sweep, loop)

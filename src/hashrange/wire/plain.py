@@ -2,33 +2,60 @@
 
 from collections.abc import Mapping
 
+from zlib_ng.zlib_ng import crc32
+
+from hashrange.wire.codec import CORS
 from hashrange.wire.interfaces import Exchange
 
 _NOT_FOUND_BODY = b"<UnknownOperationException/>\n"
+_MAX_AGE = b"Access-Control-Max-Age: 172800\r\n"
+_PREFLIGHT = (
+    (b"Access-Control-Request-Headers", b"Access-Control-Allow-Headers"),
+    (b"Access-Control-Request-Method", b"Access-Control-Allow-Methods"),
+)
 
 
-def answer(exchange: Exchange, region: str, request_id: bytes) -> tuple[bytes, bytes]:
-    """Give head and body."""
+def answer(exchange: Exchange, region: str, request_id: bytes) -> None:
+    """Answer a request that asks for no operation."""
     path = exchange.url.partition(b"?")[0]
-    lines = [b"HTTP/1.1 200 OK", b"x-amzn-RequestId: " + request_id]
-    body = b""
     if exchange.method == b"OPTIONS":
-        lines += _preflight(exchange.headers)
+        send(exchange, request_id, b"200 OK", b"", _preflight(exchange.headers))
     elif path == b"/" and exchange.method in {b"GET", b"HEAD"}:
-        body = f"healthy: dynamodb.{region}.amazonaws.com ".encode()
+        send(exchange, request_id, b"200 OK", f"healthy: dynamodb.{region}.amazonaws.com ".encode())
     else:
-        lines[0] = b"HTTP/1.1 404 Not Found"
-        body = _NOT_FOUND_BODY
-    lines.append(b"Content-Length: %d\r\n" % len(body))
-    return b"\r\n".join(lines), b"" if exchange.method == b"HEAD" else body
+        not_found(exchange, request_id)
 
 
-def _preflight(headers: Mapping[bytes, bytes]) -> list[bytes]:
-    lines = [b"Access-Control-Allow-Origin: *", b"Access-Control-Max-Age: 172800"]
-    for requested, allowed in (
-        (b"Access-Control-Request-Headers", b"Access-Control-Allow-Headers: "),
-        (b"Access-Control-Request-Method", b"Access-Control-Allow-Methods: "),
-    ):
-        if requested in headers:
-            lines.append(allowed + headers[requested])
-    return lines
+def not_found(exchange: Exchange, request_id: bytes) -> None:
+    """Say that there is nothing of this kind."""
+    send(exchange, request_id, b"404 Not Found", _NOT_FOUND_BODY)
+
+
+def send(exchange: Exchange, request_id: bytes, status: bytes, body: bytes, lines: bytes = b"") -> None:
+    """Send a short answer, with the headers that a browser asks for."""
+    if b"Origin" in exchange.headers:
+        lines = CORS + lines
+    exchange.send(*rendered(request_id, status, body, lines, is_head=exchange.method == b"HEAD"))
+
+
+def rendered(
+    request_id: bytes, status: bytes, body: bytes, lines: bytes = b"", *, is_head: bool
+) -> tuple[bytes, bytes]:
+    """Give head and body."""
+    head = b"HTTP/1.1 %b\r\nx-amzn-RequestId: %b\r\nx-amz-crc32: %d\r\n%bContent-Length: %d\r\n" % (
+        status,
+        request_id,
+        crc32(body),
+        lines,
+        len(body),
+    )
+    return head, b"" if is_head else body
+
+
+def _preflight(headers: Mapping[bytes, bytes]) -> bytes:
+    if b"Origin" not in headers:
+        return b""
+    allowed = [
+        b"%b: %b\r\n" % (allow, headers[request]) for request, allow in _PREFLIGHT if request in headers
+    ]
+    return _MAX_AGE + b"".join(allowed)

@@ -1,28 +1,30 @@
 """Reading requests from the bytes of a connection: the parser's state, the limits, what is not complete yet."""
 
+import re
+
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from hashrange import logs
-from hashrange.wire import headers
+from hashrange.api.errors import ApiError
+from hashrange.wire import headers, refusals, request_head
 from hashrange.wire.interfaces import ServerState
+from hashrange.wire.refusals import RequestRefused
+from hashrange.wire.request_head import EMPTY_LINE
 
 # Headers that ask to leave HTTP/1.1. We stay, as RFC 9110 7.8 allows.
 _UPGRADE_HEADERS = frozenset({b"Connection", b"Http2-Settings", b"Upgrade"})
-_EMPTY_LINE = b"\r\n\r\n"
+_BLANK_LINES = re.compile(rb"[\r\n]*")
 _CHUNK_FACTOR = 7  # "1\r\n", a byte, "\r\n": the most bytes that honest chunking sends per byte of body
 _FRAMING_SLACK_BYTES = 512 * 1024
-_LARGE_BYTES = 64 * 1024
+_LARGE_BYTES = 16 * 1024
 _CUTS_MAX = 64
 _HEAD, _BODY = 1, 2  # how far a request was when the bytes ran out; 0 between requests
 
 log = logs.Log("wire")
 
 
-class RequestRefused(Exception):
-    """Raised inside the parser to make it stop."""
-
-    def __init__(self, status: int) -> None:
-        self.status = status
+class LookClosely(Exception):
+    """Raised inside the parser: it has been fed what only began like a usual request. Nothing has been run."""
 
 
 class RequestReader:
@@ -32,24 +34,26 @@ class RequestReader:
     """
 
     __slots__ = (
+        "_backlog",
         "_between_requests",
         "_body",
         "_bytes_since_request",
-        "_counted",
         "_deadline",
         "_fields",
+        "_header_lines",
         "_ignoring_input",
         "_parser",
+        "_paused",
         "_pending_headers",
         "_phase",
         "_received",
-        "_requests",
         "_server",
         "_url",
         "on_body",
         "on_header",
         "on_message_begin",
         "on_url",
+        "upload_bytes",
     )
 
     def __init__(self, server: ServerState) -> None:
@@ -67,18 +71,27 @@ class RequestReader:
         # The headers of the request whose body is being read.
         self._pending_headers: dict[bytes, bytes] | None = None
         self._bytes_since_request = 0  # bytes read since the last complete request
-        self._counted = 0  # this connection's part of the sum of partial bodies
+        self.upload_bytes = 0  # of a large body that is not complete
         self._phase = 0
         self._ignoring_input = False  # whatever else the client sends is dropped
-        self._received: list[bytes] = []  # what heads of requests were read from, since the last idle moment
-        self._requests = 0  # in that
+        self._paused = False  # enough requests wait
+        self._backlog = b""  # what was received behind them
+        self._received: list[bytes] = []  # the bytes of the request that is being read, up to its body
+        self._header_lines = (
+            0  # in the bytes that begin with the usual line; 0 if they are read piece by piece
+        )
         self._deadline = 0.0
+
+    @property
+    def deadline(self) -> float:
+        """When the server loses patience; of two clients the earlier one has taken longer."""
+        return self._deadline
 
     def _forget_partial(self) -> None:
         """Be ready for the next request."""
         raise NotImplementedError
 
-    def _refuse(self, status: int) -> None:
+    def _refuse(self, refusal: ApiError) -> None:
         """Answer with an error, and read no more requests."""
         raise NotImplementedError
 
@@ -86,37 +99,46 @@ class RequestReader:
         """Tell a client that waits for it to send the body."""
         raise NotImplementedError
 
-    def _feed(self, data: bytes) -> None:
+    def _feed(self, data: bytes) -> int:
+        """Have bytes parsed; give how many of them have been read."""
         self._bytes_since_request += len(data)
+        stop: Exception | None = None
         try:
             self._parser.feed_data(data)
-        except (HttpParserUpgrade, HttpParserError) as stop:
-            self._stopped(data, stop)
+        except (HttpParserUpgrade, HttpParserError) as stopped:
+            stop = stopped
+        # Outside of the handler: what is raised in there loses the context that `_refusal_of` needs.
+        return len(data) if stop is None else self._stopped(data, stop)
 
-    def _stopped(self, data: bytes, stop: Exception) -> None:
+    def _stopped(self, data: bytes, stop: Exception) -> int:
         """The parser does not go on by itself: another protocol is offered, or something is wrong."""
         if isinstance(stop, HttpParserUpgrade):
-            self._decline_upgrade(data[stop.args[0] :])
-        else:
-            self._refuse(_status_of(stop))
+            self._decline_upgrade()
+            read: int = stop.args[0]
+            return read
+        self._refuse(_refusal_of(stop))
+        return len(data)
 
-    def _read_on(self, data: bytes) -> None:
-        """Read the rest of a request; then what is behind it, for which all that was received before is let go."""
-        begin = cuts = 0
-        while begin < len(data) and not (self._between_requests or self._ignoring_input):
+    def _read_on(self, data: bytes, begin: int = 0) -> None:
+        """Read requests that come in parts, or several at a time; each from bytes that begin with it."""
+        self._header_lines = cuts = 0
+        while begin < len(data) and not self._ignoring_input:
+            if self._paused:
+                self._backlog = data[begin:]
+                return
+            if self._between_requests:
+                cuts = 0
+                self._received = []
+                if data[begin] in b"\r\n":
+                    begin = _BLANK_LINES.match(data, begin).end()  # type: ignore[union-attr]
+                    continue
             cuts += 1
-            # A body may be nothing but empty lines. Requests behind such a one are read, but not their `fields`.
+            # A chunked body may be nothing but empty lines. Nothing is read behind such a one: see `request_head`.
             end = self._next_cut(data, begin) if cuts < _CUTS_MAX else len(data)
             piece = data[begin:end]
             if self._pending_headers is None:
                 self._received.append(piece)
-            self._feed(piece)
-            begin = end
-        if begin < len(data) and not self._ignoring_input:
-            rest = data[begin:]
-            self._received = [rest]
-            self._requests = 0
-            self._feed(rest)
+            begin += self._feed(piece)
 
     def _next_cut(self, data: bytes, begin: int) -> int:
         """Where a request that is under way may end: it ends at one of these places, if it ends in this data."""
@@ -124,11 +146,18 @@ class RequestReader:
         if fields is not None and b"Transfer-Encoding" not in fields:
             return begin + int(fields.get(b"Content-Length", 0)) - len(self._body)
         # Heads and chunked bodies end with an empty line, of which a part may have come before.
-        near = data.find(b"\n", begin, 3)
+        near = data.find(b"\n", begin, len(EMPTY_LINE))
         if near >= 0:
             return near + 1
-        end = data.find(_EMPTY_LINE, begin)
-        return len(data) if end < 0 else end + len(_EMPTY_LINE)
+        end = data.find(EMPTY_LINE, begin)
+        return len(data) if end < 0 else end + len(EMPTY_LINE)
+
+    def _checked_head(self) -> dict[bytes, bytes]:
+        """Look closely at a head that is not the usual one."""
+        named = request_head.checked(self._received, self._parser, self._url, self._server.limits)
+        if b"Host" in named:
+            self._server.note_valid_host(named[b"Host"])
+        return named
 
     def _incomplete(self) -> None:
         server = self._server
@@ -137,7 +166,7 @@ class RequestReader:
                 self._phase = _HEAD
                 self._deadline = server.now + server.limits.head_seconds
             if self._bytes_since_request > server.limits.head_bytes_max:
-                self._refuse(431)
+                self._refuse(refusals.HEAD_TOO_LARGE)
         else:
             if self._phase != _BODY:
                 self._phase = _BODY
@@ -148,53 +177,49 @@ class RequestReader:
     def _check_announced_body(self, fields: dict[bytes, bytes]) -> None:
         """Act on what the headers say of a body that is still to come."""
         if int(fields.get(b"Content-Length", 0)) > self._server.limits.body_bytes_max:
-            self._refuse(413)
+            self._refuse(refusals.BODY_TOO_LARGE)
         elif b"Expect" in fields and self._parser.get_http_version() != "1.0":
             if fields[b"Expect"].lower() != b"100-continue":
-                self._refuse(417)
+                self._refuse(refusals.EXPECTATION)
             else:
                 self._send_continue()
 
     def _measure(self, size: int) -> None:
         if size > self._server.limits.body_bytes_max:
-            self._refuse(413)
+            self._refuse(refusals.BODY_TOO_LARGE)
         elif self._bytes_since_request > size * _CHUNK_FACTOR + _FRAMING_SLACK_BYTES:
-            self._refuse(400)  # endless trailers or chunk extensions
+            self._refuse(refusals.NOT_HTTP)  # endless trailers or chunk extensions
         elif size > _LARGE_BYTES:
-            self._count_partial(size)
-            if self._server.partial_bytes > self._server.limits.partial_bytes_max:
-                self._refuse(503)
+            self._count_upload(size)
 
-    def _count_partial(self, size: int) -> None:
-        self._server.partial_bytes += size - self._counted
-        self._counted = size
+    def _count_upload(self, size: int) -> None:
+        grown = size - self.upload_bytes
+        self.upload_bytes = size
+        self._server.hold_request(grown)
 
-    def _head_bytes(self) -> int:
-        fields = sum(len(name) + len(value) + 4 for name, value in self._fields.items())
-        return fields + sum(map(len, self._url))
-
-    def _decline_upgrade(self, rest: bytes) -> None:
-        """Read a request that offers another protocol as if it had not."""
-        if self._pending_headers is None:
-            self._ignoring_input = True  # CONNECT: what follows is not HTTP
-            return
-        first_line = b"%b %b HTTP/1.1" % (self._parser.get_method(), b"".join(self._url))
-        fields = headers.fields_of(self._received, self._requests)
-        kept = [field for field in fields if field[0].title() not in _UPGRADE_HEADERS]
+    def _start_over(self) -> None:
+        """Forget what the parser has read of a request."""
         self._forget_partial()
         self._parser = HttpRequestParser(self)
+
+    def _decline_upgrade(self) -> None:
+        """Read a request that offers another protocol as if it had not."""
+        first_line = b"".join(self._received).lstrip(b"\r\n").partition(b"\r\n")[0]
+        fields = headers.fields_of(self._received)
+        kept = [field for field in fields if field[0].title() not in _UPGRADE_HEADERS]
+        if not self._parser.should_keep_alive():
+            kept.append((b"Connection", b"close"))
+        self._start_over()
         self._received = [headers.head(first_line, fields)]  # with the offer, as it was sent
-        self._requests = 0
+        self._between_requests.clear()
         self._feed(headers.head(first_line, kept))
-        self._read_on(rest)
 
 
-def _status_of(error: Exception) -> int:
+def _refusal_of(error: Exception) -> ApiError:
     cause = error.__context__
     if isinstance(cause, RequestRefused):
-        return cause.status
-    # What follows a declined upgrade is read while that is being handled, and may just be no HTTP.
-    if cause is not None and not isinstance(cause, HttpParserUpgrade):
+        return cause.refusal
+    if cause is not None:
         log.error("connection.failed", error=cause)
-        return 500
-    return 400
+        return refusals.FAILED
+    return refusals.NOT_HTTP

@@ -9,7 +9,10 @@ from typing import Protocol
 from urllib.parse import parse_qs
 
 from hashrange import ids
+from hashrange.api.errors import ApiError
 from hashrange.wire import errors, plain
+from hashrange.wire.browsers import BrowserRules
+from hashrange.wire.compression import Codings
 from hashrange.wire.interfaces import Exchange
 from hashrange.wire.json_endpoint import DEFAULT_FORM, JsonEndpoint
 
@@ -31,12 +34,16 @@ class Router:
         json: JsonEndpoint,
         *,
         region: str,
+        rules: BrowserRules,
         paths: Mapping[bytes, Endpoint] | None = None,
         query_versions: Mapping[str, Endpoint] | None = None,
     ) -> None:
         """`paths` are beginnings of paths, each with its endpoint; the longest that fits is taken."""
         self._json = json
         self._region = region
+        self._rules = rules
+        self._is_admitted = rules.admitted.get
+        self._codings = Codings()
         self._paths = sorted((paths or {}).items(), key=lambda route: -len(route[0]))
         self._query_versions = dict(query_versions or {})
         self._request_ids = ids.request_ids()
@@ -44,17 +51,27 @@ class Router:
     def handle(self, exchange: Exchange) -> None:
         """Find who answers a request."""
         request_id = next(self._request_ids)
-        if exchange.method == b"POST" and self._json.handle(exchange, request_id):
-            return
+        headers = exchange.headers
+        if b"Origin" in headers or not self._is_admitted(headers.get(b"Host", b"")):
+            refusal = self._rules.refusal(headers)
+            if refusal is not None:
+                head, body = errors.render(refusal, DEFAULT_FORM, request_id)
+                exchange.send(head, b"" if exchange.method == b"HEAD" else body)
+                return
+        if exchange.method == b"POST" and (exchange.url == b"/" or exchange.url.startswith(b"/?")):
+            accepted = headers.get(b"Accept-Encoding")
+            answered = exchange if accepted is None else self._codings.packing(exchange, accepted)
+            if self._json.handle(answered, request_id):
+                return
         endpoint = self._endpoint(exchange)
         if endpoint is not None:
             endpoint.handle(exchange, request_id)
         else:
-            exchange.send(*plain.answer(exchange, self._region, request_id))
+            plain.answer(exchange, self._region, request_id)
 
-    def refuse(self, status: int) -> tuple[bytes, bytes]:
+    def refuse(self, refusal: ApiError) -> tuple[bytes, bytes]:
         """Answer a request that HTTP itself rules out."""
-        return errors.render(errors.refusal(status), DEFAULT_FORM, next(self._request_ids))
+        return errors.render(refusal, DEFAULT_FORM, next(self._request_ids))
 
     def _endpoint(self, exchange: Exchange) -> Endpoint | None:
         path = exchange.url.partition(b"?")[0]

@@ -48,6 +48,17 @@ def _holds(node: resolved.Node, item: Typed) -> bool:
             return any(_holds(inner, item) for inner in conditions)
         case resolved.Not(inner):
             return not _holds(inner, item)
+        case resolved.Equivalent(inner, others):
+            truth = ("BOOL", _holds(inner, item))
+            return any(
+                truth
+                == (
+                    _value(other, item)
+                    if isinstance(other, resolved.Operand)
+                    else ("BOOL", _holds(other, item))
+                )
+                for other in others
+            )
         case resolved.Compare(comparator, left, right):
             return _compare(comparator, _value(left, item), _value(right, item))
         case resolved.Between(operand, lower, upper):

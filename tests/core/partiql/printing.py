@@ -81,6 +81,10 @@ def condition_text(node: resolved.Node) -> str:
             return f"({' OR '.join(map(condition_text, conditions))})"
         case resolved.Not(inner):
             return f"NOT {condition_text(inner)}"
+        case resolved.Equivalent(inner, (other,)):
+            return f"({condition_text(inner)}) = {_term_text(other)}"
+        case resolved.Equivalent(inner, others):
+            return f"({condition_text(inner)}) IN [{', '.join(map(_term_text, others))}]"
         case resolved.Compare(comparator, left, right):
             return f"{operand_text(left)} {comparator} {operand_text(right)}"
         case resolved.Between(operand, lower, upper):
@@ -99,6 +103,10 @@ def condition_text(node: resolved.Node) -> str:
             return f"contains({operand_text(operand)}, {operand_text(member)})"
         case _:
             assert_never(node)
+
+
+def _term_text(term: resolved.Node | resolved.Operand) -> str:
+    return operand_text(term) if isinstance(term, resolved.Operand) else f"({condition_text(term)})"
 
 
 def operand_text(operand: resolved.Operand) -> str:

@@ -12,6 +12,7 @@ from hashrange.core.expressions import matches
 from hashrange.core.keys import primary_key
 from hashrange.core.keys.ranges import within
 from hashrange.core.partiql import bind, syntax
+from hashrange.core.partiql.branches import Branch
 from hashrange.core.partiql.java_order import hash_set_order
 from hashrange.core.partiql.selection import Selection, select
 from hashrange.core.schema import Index, KeyAttribute, Table
@@ -181,6 +182,20 @@ def test_alternatives_do_not_multiply_for_long() -> None:
     with pytest.raises(Invalid) as caught:
         plan(f"SELECT * FROM t WHERE pk = 'x' AND {many}")
     assert caught.value.message == "Too many decomposed read operations for a given query."
+
+
+def test_filters_that_alternatives_share_are_joined_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined, calls = Branch.joined, 0
+
+    def counted(left: Branch, right: Branch) -> Branch:
+        nonlocal calls
+        calls += 1
+        return joined(left, right)
+
+    monkeypatch.setattr(Branch, "joined", counted)
+    keys = ", ".join(f"'{number}'" for number in range(20))
+    plan(f"SELECT * FROM t WHERE pk IN [{keys}]" + " AND NOT a = 1" * 300)
+    assert calls == 20 + 20
 
 
 @pytest.mark.parametrize(

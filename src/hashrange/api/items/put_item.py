@@ -43,9 +43,12 @@ SHAPE = WriteShape(PutItem)
 def put_item(context: Context, request: PutItem) -> Plan:
     """Check the item and the condition, then the table and what it asks of its items."""
     writes.check_parameters(request)
-    writes.check_return_values_of_deep(request, request.item)
-    item, size = values.canonical_sized(request.item)
-    writes.check_return_values(request)
+    if request.return_values is None:
+        item, size = values.canonical_sized(request.item)
+    else:
+        writes.check_return_values_of_deep(request, request.item)
+        item, size = values.canonical_sized(request.item)
+        writes.check_return_values(request)
     mutation.refuse_large(size)
     condition = writes.condition(request)
     table = data_table(context, request.table_name)

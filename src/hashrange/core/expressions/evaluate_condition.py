@@ -29,6 +29,8 @@ def compile_condition(node: resolved.Node) -> Test:
             return _any(list(map(compile_condition, conditions)))
         case resolved.Not(inner):
             return _not(compile_condition(inner))
+        case resolved.Equivalent(inner, others):
+            return _equivalent(compile_condition(inner), [_truth(other) for other in others])
         case resolved.Compare(comparator, left, right):
             return _compare(comparator, left, right)
         case resolved.Between(operand, lower, upper):
@@ -92,6 +94,22 @@ def _any(tests: list[Test]) -> Test:
 
 def _not(inner: Test) -> Test:
     return lambda item, values: not inner(item, values)
+
+
+def _equivalent(test: Test, others: list[Getter]) -> Test:
+    def holds(item: Item, values: resolved.Values) -> bool:
+        truth = {"BOOL": test(item, values)}
+        return any(other(item, values) == truth for other in others)
+
+    return holds
+
+
+def _truth(other: resolved.Node | resolved.Operand) -> Getter:
+    """A condition as the boolean that it is; an operand may be anything."""
+    if isinstance(other, resolved.Operand):
+        return getter(other)
+    test = compile_condition(other)
+    return lambda item, values: {"BOOL": test(item, values)}
 
 
 def _compare(comparator: str, left: resolved.Operand, right: resolved.Operand) -> Test:

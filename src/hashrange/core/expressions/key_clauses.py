@@ -72,7 +72,7 @@ def _clause(node: resolved.Node) -> OpenClause:
             raise _operator_refused("attribute_type")
         case resolved.Contains():
             raise _operator_refused("contains")
-        case resolved.And():
+        case resolved.And() | resolved.Equivalent():
             raise AssertionError(node)
         case _:
             assert_never(node)

@@ -34,6 +34,14 @@ def condition_paths(node: resolved.Node) -> list[resolved.Path]:
             return paths
         case resolved.Not(inner):
             return condition_paths(inner)
+        case resolved.Equivalent(inner, others):
+            paths = condition_paths(inner)
+            for other in others:
+                if isinstance(other, resolved.Operand):
+                    paths += _operand_paths(other)
+                else:
+                    paths += condition_paths(other)
+            return paths
         case resolved.Compare(_, left, right):
             return _operand_paths(left, right)
         case resolved.Between(operand, lower, upper):

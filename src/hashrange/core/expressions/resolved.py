@@ -62,6 +62,13 @@ class Not(msgspec.Struct, frozen=True):
     condition: "Node"
 
 
+class Equivalent(msgspec.Struct, frozen=True):
+    """The condition is as true or false as one of the others; PartiQL compares conditions with booleans."""
+
+    condition: "Node"
+    others: tuple["Node | Operand", ...]
+
+
 class Compare(msgspec.Struct, frozen=True):
     """left comparator right."""
 
@@ -122,6 +129,7 @@ Node = (
     And
     | Or
     | Not
+    | Equivalent
     | Compare
     | Between
     | In

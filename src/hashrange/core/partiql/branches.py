@@ -8,6 +8,7 @@ import msgspec
 from hashrange.core import effort
 from hashrange.core.expressions import resolved
 from hashrange.core.expressions.key_clauses import OF_LEFT, OF_RIGHT, KeyClause
+from hashrange.core.expressions.mentions import condition_paths
 from hashrange.core.expressions.resolved import Literal, Parameter, Path, known_value
 from hashrange.core.schema import KeyAttribute
 from hashrange.core.values import Value
@@ -22,10 +23,12 @@ class Branch(msgspec.Struct, frozen=True):
 
     clauses: tuple[KeyClause, ...] = ()
     filters: tuple[resolved.Node, ...] = ()
+    negates: bool = False  # one of the filters is NOT or <> on the sort key
 
     def joined(self, other: "Branch") -> "Branch":
         """Both together."""
-        return Branch(self.clauses + other.clauses, self.filters + other.filters)
+        clauses, filters = self.clauses + other.clauses, self.filters + other.filters
+        return Branch(clauses, filters, self.negates or other.negates)
 
     def partition(self, name: str) -> Value | None:
         """The one value of the partition key that it fixes; None if it has none or two."""
@@ -93,17 +96,32 @@ class Decomposition:
             case _:
                 clauses = list(self._key_clauses(node))
                 self.clauses += clauses
-                return [Branch((clause,)) for clause in clauses] or [Branch((), (node,))]
+                return [Branch((clause,)) for clause in clauses] or [self._filter(node)]
+
+    def _filter(self, node: resolved.Node) -> Branch:
+        negates = isinstance(node, resolved.Not) or (
+            isinstance(node, resolved.Compare) and node.comparator == "<>"
+        )
+        on_sort_key = negates and any(path.parts[0] == self._sort for path in condition_paths(node))
+        return Branch((), (node,), on_sort_key)
 
     def _multiplied(self, parts: tuple[resolved.Node, ...]) -> list[Branch]:
         branches = [Branch()]
+        filters: list[resolved.Node] = []
+        negates = False
         for part in parts:
             more = self._spread(part)
+            if len(more) == 1 and not more[0].clauses:
+                # All alternatives share it: added at once, or every part would copy those before it.
+                filters += more[0].filters
+                negates = negates or more[0].negates
+                continue
             if len(branches) * len(more) > BRANCHES_MAX:
                 raise TooManyBranches
             effort.spend(len(branches) * len(more) * _UNITS_PER_BRANCH)
             branches = [left.joined(right) for left, right in product(branches, more)]
-        return branches
+        shared = Branch((), tuple(filters), negates)
+        return [branch.joined(shared) for branch in branches] if filters else branches
 
     def _names_key(self, node: resolved.Node) -> bool:
         match node:

@@ -20,7 +20,6 @@ _COMPARATORS: dict[str, resolved.Comparator] = {
     ">": ">",
     ">=": ">=",
 }
-_TRUE, _FALSE = resolved.Literal({"BOOL": True}), resolved.Literal({"BOOL": False})
 # Stands where a check refuses the statement before anything is made of it.
 _NOTHING = resolved.Path(("",))
 _IN_OPERANDS = (
@@ -128,23 +127,16 @@ def _comparison(
 
 
 def _same_truth(left: Term, right: Term) -> resolved.Node:
-    """Both are true or both are false; a value that is no boolean is neither."""
-    if left in (_TRUE, _FALSE):
-        left, right = right, left
-    if right in (_TRUE, _FALSE):
-        return _truth(left, right)
-    return resolved.Or(
-        (
-            resolved.And((_truth(left, _TRUE), _truth(right, _TRUE))),
-            resolved.And((_truth(left, _FALSE), _truth(right, _FALSE))),
-        )
-    )
-
-
-def _truth(term: Term, expected: Term) -> resolved.Node:
-    if isinstance(term, resolved.Operand):
-        return resolved.Compare("=", term, _TRUE if expected == _TRUE else _FALSE)
-    return term if expected == _TRUE else resolved.Not(term)
+    """A condition and what it is compared with; a value that is no boolean is neither true nor false."""
+    match (right, left) if isinstance(left, resolved.Operand) else (left, right):
+        case (resolved.Path() | resolved.Literal() | resolved.Parameter() | resolved.Size(), _):
+            raise AssertionError((left, right))
+        case condition, resolved.Literal({"BOOL": True}):
+            return condition
+        case condition, resolved.Literal({"BOOL": False}):
+            return resolved.Not(condition)
+        case condition, other:
+            return resolved.Equivalent(condition, (other,))
 
 
 def _span(translator: Translator, operands: tuple[Node, ...]) -> resolved.Between:
@@ -174,10 +166,13 @@ def _membership(translator: Translator, left: Node, right: Node) -> resolved.Nod
         translator.refuse_later(
             f"The IN operator is provided with too many operands; number of operands: {len(candidates)}"
         )
+    if not isinstance(term, resolved.Operand):
+        return resolved.Equivalent(term, tuple(candidates))
     operands = tuple(candidate for candidate in candidates if isinstance(candidate, resolved.Operand))
-    if len(operands) == len(candidates) and isinstance(term, resolved.Operand):
+    if len(operands) == len(candidates):
         return resolved.In(term, operands)
-    return resolved.Or(tuple(_same_truth(term, candidate) for candidate in candidates))
+    conditions = [candidate for candidate in candidates if not isinstance(candidate, resolved.Operand)]
+    return resolved.Or((resolved.In(term, operands), *(_same_truth(term, each) for each in conditions)))
 
 
 def _type_test(translator: Translator, node: tree.TypeTest) -> resolved.Node:

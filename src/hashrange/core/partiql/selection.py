@@ -126,11 +126,11 @@ def _check_types(clauses: Iterable[KeyClause], partition: KeyAttribute, sort: Ke
 
 
 def _check_overlap(table: Table, index: Index | None, keyed: list[tuple[Value, Branch]]) -> None:
-    """No two alternatives may read the same key range of a partition, but for those that negate the sort key."""
-    _, sort = _key(table, index)
-    key_ranges = [
-        _key_range(table, index, branch) for _, branch in keyed if not _negates_sort_key(branch, sort)
-    ]
+    """No two alternatives may read the same key range of a partition, but for those that negate the sort key.
+
+    That these may is recorded.
+    """
+    key_ranges = [_key_range(table, index, branch) for _, branch in keyed if not branch.negates]
     reach = None
     for key_range in sorted(filter(_is_filled, key_ranges), key=lambda key_range: key_range.start):
         if reach is not None and key_range.start < reach:
@@ -140,16 +140,6 @@ def _check_overlap(table: Table, index: Index | None, keyed: list[tuple[Value, B
 
 def _is_filled(key_range: KeyRange) -> bool:
     return not key_range.end or key_range.start < key_range.end
-
-
-def _negates_sort_key(branch: Branch, sort: KeyAttribute | None) -> bool:
-    """Whether an alternative has NOT or <> on the sort key (recorded: such alternatives may overlap others)."""
-    return sort is not None and any(
-        path.parts[0] == sort.name
-        for node in branch.filters
-        if isinstance(node, resolved.Not) or (isinstance(node, resolved.Compare) and node.comparator == "<>")
-        for path in condition_paths(node)
-    )
 
 
 def _check_filters(keyed: list[tuple[Value, Branch]], index: Index, carried: frozenset[str]) -> None:
@@ -233,8 +223,7 @@ def _key_ranges(
     if keyed is None:
         return None
     pairs = [(encoding.scalar(partition), _key_range(table, index, branch)) for partition, branch in keyed]
-    _, sort = _key(table, index)
-    if any(_negates_sort_key(branch, sort) for _, branch in keyed):
+    if any(branch.negates for _, branch in keyed):
         pairs = _merged(pairs)
     pairs.sort(key=lambda pair: pair[1].start, reverse=reverse)
     pairs.sort(key=lambda pair: pair[0], reverse=descending)

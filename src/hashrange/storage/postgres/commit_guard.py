@@ -150,12 +150,12 @@ class CommitGuard:
         with self._changed:
             if troubles != self._troubles:
                 return False
+            log.info("commits.confirmed", database=self._address.description)
             self.is_stalled = False
             self._doubted_at = None
             self._thread = None
             self._let_go()
             self._changed.notify_all()
-        log.info("commits.confirmed", database=self._address.description)
         return True
 
     def _let_go(self) -> None:
