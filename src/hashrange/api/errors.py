@@ -54,6 +54,11 @@ def too_large() -> ApiError:
     return ApiError("RequestEntityTooLargeException", "Request body is too large", status=413)
 
 
+def too_many_values() -> ApiError:
+    """The body has more values than one request may have."""
+    return ApiError("RequestEntityTooLargeException", "Request body has too many values", status=413)
+
+
 def condition_failed(item: Any = None) -> ApiError:
     """ConditionalCheckFailedException, with the stored item when it was asked for."""
     fields = {} if item is None else {"Item": item}

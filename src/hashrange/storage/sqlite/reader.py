@@ -21,10 +21,17 @@ _JOINED = """
 SELECT count(*), {last}(k),
   CAST(group_concat(substr(v, {checksum} + 1, ?3), '') AS BLOB),
   CAST(group_concat(substr(v, {checksum} + 1 + ?3), ',') AS BLOB)
-FROM (SELECT k, v FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4)
+FROM (
+  SELECT k, CASE WHEN length(v) <= {large} THEN v END AS v
+  FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4
+)
 """
-JOINED = _JOINED.format(last="max", order="", checksum=CHECKSUM_BYTES)
-JOINED_REVERSE = _JOINED.format(last="min", order="DESC", checksum=CHECKSUM_BYTES)
+# The length of a value is known without reading it. A hundred large ones would take too long to read in one go.
+JOINED_VALUE_BYTES_MAX = 64 * 1024
+JOINED = _JOINED.format(last="max", order="", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX)
+JOINED_REVERSE = _JOINED.format(
+    last="min", order="DESC", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX
+)
 # Joining gets more time than a scan: a page of joined rows is soon done, and reading it again elsewhere costs twice.
 _JOINED_TIMEOUT_FACTOR = 3
 COUNTER = "SELECT n, complement FROM counters WHERE k = ?"
@@ -93,14 +100,18 @@ class SnapshotReader:
         rows = opened_rows(cursor)
         return rows if self.seconds is None else with_timeout(rows, self.seconds)
 
-    def _joined(self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False) -> Joined:
-        """Give the first rows of a range in one piece."""
+    def _joined(
+        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+    ) -> Joined | None:
+        """Give the first rows of a range in one piece; None if there is a large one among them."""
         self._begin()
         if self.seconds is not None:
             self._check_deadline(self.seconds)
         sql = JOINED_REVERSE if reverse else JOINED
-        count, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit)).get
-        return Joined(count, last or b"", heads or b"", rest or b"")
+        rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit)).get
+        if rows * head != len(heads or b""):
+            return None
+        return Joined(rows, last or b"", heads or b"", rest or b"")
 
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""
