@@ -4,11 +4,14 @@ Because the key is part of it, a row that was moved to another key or table does
 is docs/design/011-checksums-and-log.md.
 """
 
+from struct import Struct
+
 from zlib_ng.zlib_ng import crc32
 
 from hashrange.storage.errors import DamagedRow
 
 CHECKSUM_BYTES = 4
+_checksum = Struct(">I").unpack_from
 
 
 def sealed(key: bytes, value: bytes) -> bytes:
@@ -19,7 +22,7 @@ def sealed(key: bytes, value: bytes) -> bytes:
 def opened(key: bytes, stored: bytes) -> bytes:
     """The value of a stored form; raises if one of the two has changed since it was sealed."""
     value = stored[4:]
-    if crc32(value, crc32(key)) != int.from_bytes(stored[:4], "big") or len(stored) < CHECKSUM_BYTES:
+    if len(stored) < CHECKSUM_BYTES or crc32(value, crc32(key)) != _checksum(stored)[0]:
         raise DamagedRow(key)
     return value
 
