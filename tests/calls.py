@@ -11,10 +11,11 @@ from clocked import Clocked
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.results import Described, Result
+from hashrange.chain.background import Background
 from hashrange.chain.executor import Call
 from hashrange.chain.links import Runner
 from hashrange.chain.shared_executor import SharedExecutor
-from hashrange.storage.engine import Engine
+from hashrange.storage.engine import Deliver, Engine
 from hashrange.storage.follower import Follower
 from hashrange.storage.sqlite import MemoryEngine
 from wiring import Fake
@@ -71,18 +72,30 @@ async def outcome(run: Runner, call: Call) -> Outcome:
     return ended
 
 
-def loop_engine(kind: type[MemoryEngine] = MemoryEngine) -> MemoryEngine:
-    """An engine whose long reads are told on the running loop."""
+def _deliver_here() -> Deliver:
+    """What brings callbacks to the running loop."""
     loop = asyncio.get_running_loop()
 
     def deliver(callbacks: list[Callable[[], None]]) -> None:
         for callback in callbacks:
             loop.call_soon_threadsafe(callback)
 
-    return kind(deliver=deliver)
+    return deliver
 
 
-def shared_executor(service: Clocked, engine: Engine | None = None) -> SharedExecutor:
+def loop_engine(kind: type[MemoryEngine] = MemoryEngine) -> MemoryEngine:
+    """An engine whose long reads are told on the running loop."""
+    return kind(deliver=_deliver_here())
+
+
+def background_of() -> Background:
+    """Threads whose outcomes are told on the running loop."""
+    return Background(_deliver_here())
+
+
+def shared_executor(
+    service: Clocked, engine: Engine | None = None, background: Background | None = None
+) -> SharedExecutor:
     """An executor as a server has it that shares its engine with others."""
     engine = engine or service.engine
-    return SharedExecutor(engine, Follower(engine, service.catalogue))
+    return SharedExecutor(engine, Follower(engine, service.catalogue), background)

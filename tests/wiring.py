@@ -17,6 +17,7 @@ from hashrange.api.errors import ApiError
 from hashrange.api.protocol.operation import Service
 from hashrange.api.protocol.plan import Answer, Plan, Read, Write
 from hashrange.api.results import Described
+from hashrange.chain.background import Background
 from hashrange.chain.executor import LocalExecutor
 from hashrange.core.errors import Invalid
 from hashrange.storage.sqlite import MemoryEngine
@@ -40,7 +41,7 @@ class Fake:
         self.name = "Fake"
         self.handler = handler
         self.shape = self
-        self.decode = msgspec.json.Decoder(dict[str, Any]).decode
+        self.decode = self.read_patiently = msgspec.json.Decoder(dict[str, Any]).decode
 
     def check(self, sent: dict[str, Any]) -> None:
         """Whatever the handler found wrong is wrong."""
@@ -145,7 +146,12 @@ class Wire:
     def stop(self) -> None:
         self.call(self._stop.set)
         self._thread.join(20)
+        self.background.close()
         self.engine.close()
+
+    def _deliver(self, callbacks: list[Callable[[], None]]) -> None:
+        for callback in callbacks:
+            self.call(callback)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call on the loop's thread."""
@@ -199,6 +205,7 @@ class Wire:
     async def _serve(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
+        self.background = Background(self._deliver)
         operations: Any = OPERATIONS
         context_for: Any = lambda identity: Caller(identity.access_key, identity.region)  # noqa: E731
         endpoint = JsonEndpoint(
@@ -206,8 +213,9 @@ class Wire:
                 Service("fake", "DynamoDB_20120810.", "com.amazonaws.dynamodb.v20120810#", operations),
                 *self.services,
             ),
-            LocalExecutor(self.engine).run,
+            LocalExecutor(self.engine, self.background).run,
             Callers(context_for),
+            self.background,
             body_bytes_max=self.limits.body_bytes_max,
         )
         router = Router(

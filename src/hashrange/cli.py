@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `hashrange migrate` and `hashrange --version`."""
+"""The command line: `hashrange serve`, `hashrange migrate`, `hashrange verify` and `hashrange --version`."""
 
 import argparse
 import errno
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from hashrange import __version__, config, logs, migrate, server
+from hashrange import __version__, config, logs, migrate, server, verify
 from hashrange.config import SettingInvalid, Settings
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
@@ -52,6 +52,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     migrate.add_flags(migration)
     migration.set_defaults(run=migrate.run)
+    verification = commands.add_parser(
+        "verify", help="check everything in a store", description=verify.DESCRIPTION
+    )
+    verify.add_flags(verification)
+    verification.set_defaults(run=verify.run)
     return parser
 
 

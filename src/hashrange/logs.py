@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
+_OUTAGE_LINE_SECONDS = 60.0
 
 
 class Log:
@@ -36,6 +37,42 @@ class Log:
     ) -> None:
         if self._logger.isEnabledFor(level):
             self._logger.log(level, message, extra={"fields": fields}, exc_info=error)
+
+
+class Outage:
+    """Something that fails over and over: logged when it begins, now and then while it lasts, and when it is over."""
+
+    __slots__ = ("_began", "_event", "_failures", "_fields", "_log", "_next_line")
+
+    def __init__(self, log: Log, event: str, **fields: Any) -> None:
+        """Log `event`.failed and `event`.recovered, with these fields."""
+        self._log = log
+        self._event = event
+        self._fields = fields
+        self._failures = 0
+        self._began = self._next_line = 0.0
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the last attempt failed."""
+        return self._failures > 0
+
+    def failed(self, reason: str) -> None:
+        """Count a failure, and log it if it is the first or if a minute has passed since the last line."""
+        now = time.monotonic()
+        if not self._failures:
+            self._began, self._next_line = now, now
+        self._failures += 1
+        if now >= self._next_line:
+            self._next_line = now + _OUTAGE_LINE_SECONDS
+            self._log.error(f"{self._event}.failed", **self._fields, reason=reason, failures=self._failures)
+
+    def over(self) -> None:
+        """Log that it works again, and how often it did not."""
+        if self._failures:
+            failures, self._failures = self._failures, 0
+            seconds = round(time.monotonic() - self._began, 1)
+            self._log.warning(f"{self._event}.recovered", **self._fields, failures=failures, seconds=seconds)
 
 
 class TextFormatter(logging.Formatter):

@@ -5,6 +5,7 @@ import sys
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hashrange import ids
 from hashrange.passwords import masked
@@ -13,6 +14,9 @@ from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.leases import TERM_SECONDS, Lease
 from hashrange.storage.sqlite import SqliteEngine
 from hashrange.storage.sqlite.schema import data_file
+
+if TYPE_CHECKING:
+    from hashrange.storage.postgres import PostgresEngine
 
 _REPORT_SECONDS = 1.0
 _INTERRUPTED = 130  # the status that shells give for SIGINT
@@ -56,18 +60,30 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _open(place: str, *, is_source: bool) -> Copyable:
-    if place.startswith(_POSTGRES_URLS):
-        try:
-            from hashrange.storage.postgres import PostgresEngine  # noqa: PLC0415 - its driver is an extra
-        except ImportError as error:
-            raise OpenError("this needs PostgreSQL's driver: pip install 'hashrange[postgres]'") from error
-        return PostgresEngine.open(place, create=not is_source)
-    if "://" in place:
-        shown = masked(place)
-        raise OpenError(f"{shown} is neither a directory nor a URL that begins with postgresql://")
+    if is_postgres(place):
+        return open_postgres(place, create=not is_source)
     if is_source and not data_file(Path(place)).exists():
         raise OpenError(f"there is no data in {place}")
     return SqliteEngine.open(Path(place))
+
+
+def is_postgres(place: str) -> bool:
+    """Whether a place is a PostgreSQL database, and not a directory; raises if it can be neither."""
+    if place.startswith(_POSTGRES_URLS):
+        return True
+    if "://" in place:
+        shown = masked(place)
+        raise OpenError(f"{shown} is neither a directory nor a URL that begins with postgresql://")
+    return False
+
+
+def open_postgres(url: str, *, create: bool) -> "PostgresEngine":
+    """Open a PostgreSQL database, if its driver is installed."""
+    try:
+        from hashrange.storage.postgres import PostgresEngine  # noqa: PLC0415 - its driver is an extra
+    except ImportError as error:
+        raise OpenError("this needs PostgreSQL's driver: pip install 'hashrange[postgres]'") from error
+    return PostgresEngine.open(url, create=create)
 
 
 def _acquire_lease(engine: Copyable) -> Lease:

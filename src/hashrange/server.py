@@ -19,6 +19,7 @@ from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
+from hashrange.chain.background import Background
 from hashrange.chain.executor import LocalExecutor
 from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
@@ -75,13 +76,16 @@ class Server:
         self._engine: Engine | None = None
         self._listener: Listener | None = None
         self._supervisor: Supervisor | None = None
+        self._background: Background | None = None
         self._health: HealthEndpoint | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
-        engine, clock = _open_engine(settings, _deliver_to(asyncio.get_running_loop()), self._worker)
+        deliver = _deliver_to(asyncio.get_running_loop())
+        engine, clock = _open_engine(settings, deliver, self._worker)
         self._engine = engine
+        background = self._background = Background(deliver)
         if not self._is_clock_given:
             self._clock = clock
         refuse_unfinished(engine)
@@ -94,12 +98,17 @@ class Server:
             self._supervisor = supervise(engine, catalogue, self._clock)
             self._supervisor.start()
         # An engine that waits for a network is never asked on this thread.
-        executor = LocalExecutor(engine) if followed is None else SharedExecutor(engine, followed)
+        executor = (
+            LocalExecutor(engine, background)
+            if followed is None
+            else SharedExecutor(engine, followed, background)
+        )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         endpoint = JsonEndpoint(
             (DYNAMODB,),
             run,
             Callers(self._contexts(catalogue)),
+            background,
             body_bytes_max=settings.max_body_bytes,
         )
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
@@ -180,6 +189,9 @@ class Server:
         if self._supervisor is not None:
             # Not on this thread: a job may be waiting for a commit that this loop delivers.
             await asyncio.to_thread(self._supervisor.stop)
+        if self._background is not None:
+            # Likewise.
+            await asyncio.to_thread(self._background.close)
         if self._engine is not None:
             self._engine.close()
 

@@ -17,6 +17,7 @@ _AWS = Path(sys.executable).parent / "aws"
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.timeout(600),  # every command starts Python anew, which takes seconds on a busy machine
     pytest.mark.skipif(not _AWS.exists(), reason="the AWS CLI is not installed beside this Python"),
 ]
 
@@ -47,7 +48,7 @@ def aws(server: Serving, tmp_path: Path) -> Aws:
             text = value if isinstance(value, str) else json.dumps(value)
             arguments += ["--" + name.replace("_", "-"), text]
         done = subprocess.run(
-            arguments, env=environment, capture_output=True, text=True, timeout=60, check=False
+            arguments, env=environment, capture_output=True, text=True, timeout=120, check=False
         )
         if done.returncode:
             raise Failed(done.stderr)

@@ -12,6 +12,7 @@ from faults.line import Line
 from faults.load import under_load, writers
 from faults.tables import create, everything
 from faults.writer import Writer, settle_after_crash
+from hashrange import cli
 from serving import Serving, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -39,6 +40,8 @@ def test_everything_acknowledged_survives_being_killed_at_random_moments(
     assert sum(writer.version for writer in working) > 100 * rounds, "hardly any load"
     with serving(*flags) as server, Line(server.port) as line:
         _check(line, working)
+        assert cli.main(["verify", str(tmp_path)]) == 0  # beside the server
+    assert cli.main(["verify", str(tmp_path)]) == 0
 
 
 def _check(line: Line, working: list[Writer]) -> None:

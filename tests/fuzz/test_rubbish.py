@@ -12,8 +12,9 @@ import pytest
 from differential import calls, generator
 from faults.line import Line
 from faults.tables import await_active, check_table
-from fuzz import hostile, model, rubbish, seeds
+from fuzz import heavy, hostile, model, rubbish, seeds
 from fuzz.pipeline import Shot, Tally, fire
+from fuzz.watcher import Waits, watching
 from serving import Serving, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -23,6 +24,7 @@ REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", "100000"))
 _ROUND = 5_000
 _GROWTH_BYTES_MAX = 48 * 1024 * 1024
 _CANARIES = 200
+_HEAVY_EVERY = 250
 _TABLES = [
     seeds.table(seeds.TABLE),
     seeds.table(seeds.BARE, indexes=False),
@@ -31,16 +33,19 @@ _TABLES = [
 ]
 
 
-def test_spoilt_requests_do_no_harm(tmp_path: Path) -> None:
+def test_spoilt_requests_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tally = Tally()
     resident: list[int] = []
     shots = _shots()
     with serving("--data-dir", str(tmp_path), "--transition-ms", "0", "--log-level", "error") as server:
         _prepare(server)
-        for _ in range(0, REQUESTS, _ROUND):
-            fire(server.port, list(islice(shots, _ROUND)), tally)
-            _prepare(server)
-            resident.append(_resident_bytes(server))
+        with watching(server.port) as waits:
+            for _ in range(0, REQUESTS, _ROUND):
+                fire(server.port, list(islice(shots, _ROUND)), tally)
+                _prepare(server)
+                resident.append(_resident_bytes(server))
+        with capsys.disabled():
+            print(_report(tally, waits, resident))
         assert not tally.wrong, _explain(tally)
         _check_data(server)
         assert "Traceback" not in server.log_text(), server.log_text()[-5000:]
@@ -51,6 +56,15 @@ def test_spoilt_requests_do_no_harm(tmp_path: Path) -> None:
     assert resident[-1] - early < _GROWTH_BYTES_MAX, [size // 1024 for size in resident]
     with serving("--data-dir", str(tmp_path)) as server:
         _check_data(server)
+
+
+def _report(tally: Tally, waits: Waits, resident: list[int]) -> str:
+    statuses = ", ".join(f"{count:,} x {status}" for status, count in sorted(tally.statuses.items()))
+    return (
+        f"\n{sum(tally.statuses.values()):,} requests: {statuses}. Another client's {waits.reads:,} GetItems: "
+        f"longest {waits.longest_seconds * 1000:.0f} ms, all but one in a hundred within "
+        f"{waits.hundredth_seconds * 1000:.0f} ms. Memory: {max(resident) >> 20} MiB at most."
+    )
 
 
 def _shots() -> Iterator[Shot]:
@@ -65,6 +79,10 @@ def _shots() -> Iterator[Shot]:
                 yield Shot(next(numbers), operation, data)
     for number in numbers:
         random = Random(f"{SEED}-{number}")
+        if number % _HEAVY_EVERY == 0:
+            operation, request = heavy.make(random)
+            yield Shot(number, operation, rubbish.body(request, random))
+            continue
         operation, request = random.choice((random.choice(seeds.SEEDS), calls.make(random)))
         spoil = random.choice((rubbish.spoilt_tree, rubbish.spoilt_tree, rubbish.spoilt_language, _untouched))
         yield Shot(number, operation, rubbish.body(spoil(request, random), random))

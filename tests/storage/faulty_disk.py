@@ -8,15 +8,16 @@ from typing import Any
 
 import apsw
 
-REAL = apsw.vfs_names()[0]
+# Below SQLite's page checksums, which cannot have another layer over them: files on this disk have none.
+REAL = "unix"
 
 
 class FaultyDisk(apsw.VFS):
     """Passes everything on, counts writes, syncs and truncations, and lets a test refuse some of them.
 
-    It is the default VFS while it exists, so the engine under test needs to know nothing of it. It also
-    keeps, for each file, the bytes as they were when the file was last synced: what is sure to be there
-    after the power goes.
+    Reads are counted only if asked for. It is the default VFS while it exists, so the engine under test needs to know
+    nothing of it. It also keeps, for each file, the bytes as they were when the file was last synced: what is sure to
+    be there after the power goes.
     """
 
     def __init__(self, shadow: Path) -> None:
@@ -24,6 +25,7 @@ class FaultyDisk(apsw.VFS):
         self.lock = threading.Lock()
         self.count = 0
         self.refused = 0
+        self.counts_reads = False
         self.refuse: Callable[[int, str, str], type[apsw.Error] | None] = lambda _number, _what, _file: None
         super().__init__("faulty", REAL, makedefault=True)
 
@@ -57,6 +59,11 @@ class FaultyFile(apsw.VFSFile):
         self.disk = disk
         self.path = name.filename() if isinstance(name, apsw.URIFilename) else str(name)
         super().__init__(REAL, name, flags)
+
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802 - SQLite's name
+        if self.disk.counts_reads:
+            self.disk.operation("read", self.path)
+        return super().xRead(amount, offset)
 
     def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802 - SQLite's name
         self.disk.operation("write", self.path)

@@ -30,7 +30,7 @@ def test_several_servers_may_start_on_an_empty_database_at_once(database: str) -
 
 
 @pytest.mark.parametrize(
-    ("found", "error"), [("1", FormatTooOld), ("3", FormatTooNew), ("9999", FormatTooNew), ("odd", Corrupt)]
+    ("found", "error"), [("1", FormatTooOld), ("4", FormatTooNew), ("9999", FormatTooNew), ("odd", Corrupt)]
 )
 def test_a_database_of_another_format_is_left_alone(
     postgres: PostgresServer, database: str, found: str, error: type[Exception]

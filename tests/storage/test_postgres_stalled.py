@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from hashrange.storage.checksums import sealed
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import Unavailable
 from hashrange.storage.postgres import PostgresEngine, commit_guard, committer
@@ -151,7 +152,7 @@ def test_reads_do_not_show_a_commit_that_was_cancelled_until_a_replica_has_it(
     assert read(engine) == read_in_batch(engine) == b"0"
     server.execute(f"SELECT pg_cancel_backend(pid) FROM ({_WAITING}) AS waiting")
     # It is visible now to whoever asks the database, and gone if the leader is lost.
-    assert server.execute("SELECT v FROM hashrange.rows WHERE k = 'n'") == [(b"1",)]
+    assert server.execute("SELECT v FROM hashrange.rows WHERE k = 'n'") == [(sealed(b"n", b"1"),)]
     assert eventually(lambda: not is_readable(engine), 30)
     for reading in (read, read_in_batch):
         with pytest.raises(Unavailable, match="replicas"):
@@ -170,7 +171,7 @@ def test_reads_wait_when_the_database_was_started_anew(
         engine.write(increment)
     server.kill()
     server.start()
-    assert server.execute("SELECT v FROM hashrange.rows WHERE k = 'n'") == [(b"1",)]
+    assert server.execute("SELECT v FROM hashrange.rows WHERE k = 'n'") == [(sealed(b"n", b"1"),)]
     assert not is_readable(engine)
     bring_back(server)
     assert eventually(lambda: is_readable(engine), 30)
@@ -195,4 +196,6 @@ def test_closing_leaves_a_commit_waiting_and_does_not_wait_itself(
         engine.write(increment)
     engine.close()
     bring_back(server)
-    assert eventually(lambda: server.execute("SELECT v FROM hashrange.rows WHERE k = 'n'") == [(b"1",)], 30)
+    assert eventually(
+        lambda: server.execute("SELECT v FROM hashrange.rows WHERE k = 'n'") == [(sealed(b"n", b"1"),)], 30
+    )

@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from hashrange.storage.checksums import sealed
 from hashrange.storage.errors import Replaced
 from hashrange.storage.postgres import PostgresEngine, watch
 from hashrange.storage.waiting import Waiter
@@ -49,7 +50,7 @@ def test_the_format_was_raised(
 ) -> None:
     postgres.execute(f"UPDATE {schema}.meta SET value = '99' WHERE name = 'format'")
     expect_refusal(engine, "has on-disk format 99 by now", caplog)
-    assert postgres.execute(f"SELECT v FROM {schema}.rows WHERE k = 'a'") == [(b"1",)]
+    assert postgres.execute(f"SELECT v FROM {schema}.rows WHERE k = 'a'") == [(sealed(b"a", b"1"),)]
 
 
 def test_the_tables_are_those_of_another_database(

@@ -10,6 +10,7 @@ import pytest
 
 from hashrange.storage.engine import Reader
 from hashrange.storage.sqlite import SqliteEngine, checkpoint
+from hashrange.storage.sqlite.checkpoint import Checkpointer
 from hashrange.storage.sqlite.schema import PAGE_BYTES
 
 START = 100
@@ -18,7 +19,7 @@ START = 100
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "LOG_PAGES_START", START)
-    monkeypatch.setattr(checkpoint, "LOG_PAGES_MAX", 4 * START)
+    monkeypatch.setattr(checkpoint, "WRITER_WAIT_SECONDS_MAX", 0.02)
     monkeypatch.setattr(checkpoint, "IDLE_SECONDS", 0.1)
 
 
@@ -49,23 +50,23 @@ def eventually(true: Callable[[], bool], seconds: float = 10) -> bool:
 def test_the_log_stays_short_under_constant_load(sqlite: SqliteEngine, tmp_path: Path) -> None:
     for part in range(20):
         write_commits(sqlite, 60, part * 60)
-    assert log_pages(tmp_path) < 5 * START
+    assert log_pages(tmp_path) < 3 * START
 
 
 @pytest.mark.slow
 def test_a_slow_checkpoint_holds_the_writer_back(
     sqlite: SqliteEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = checkpoint._checkpoint
+    real = checkpoint.Checkpointer._checkpoint
 
-    def slow(connection: Any, mode: int) -> bool:
+    def slow(self: Checkpointer, connection: Any, mode: int) -> bool:
         if connection is sqlite._checkpointer._connection:
             time.sleep(0.3)
-        return real(connection, mode)
+        return real(self, connection, mode)
 
-    monkeypatch.setattr(checkpoint, "_checkpoint", slow)
+    monkeypatch.setattr(checkpoint.Checkpointer, "_checkpoint", slow)
     write_commits(sqlite, 600)
-    assert log_pages(tmp_path) < 5 * START
+    assert log_pages(tmp_path) < 3 * START
 
 
 def test_an_idle_engine_empties_its_log(sqlite: SqliteEngine, tmp_path: Path) -> None:
@@ -105,7 +106,7 @@ def test_a_long_read_keeps_its_snapshot_and_the_log_recovers_after_it(
     enough.set()
     thread.join(10)
     assert seen[0] == seen[1]
-    assert grown > 4 * START
+    assert grown > 3 * START
     assert eventually(lambda: log_pages(tmp_path) == 0)
     write_commits(sqlite, 300, 2000)
     assert log_pages(tmp_path) < grown

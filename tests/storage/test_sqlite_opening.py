@@ -107,15 +107,13 @@ def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "hashrange.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("keep", [0, 1])
-def test_an_opening_that_was_cut_short_is_finished_by_the_next(tmp_path: Path, keep: int) -> None:
-    """Created, and perhaps switched to WAL, but no tables yet."""
-    (tmp_path / "hashrange.db").touch()
-    if keep:
-        edit(tmp_path, "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
+def test_a_creation_that_was_cut_short_is_begun_anew(tmp_path: Path) -> None:
+    (tmp_path / "hashrange.db.new").write_bytes(b"half of it")
+    (tmp_path / "hashrange.db.new-journal").write_bytes(b"more")
     engine = SqliteEngine.open(tmp_path)
     engine.write(lambda tx: tx.put(b"k", b"v"))
     engine.close()
+    assert not list(tmp_path.glob("*.new*"))
 
 
 @pytest.mark.parametrize("place", ["file/data", "file"])

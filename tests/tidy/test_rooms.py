@@ -22,6 +22,7 @@ RANKS = {
     "wire": 6,
     "workers": 6,
     "migrate": 6,
+    "verify": 7,
     "server": 7,
     "cli": 8,
     "__main__": 9,

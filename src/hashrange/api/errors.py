@@ -3,7 +3,7 @@
 from typing import Any
 
 from hashrange.core.errors import Refused
-from hashrange.storage.errors import Conflict
+from hashrange.storage.errors import Conflict, Corrupt
 
 
 class ApiError(Exception):
@@ -54,6 +54,11 @@ def too_large() -> ApiError:
     return ApiError("RequestEntityTooLargeException", "Request body is too large", status=413)
 
 
+def too_many_values() -> ApiError:
+    """The body has more values than one request may have."""
+    return ApiError("RequestEntityTooLargeException", "Request body has too many values", status=413)
+
+
 def condition_failed(item: Any = None) -> ApiError:
     """ConditionalCheckFailedException, with the stored item when it was asked for."""
     fields = {} if item is None else {"Item": item}
@@ -61,6 +66,7 @@ def condition_failed(item: Any = None) -> ApiError:
 
 
 INTERNAL = ApiError("InternalServerError", "Internal server error", status=500)
+DAMAGED = ApiError("InternalServerError", "Stored data is damaged; the server's log says which", status=500)
 _CONFLICT = ApiError("TransactionConflictException", "Transaction is ongoing for the item")
 
 
@@ -73,5 +79,7 @@ def as_api_error(error: BaseException) -> ApiError:
             return validation(error.message)
         case Conflict():
             return _CONFLICT
+        case Corrupt():
+            return DAMAGED
         case _:
             return INTERNAL

@@ -36,6 +36,16 @@ class Result(msgspec.Struct, gc=False):
         return iter(())
 
 
+class Rendered(Result):
+    """What is left of a result whose answer is made already: what it cost."""
+
+    costs: Sequence[Charge]
+
+    def charges(self) -> Iterator[Charge]:
+        """As the result itself gave them."""
+        yield from self.costs
+
+
 class Described(Result):
     """An answer that is a structure of the service's model: what the control operations give."""
 

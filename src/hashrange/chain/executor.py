@@ -6,7 +6,7 @@ Reads run here and now, writes are answered when their commit is on disk. shared
 from collections.abc import Callable
 from functools import partial
 from threading import Event
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import msgspec
 import orjson
@@ -17,10 +17,14 @@ from hashrange.api.protocol.operation import UNDECODED, Operation
 from hashrange.api.protocol.plan import Answer, Plan, Read, Write
 from hashrange.api.protocol.structures import Request
 from hashrange.api.results import Result
+from hashrange.chain.background import Background, limited, patience
+from hashrange.chain.long_writes import LongWrites
+from hashrange.core import effort, patient_json
+from hashrange.core.effort import Postponed
 from hashrange.core.errors import Refused
 from hashrange.core.values import Malformed
-from hashrange.storage.engine import Engine
-from hashrange.storage.errors import ReadTimeout
+from hashrange.storage.engine import Engine, Reader
+from hashrange.storage.errors import ReadTimeout, Unavailable
 
 # Told the result, or None and the error, once; on the event loop's thread where there is one.
 Done = Callable[[Result | None, BaseException | None], None]
@@ -28,6 +32,9 @@ Done = Callable[[Result | None, BaseException | None], None]
 
 class Call(msgspec.Struct, gc=False):
     """Who asks for what."""
+
+    # Whether it has come on a thread of its own: it is then run there, and no part of it on the event loop.
+    patient: ClassVar[bool] = False
 
     operation: Operation[Any]
     context: Context
@@ -60,6 +67,10 @@ class Call(msgspec.Struct, gc=False):
             # It is nested too deep for the shape to read, and has something else that no value may be.
             raise serialization(None) from None
 
+    def prepare(self, result: Result) -> Result:
+        """Make the answer on this thread, which need not be the event loop's, and give what is left of the result."""
+        return result
+
     def decode(self) -> None:
         """Read the request anew from what was sent."""
         if self.body:
@@ -78,8 +89,8 @@ class Call(msgspec.Struct, gc=False):
 def read_object(body: bytes | bytearray) -> dict[str, Any]:
     """Read a request's JSON, which must be an object."""
     try:
-        content = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        content = patient_json.loads(body, orjson.loads)
+    except (orjson.JSONDecodeError, msgspec.DecodeError, RecursionError):
         raise serialization(None) from None
     if type(content) is not dict:
         raise serialization("Start of list found where not expected" if type(content) is list else None)
@@ -88,48 +99,103 @@ def read_object(body: bytes | bytearray) -> dict[str, Any]:
 
 # A scan that goes on longer than this gets a thread, so that the other clients do not wait for it.
 _READ_SECONDS = 0.005
+_REHEARSED_BYTES = 64 * 1024  # the writes of smaller requests are tried on a thread that others wait for
 
 
 class LocalExecutor:
     """Runs calls on an engine whose reads wait for nobody."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, background: Background | None = None) -> None:
         self._engine = engine
         self._read = partial(engine.read, seconds=_READ_SECONDS)
+        self._background = background or Background()
+        self._long_writes = LongWrites(engine, self._background)
 
     def run(self, call: Call, done: Done, /) -> None:
         """Plan a call and run its step; `done` is called now or later, on the engine's terms."""
+        if call.patient:
+            self._run_patiently(call, done)
+            return
+        effort.begin()
         try:
             plan = call.plan()
             if type(plan) is Read:
                 try:
                     result = self._read(plan.step)
-                except ReadTimeout:
-                    self._engine.submit_read(plan.step, done)
+                except (ReadTimeout, Postponed):
+                    self._engine.submit_read(partial(read_patiently, call, plan.step), done)
                     return
             elif type(plan) is Write:
-                after = plan.after
-                self._engine.submit(plan.step, done if after is None else partial(_finish, after, done))
+                # What the engine schedules now inherits this context, and may run a job's step, which has no limit.
+                effort.end()
+                self._engine.submit(partial(limited, plan.step), partial(self._written, call, plan, done))
                 return
             else:
                 result = cast("Answer", plan).result
+        except Postponed:
+            self._postpone(call, done)
+            return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is this call's outcome
             done(None, error)
             return
+        finally:
+            effort.end()
         done(result, None)
 
+    def _postpone(self, call: Call, done: Done) -> None:
+        """Plan a call elsewhere."""
+        # What the parser read stays good only until this returns, and the call is planned again.
+        call.body = bytes(call.body)
+        if not self._background.submit(partial(self._plan_again, call, done)):
+            done(None, Unavailable("the server is stopping"))
 
-def _finish(
-    after: Callable[[], object], done: Done, result: Result | None, error: BaseException | None
-) -> None:
-    """Do what is to be done once a write is on disk, then say so."""
-    if error is None:
-        try:
-            after()
-        except Exception as problem:  # noqa: BLE001 - likewise
-            done(None, problem)
+    def _plan_again(self, call: Call, done: Done) -> None:
+        # Planning may have changed the request in place, so it is decoded anew.
+        call.decode()
+        self._run_patiently(call, done)
+
+    def _written(
+        self, call: Call, plan: Write, done: Done, result: Result | None, error: BaseException | None
+    ) -> None:
+        """Do what is to be done once a write is on disk, then say so; one that was too long is run elsewhere."""
+        if error is None:
+            if plan.after is not None:
+                try:
+                    plan.after()
+                except Exception as problem:  # noqa: BLE001 - likewise
+                    done(None, problem)
+                    return
+        elif type(error) is Postponed:
+            self._long_writes.submit(call, plan, done)
             return
-    done(result, error)
+        done(result, error)
+
+    def _run_patiently(self, call: Call, done: Done) -> None:
+        """Run a call that came on a thread of its own; `done` is called on the event loop's."""
+        try:
+            plan = call.plan()
+        except Exception as error:  # noqa: BLE001 - likewise
+            self._background.call_on_loop(partial(done, None, error))
+            return
+        if isinstance(plan, Read):
+            self._engine.submit_read(partial(read_patiently, call, plan.step), done)
+        elif isinstance(plan, Write) and plan.after is None and len(call.body) > _REHEARSED_BYTES:
+            self._long_writes.run(call, plan, done)
+        elif isinstance(plan, Write):
+            written = self._background.on_loop(partial(self._written, call, plan, done))
+            self._engine.submit(partial(limited, plan.step), written)
+        else:
+            self._background.call_on_loop(partial(done, plan.result, None))
+
+
+def read_patiently(call: Call, step: Callable[[Reader], Result], reader: Reader) -> Result:
+    """A step on a thread of its own, on which the answer is made as well."""
+    with patience():
+        result = call.prepare(step(reader))
+        if call.patient:
+            # The loop must not be the one that takes a large request apart.
+            call.request = None
+        return result
 
 
 def run_now(executor: LocalExecutor, call: Call) -> Result:

@@ -18,12 +18,15 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.plan import Answer, Read, Write
 from hashrange.api.results import Result
-from hashrange.chain.executor import Call, Done
+from hashrange.chain.background import Background, limited
+from hashrange.chain.executor import Call, Done, read_patiently
+from hashrange.chain.long_writes import LongWrites
+from hashrange.core.effort import Postponed
 from hashrange.core.schema import Table
 from hashrange.storage import follower
 from hashrange.storage.catalogue import TracedCatalogue
 from hashrange.storage.engine import Engine, Reader
-from hashrange.storage.errors import Conflict, Replaced
+from hashrange.storage.errors import Conflict, Replaced, Unavailable
 from hashrange.storage.follower import Follower, StaleCatalogue
 
 _PLANS_MAX = 10  # tables that change faster than a request can be planned are not worth more attempts
@@ -55,15 +58,21 @@ class _Attempt(msgspec.Struct):
 class SharedExecutor:
     """Plans calls and has the engine run them."""
 
-    def __init__(self, engine: Engine, followed: Follower) -> None:
+    def __init__(self, engine: Engine, followed: Follower, background: Background | None = None) -> None:
         self._engine = engine
         self._follower = followed
+        self._background = background or Background()
+        self._long_writes = LongWrites(engine, self._background)
 
     def run(self, call: Call, done: Done, /) -> None:
         """Plan a call and hand it to the engine."""
         # What the parser read stays good only until this returns, and the call may be planned again.
         call.body = bytes(call.body)
-        self._begin(_Attempt(call, done, call.context))
+        attempt = _Attempt(call, self._background.on_loop(done), call.context)
+        if call.patient:
+            self._begin(attempt)
+        else:
+            limited(self._begin, attempt)
 
     def _begin(self, attempt: _Attempt) -> None:
         attempt.plans += 1
@@ -71,6 +80,9 @@ class SharedExecutor:
         looked_up = attempt.trace()
         try:
             plan = attempt.call.plan()
+        except Postponed:
+            self._submit(partial(self._again, attempt, None), attempt)
+            return
         except Exception as error:  # noqa: BLE001 - the answer, unless it came from an outdated record
             if attempt.needs_no_check(looked_up):
                 attempt.done(None, error)
@@ -79,8 +91,8 @@ class SharedExecutor:
             return
         match plan:
             case Write():
-                written = partial(self._written, attempt, plan, epoch)
-                self._engine.submit(plan.step, written, reads=plan.reads())
+                written = self._background.on_loop(partial(self._written, attempt, plan, epoch))
+                self._engine.submit(partial(limited, plan.step), written, reads=plan.reads())
             case Read():
                 self._read(attempt, plan, epoch, looked_up)
             case Answer(result):
@@ -88,14 +100,41 @@ class SharedExecutor:
                     attempt.done(result, None)
                     return
                 checked = partial(_checked, step=lambda _: result, epoch=epoch)
-                self._engine.submit_read(checked, partial(self._done, attempt), reads=follower.reads(()))
+                told = self._background.on_loop(partial(self._done, attempt))
+                self._engine.submit_read(checked, told, reads=follower.reads(()))
+
+    def _submit(self, work: Callable[[], None], attempt: _Attempt) -> None:
+        if not self._background.submit(work):
+            attempt.done(None, Unavailable("the server is stopping"))
+
+    def _read_done(
+        self,
+        attempt: _Attempt,
+        step: Callable[[Reader], Result],
+        result: Result | None,
+        error: BaseException | None,
+    ) -> None:
+        if type(error) is Postponed:
+            self._submit(partial(self._read_patiently, attempt, step), attempt)
+        else:
+            self._done(attempt, result, error)
+
+    def _read_patiently(self, attempt: _Attempt, step: Callable[[Reader], Result]) -> None:
+        """Run a long read in the background, with a snapshot and a connection of its own."""
+        try:
+            read = partial(read_patiently, attempt.call, step)
+            outcome = partial(self._done, attempt, self._engine.read(read), None)
+        except Exception as error:  # noqa: BLE001 - the read's outcome
+            outcome = partial(self._done, attempt, None, error)
+        self._background.call_on_loop(outcome)
 
     def _read(self, attempt: _Attempt, plan: Read, epoch: bytes, looked_up: list[Table | None]) -> None:
         # Where a table was missing, only the epoch says whether it still is.
         tables = [] if None in looked_up else cast("list[Table]", looked_up)
+        checked = partial(_checked, step=plan.step, epoch=epoch, tables=tables, eventual=plan.eventual)
         self._engine.submit_read(
-            partial(_checked, step=plan.step, epoch=epoch, tables=tables, eventual=plan.eventual),
-            partial(self._done, attempt),
+            partial(limited, checked),
+            self._background.on_loop(partial(self._read_done, attempt, checked)),
             reads=(*follower.reads(tables), *plan.reads),
             more=not plan.reads,
             eventual=plan.eventual,
@@ -104,7 +143,8 @@ class SharedExecutor:
     def _confirm(self, attempt: _Attempt, error: Exception, epoch: bytes) -> None:
         """Give an error if the catalogue is still the one it came from."""
         step = partial(_raise, error=error, epoch=epoch)
-        self._engine.submit_read(step, partial(self._done, attempt), reads=follower.reads(()))
+        told = self._background.on_loop(partial(self._done, attempt))
+        self._engine.submit_read(step, told, reads=follower.reads(()))
 
     def _done(self, attempt: _Attempt, result: Result | None, error: BaseException | None) -> None:
         if isinstance(error, StaleCatalogue) and attempt.plans < _PLANS_MAX:
@@ -131,7 +171,9 @@ class SharedExecutor:
         result: Result | None,
         error: BaseException | None,
     ) -> None:
-        if isinstance(error, Conflict) and plan.conflict is not None:
+        if type(error) is Postponed:
+            self._long_writes.submit(attempt.call, plan, partial(self._written, attempt, plan, epoch))
+        elif isinstance(error, Conflict) and plan.conflict is not None:
             attempt.done(None, plan.conflict())
         elif isinstance(error, ApiError) and error.code == "ResourceNotFoundException":
             # The table is gone; but another of its name may have come before the call did.

@@ -28,6 +28,7 @@ PLACEHOLDER_BYTES_MAX = 255
 PAGE_BYTES_MAX = MB  # API_Query
 BATCH_GET_KEYS_MAX = 100  # API_BatchGetItem
 BATCH_GET_BYTES_MAX = 16 * MB  # API_BatchGetItem
+BATCH_GET_JSON_BYTES_MAX = 32 * MB  # our own: the JSON of 16 MB of items may be nine times as large
 TOTAL_SEGMENTS_MAX = 1_000_000  # API_Scan
 
 # Writes

@@ -9,7 +9,15 @@ import msgspec
 
 from hashrange.core import capacity, indexes
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Applied, Condition, Update, apply_update, matches, update_charge
+from hashrange.core.expressions import (
+    Applied,
+    Condition,
+    Update,
+    apply_update,
+    matches,
+    update_charge,
+    update_too_large,
+)
 from hashrange.core.indexes import IndexDiff
 from hashrange.core.items import StoredItem, item_size
 from hashrange.core.limits import ITEM_BYTES_MAX, NESTING_LEVELS_MAX
@@ -17,7 +25,6 @@ from hashrange.core.schema import Table
 from hashrange.core.values import Item, depth
 
 _TOO_LARGE = "Item size has exceeded the maximum allowed size"
-_UPDATE_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 Actor = Literal["client", "ttl", "replication", "restore"]
 
@@ -104,8 +111,10 @@ class Outcome(msgspec.Struct):
 def apply(table: Table, command: Command, before: StoredItem | None, origin: Origin) -> Outcome:
     """What the command makes of the stored item. Raises `Rejected`, or `Invalid` where the result breaks a rule."""
     condition = command.condition
-    if condition is not None and not matches(condition, {} if before is None else before.item):
-        raise Rejected(before)
+    if condition is not None:
+        item, stored_bytes = ({}, 0) if before is None else (before.item, len(before.stored))
+        if not matches(condition, item, stored_bytes):
+            raise Rejected(before)
     applied = None
     match command:
         case PutCommand():
@@ -151,7 +160,7 @@ def refuse_large(size: int) -> None:
 def check_charge(update: Update) -> None:
     """UpdateItem's statement itself is charged bytes too, before anything is read (measured on the 400 KB gate)."""
     if update_charge(update) > ITEM_BYTES_MAX:
-        raise Invalid(_UPDATE_TOO_LARGE)
+        raise update_too_large()
 
 
 def refuse_key_update(table: Table, update: Update) -> None:
@@ -176,7 +185,7 @@ def _updated(table: Table, command: UpdateCommand, before: StoredItem | None) ->
         replaced = {name: stored[name] for name in names if name in stored}
         size = before.size + item_size(touched) - item_size(replaced)
     if size > ITEM_BYTES_MAX:
-        raise Invalid(_UPDATE_TOO_LARGE)
+        raise update_too_large()
     for value in touched.values():
         if ("M" in value or "L" in value) and depth(value) > NESTING_LEVELS_MAX:
             raise Invalid("Nesting Levels have exceeded supported limits")

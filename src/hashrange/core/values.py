@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import heapq
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,13 +16,14 @@ Item = dict[str, Value]
 
 # A name of so many characters is within the limit whatever they are: UTF-8 has at most four bytes for one.
 _NAME_CHARS_SAFE = limits.ATTRIBUTE_NAME_BYTES_MAX // 4
+_RUN = 8192
 _PREFIX = "One or more parameter values were invalid: "
 _EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 _SEVERAL = (
     "Supplied AttributeValue has more than one datatypes set, "
     "must contain exactly one of the supported datatypes"
 )
-_TOO_DEEP = (
+TOO_DEEP = (
     "Nesting Levels have exceeded supported limits: "
     "Attributes in the item have nested levels beyond supported limit"
 )
@@ -48,7 +50,7 @@ def canonical(raw: Any, *, wording: Wording = "newer", depth: int = 1) -> Value:
             raise Invalid(_EMPTY)
         raise Malformed
     if depth > limits.NESTING_LEVELS_MAX:
-        raise RequestInvalid(_TOO_DEEP)
+        raise RequestInvalid(TOO_DEEP)
     check = _CHECKS.get(kind)
     if check is None or content is None:
         raise Invalid(_EMPTY)
@@ -103,7 +105,7 @@ def canonical_sized(raw: Any, *, wording: Wording = "newer") -> tuple[Item, int]
 def _refuse_deep(raw: dict[str, Any]) -> None:
     """The service reports too deep a value anywhere in an item before a bad name inside another (measured)."""
     if nests_beyond(raw.values(), limits.NESTING_LEVELS_MAX):
-        raise RequestInvalid(_TOO_DEEP)
+        raise RequestInvalid(TOO_DEEP)
 
 
 def nests_beyond(raw_values: Iterable[Any], levels: int) -> bool:
@@ -255,7 +257,7 @@ def _list(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
         raise Malformed
     below = depth + 1
     if below > limits.NESTING_LEVELS_MAX and content:
-        raise RequestInvalid(_TOO_DEEP)
+        raise RequestInvalid(TOO_DEEP)
     for at, value in enumerate(content):
         if not _is_plain_scalar(value):
             content[at] = canonical(value, wording=wording, depth=below)
@@ -267,7 +269,7 @@ def _map(raw: Value, content: Any, wording: Wording, depth: int) -> Value:
         raise Malformed
     below = depth + 1
     if below > limits.NESTING_LEVELS_MAX and content:
-        raise RequestInvalid(_TOO_DEEP)
+        raise RequestInvalid(TOO_DEEP)
     for name, value in content.items():
         if not _is_plain_scalar(value):
             content[name] = canonical(value, wording=wording, depth=below)
@@ -358,17 +360,25 @@ def utf8(text: str) -> bytes:
 
 def sort_strings(members: list[str]) -> list[str]:
     """Strings in the order of their bytes, as a set reads back; code points have the same order."""
-    return sorted(members)
+    return _sorted(members)
 
 
 def sort_numbers(members: list[str]) -> list[str]:
     """Canonical numbers by value, as a set reads back."""
-    return sorted(members, key=numbers.to_decimal)
+    return _sorted(members, numbers.to_decimal)
 
 
 def sort_binaries(members: list[str]) -> list[str]:
     """Base64 texts by the bytes they stand for, as a set reads back."""
-    return sorted(members, key=base64.b64decode)
+    return _sorted(members, base64.b64decode)
+
+
+def _sorted(members: list[str], key: Callable[[str], Any] | None = None) -> list[str]:
+    """A long set is sorted in runs, which are then merged: one sort would hold up all other threads meanwhile."""
+    if len(members) <= _RUN:
+        return sorted(members, key=key)
+    runs = [sorted(members[start : start + _RUN], key=key) for start in range(0, len(members), _RUN)]
+    return list(heapq.merge(*runs, key=key))
 
 
 def depth(value: Value) -> int:

@@ -76,11 +76,14 @@ class Joined(NamedTuple):
 
 
 class JoinRows(Protocol):
-    """Reads the first `limit` rows that `scan` would give, every value cut behind its first `head` bytes."""
+    """Reads the first `limit` rows that `scan` would give, every value cut behind its first `head` bytes.
+
+    Gives None if one of them is so large that joining them is not worth while.
+    """
 
     def __call__(
         self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
-    ) -> Joined: ...
+    ) -> Joined | None: ...
 
 
 class Reader(Protocol):

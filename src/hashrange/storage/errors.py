@@ -1,5 +1,7 @@
 """The errors that every engine raises."""
 
+from hashrange.storage import layout
+
 
 class StorageError(Exception):
     """Base of all errors that engines raise."""
@@ -21,12 +23,31 @@ class Unavailable(StorageError):
     """
 
 
+class DiskFull(Unavailable):
+    """There is no space left: nothing was written."""
+
+
 class Closed(Unavailable):
     """The engine was closed before it got to the step: nothing was written."""
 
 
 class Corrupt(StorageError):
     """The stored bytes are damaged or are not Hashrange's."""
+
+
+class DamagedRow(Corrupt):
+    """A row's checksum does not fit its key and value; only this row is affected."""
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__(key)
+        self.key = key
+
+    def __str__(self) -> str:
+        return f"wrong checksum: {layout.describe(self.key)}"
+
+
+class NotChecked(StorageError):
+    """A verification could not look at something; the message says at what, and why."""
 
 
 class Replaced(StorageError):

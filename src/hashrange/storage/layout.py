@@ -21,6 +21,7 @@ ROWS = b"\x10"  # table number, slot, key -> item or index entry
 READ_MOSTLY = (TABLE_VERSION,)
 
 BASE_SLOT = 0
+ROWS_PREFIX_BYTES = 7
 COLLECTION_SLOT = 0xFFFF  # partition -> size of its item collection, for tables with local indexes
 
 
@@ -66,3 +67,36 @@ def catalogue_prefix(account_id: str, region: str) -> bytes:
 def catalogue_key(account_id: str, region: str, name: str) -> bytes:
     """The row of one table's record."""
     return catalogue_prefix(account_id, region) + name.encode()
+
+
+_NAMES = {
+    CATALOGUE: "table record",
+    TABLE_VERSION: "version of a table record",
+    GARBAGE: "garbage mark",
+    TOKEN: "idempotency token",
+    TOKEN_EXPIRY: "expiry of an idempotency token",
+    TABLE_NUMBER: "last table number",
+    COUNT: "counter of rows",
+    SIZE: "counter of bytes",
+    BACKFILL: "progress of an index backfill",
+    CATALOGUE_EPOCH: "epoch of the catalogue",
+    LEASE: "lease",
+    MIGRATION: "progress of a copy",
+}
+
+
+def describe(key: bytes) -> str:
+    """Name a row for people."""
+    if key.startswith(ROWS) and len(key) >= ROWS_PREFIX_BYTES:
+        number, slot = split_rows_key(key)
+        kind = {BASE_SLOT: "item", COLLECTION_SLOT: "size of an item collection"}.get(
+            slot, f"entry of index {slot}"
+        )
+        return f"table number {number}, {kind}, key {key[ROWS_PREFIX_BYTES:].hex()}"
+    name = _NAMES.get(key[:1], "row of no known kind")
+    return f"{name}, key {key.hex()}"
+
+
+def split_rows_key(key: bytes) -> tuple[int, int]:
+    """The table number and the slot in the key of an item or index entry."""
+    return int.from_bytes(key[1:5], "big"), int.from_bytes(key[5:7], "big")

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import msgspec
 
-from hashrange.core import items, partitions
+from hashrange.core import effort, items, partitions
 from hashrange.core.expressions import Condition, Picker, matches
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.keys.ranges import KeyRange
@@ -18,11 +18,10 @@ from hashrange.storage import layout
 from hashrange.storage.engine import Joined, Reader
 
 FIRST_ROWS = 32
-ROWS_MAX = (
-    128  # in one piece; if each of these had 400 KB after many small ones, 50 MB would be joined in vain
-)
+ROWS_MAX = 128  # in one piece; none of them is large, so that no more than 8 MB are joined in vain
+LARGE_BYTES = 16 * 1024  # reading smaller items is not counted, and the clock not looked at after each
 FEW_ROWS = 8  # not worth joining
-Join = Callable[..., Joined]
+Join = Callable[..., Joined | None]
 
 
 # Where the rows of a table or index end: worked out for every page, and always the same.
@@ -106,6 +105,8 @@ def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest
         if rest.limit:
             rows_max = min(rows_max, rest.limit - page.scanned)
         run = joined(rest.start, end, head=items.HEADER_BYTES, limit=rows_max, reverse=request.reverse)
+        if run is None:
+            return
         size = sum(_sizes(run.rows)(run.heads))
         if rest.size + size >= PAGE_BYTES_MAX:
             return
@@ -149,11 +150,18 @@ def _read_rows(
         if key >= meter.bound:
             meter.move(key)
         meter.size += grown
+        large = grown > LARGE_BYTES
+        if large:
+            effort.spend(len(stored) >> 2)  # to copy it
         if pasted:
             paste(stored[header:])
         else:
             _keep(reader, request, page, stored)
         if scanned == limit or size >= PAGE_BYTES_MAX:
+            rest.last = key, stored
+            break
+        if (large or not scanned & 15) and not pasted and effort.page_is_due():
+            # The client goes on with another request: one alone may not compute for ever.
             rest.last = key, stored
             break
     page.scanned = scanned
@@ -215,7 +223,7 @@ def _keep(reader: Reader, request: PageRequest, page: Page, stored: bytes) -> No
     item = None
     if request.keep is not None:
         item = items.decode(stored)
-        if not matches(request.keep, item):
+        if not matches(request.keep, item, len(stored)):
             return
     page.count += 1
     if request.counted_only:

@@ -6,8 +6,9 @@ from typing import Any
 import orjson
 
 from hashrange import logs
-from hashrange.api.errors import INTERNAL, ApiError, as_api_error
+from hashrange.api.errors import DAMAGED, INTERNAL, ApiError, as_api_error
 from hashrange.storage.errors import StorageError
+from hashrange.wire import outages
 from hashrange.wire.codec import Form
 
 DYNAMODB_NAMESPACE = "com.amazonaws.dynamodb.v20120810#"
@@ -43,13 +44,19 @@ log = logs.Log("wire")
 
 
 def render(
-    error: BaseException, form: Form, request_id: bytes, namespace: str = DYNAMODB_NAMESPACE
+    error: BaseException,
+    form: Form,
+    request_id: bytes,
+    namespace: str = DYNAMODB_NAMESPACE,
+    operation: str = "",
 ) -> tuple[bytes, bytes]:
     """Give head and body of the answer to a request that failed; `namespace` is that of the service's own errors."""
     answer = as_api_error(error)
-    if answer is INTERNAL:
-        event = "storage.failed" if isinstance(error, StorageError) else "request.failed"
-        log.error(event, error=error, request_id=request_id.decode())
+    if answer is INTERNAL or answer is DAMAGED:
+        if isinstance(error, StorageError):
+            outages.log_failure(operation, error)
+        else:
+            log.error("request.failed", error=error, request_id=request_id.decode())
     body = _body(answer, namespace)
     status = HTTPStatus(answer.status)
     head = form.failed(

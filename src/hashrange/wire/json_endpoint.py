@@ -1,17 +1,21 @@
 """AWS's JSON protocol: a target header names the operation, the body is its request, the answer is JSON."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 from zlib_ng.zlib_ng import crc32
 
 from hashrange import logs
-from hashrange.api.errors import ApiError, as_api_error
+from hashrange.api.context import Context
+from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
-from hashrange.api.results import Result
+from hashrange.api.results import Rendered, Result
+from hashrange.chain.background import Background
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
-from hashrange.wire import codec, compression, errors
+from hashrange.core.values import TOO_DEEP
+from hashrange.wire import codec, compression, errors, large_bodies, outages
 from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
 from hashrange.wire.identity import Callers
@@ -22,6 +26,9 @@ _TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
 _FORMS = {kind: Form(kind) for kind in _TYPES}
 _FORMS_CORS = {kind: Form(kind, cors=True) for kind in _TYPES}
 DEFAULT_FORM = _FORMS[codec.JSON_1_0]
+
+# Bodies up to this are read on the event loop: in some milliseconds, whatever is in them.
+LOOP_BYTES_MAX = 32 * 1024
 
 log = logs.Log("requests")
 
@@ -44,25 +51,52 @@ class _JsonCall(Call, gc=False):
     form: Form
     request_id: bytes
     target: _Target
+    rendered: tuple[bytes, bytes] | None = None  # head and body, where another thread has made them
+
+    def prepare(self, result: Result) -> Result:
+        """Render a result before `answer` is called."""
+        body = self.target.render(self.request, result)
+        self.rendered = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body)), body
+        return Rendered(list(result.charges()))
 
     def answer(self, result: Result | None, error: BaseException | None) -> None:
         """Render the outcome and send it."""
         try:
             if error is not None:
                 raise error  # noqa: TRY301 - one way out for both kinds of error
-            body = self.target.render(self.request, result)
+            if type(result) is Rendered and self.rendered is not None:
+                head, body = self.rendered
+            else:
+                body = self.target.render(self.request, result)
+                head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
         except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
-            self.exchange.send(*errors.render(problem, self.form, self.request_id, self.target.namespace))
+            target = self.target
+            head, body = errors.render(
+                problem, self.form, self.request_id, target.namespace, target.operation.name
+            )
         else:
-            head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
-            self.exchange.send(head, body)
+            if outages.ongoing and self.target.operation.name in outages.ongoing:
+                outages.end(self.target.operation.name)
+        self.exchange.send(head, body)
+
+
+class _LargeCall(_JsonCall, gc=False):
+    """A call whose body is too large to be read on the event loop."""
+
+    patient: ClassVar[bool] = True
 
 
 class JsonEndpoint:
     """Turns requests into calls, for any number of services, and their outcomes into answers."""
 
     def __init__(
-        self, services: Sequence[Service], run: Runner, callers: Callers, *, body_bytes_max: int
+        self,
+        services: Sequence[Service],
+        run: Runner,
+        callers: Callers,
+        background: Background,
+        *,
+        body_bytes_max: int,
     ) -> None:
         self._targets = {
             (service.target_prefix + name).encode(): _Target(operation, service)
@@ -70,6 +104,7 @@ class JsonEndpoint:
             for name, operation in service.operations.items()
         }
         self._run = run
+        self._background = background
         self._identify = callers.identify
         self._body_bytes_max = body_bytes_max
 
@@ -84,9 +119,10 @@ class JsonEndpoint:
         if form is None:
             return False
         try:
-            if b"Content-Encoding" in headers:
-                body = self._unpacked(headers, body)
             target = self._targets.get(headers.get(b"X-Amz-Target", b""))
+            if len(body) > LOOP_BYTES_MAX or b"Content-Encoding" in headers:
+                self._hand_over(exchange, body, form, request_id, target)
+                return True
             if target is None:
                 read_object(body)
                 raise ApiError("UnknownOperationException", None)  # noqa: TRY301 - all errors leave below
@@ -99,19 +135,75 @@ class JsonEndpoint:
             context = self._identify(exchange)
             call = _JsonCall(operation, context, request, body, exchange, form, request_id, target)
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here
-            self._refuse(exchange, form, request_id, error)
+            self._refuse(exchange, form, request_id, error, headers.get(b"X-Amz-Target", b""))
             return True
         self._run(call, call.answer)
         return True
 
-    def _refuse(self, exchange: Exchange, form: Form, request_id: bytes, error: BaseException) -> None:
+    def _hand_over(
+        self,
+        exchange: Exchange,
+        body: bytes | bytearray,
+        form: Form,
+        request_id: bytes,
+        target: _Target | None,
+    ) -> None:
+        """Have a large or packed body read on another thread, with all of the exchange that is only good for now."""
+        name, encoding = exchange.headers.get(b"X-Amz-Target", b""), exchange.headers.get(b"Content-Encoding")
+        context: Context | Exception
+        try:
+            context = self._identify(exchange)
+        except Exception as error:  # noqa: BLE001 - told after what is wrong with the JSON
+            context = error
+
+        def read(sent: bytes) -> None:
+            try:
+                plain = sent if encoding is None else self._unpacked(encoding, sent)
+                call = _large_call(plain, target, context, exchange, form, request_id)
+            except Exception as error:  # noqa: BLE001 - as in `handle`
+                self._background.call_on_loop(partial(self._refuse, exchange, form, request_id, error, name))
+            else:
+                self._run(call, call.answer)
+
+        if not self._background.submit(partial(read, bytes(body)), len(body)):
+            raise ApiError("ThrottlingException", "Too many large requests are waiting")
+
+    def _refuse(
+        self, exchange: Exchange, form: Form, request_id: bytes, error: BaseException, name: bytes
+    ) -> None:
         answer = as_api_error(error)
-        target = exchange.headers.get(b"X-Amz-Target", b"").rpartition(b".")[2].decode("latin-1")
+        target = name.rpartition(b".")[2].decode("latin-1")
         log.debug("request.answered", operation=target, status=answer.status, error=answer.code)
         exchange.send(*errors.render(error, form, request_id))
 
-    def _unpacked(self, headers: Mapping[bytes, bytes], body: bytes | bytearray) -> bytes | bytearray:
-        return compression.unpacked(headers[b"Content-Encoding"], body, self._body_bytes_max)
+    def _unpacked(self, encoding: bytes, body: bytes | bytearray) -> bytes | bytearray:
+        return compression.unpacked(encoding, body, self._body_bytes_max)
+
+
+def _large_call(
+    body: bytes | bytearray,
+    target: _Target | None,
+    context: Context | Exception,
+    exchange: Exchange,
+    form: Form,
+    request_id: bytes,
+) -> _LargeCall:
+    """The call of a large body, read in short pieces of work."""
+    large_bodies.refuse_many_values(body)
+    if target is None:
+        read_object(body)
+        raise ApiError("UnknownOperationException", None)
+    operation = target.operation
+    try:
+        request = operation.read_patiently(body)
+    except RecursionError:
+        raise validation(TOO_DEEP) from None
+    except UNDECODED:
+        read_object(body)
+        request = None
+    if isinstance(context, Exception):
+        raise context
+    return _LargeCall(operation, context, request, body, exchange, form, request_id, target)
 
 
 def _unusual_form(forms: Mapping[bytes, Form], headers: Mapping[bytes, bytes]) -> Form | None:

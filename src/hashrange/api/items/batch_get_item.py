@@ -22,11 +22,11 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemRead, ItemsRead
 from hashrange.api.table_names import data_table
-from hashrange.core import items, values
+from hashrange.core import effort, items, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Projection, pick
 from hashrange.core.keys import key_paths, primary_key
-from hashrange.core.limits import BATCH_GET_BYTES_MAX, BATCH_GET_KEYS_MAX
+from hashrange.core.limits import BATCH_GET_BYTES_MAX, BATCH_GET_JSON_BYTES_MAX, BATCH_GET_KEYS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage import store
@@ -75,6 +75,9 @@ class _BatchGetShape(Shape[BatchGetItem]):
 
 
 SHAPE = _BatchGetShape(BatchGetItem, newer=("RequestItems.",))
+
+
+_LARGE_BYTES = 16 * 1024  # smaller items are not counted
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -140,11 +143,13 @@ def _check(part: KeysAndAttributes) -> tuple[list[Item], Projection | None]:
     refuse_idle_names(part, part.projection_expression)
     projection = read_projection(part, part.attributes_to_get)
     keys: list[Item] = []
+    seen: set[bytes] = set()
     for raw in part.keys:
         key = values.canonical_item(raw)
-        if key in keys:
-            raise Invalid("Provided list of item keys contains duplicates")
         keys.append(key)
+        seen.add(orjson.dumps(key, option=orjson.OPT_SORT_KEYS))
+        if len(seen) < len(keys):
+            raise Invalid("Provided list of item keys contains duplicates")
     return keys, projection
 
 
@@ -164,13 +169,16 @@ def _table_keys(
 def _read(reader: Reader, parts: list[_TableKeys]) -> BatchRead:
     items_read: list[ItemRead] = []
     unread: dict[str, Unread] = {}
-    room = BATCH_GET_BYTES_MAX
+    room, json_room = BATCH_GET_BYTES_MAX, BATCH_GET_JSON_BYTES_MAX
     for part in parts:
         table, projection = part.table, part.projection
         for at, key in enumerate(part.rows):
             stored = reader.get(store.row_key(table, key))
             size = 0 if stored is None else items.stored_size(stored)
-            if size > room:
+            if stored is not None and len(stored) > _LARGE_BYTES:
+                effort.spend(len(stored) >> 2)  # it is only copied
+                json_room -= len(stored)
+            if size > room or json_room < 0 or (items_read and effort.page_is_due()):
                 unread[part.name] = Unread(part.keys[at:], part.request)
                 break
             room -= size

@@ -16,7 +16,7 @@ from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
 from hashrange.core import capacity, mutation
 from hashrange.core.errors import Invalid
-from hashrange.core.limits import IDEMPOTENCY_SECONDS
+from hashrange.core.limits import IDEMPOTENCY_SECONDS, TRANSACT_BYTES_MAX
 from hashrange.core.mutation import Command, Origin, Rejected
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
@@ -118,11 +118,15 @@ def _run(
 def _outcomes(tx: Transaction, actions: list[Action], origin: Origin) -> list[ItemWritten]:
     written: list[ItemWritten] = []
     reasons: list[Reason | None] = []
+    size = 0  # of the items as they were; what is put in their place was counted before
     for action in actions:
         table = catalogue.current(tx, action.table)
         if table is None:
             raise errors.not_found()
         before = store.read_item(tx, table, action.command.key)
+        size += 0 if before is None else before.size
+        if size > TRANSACT_BYTES_MAX:
+            raise Invalid("Aggregate size of the items in the transaction cannot exceed 4 MB")
         reason = None
         try:
             outcome = mutation.apply(table, action.command, before, origin)

@@ -18,7 +18,7 @@ from hashrange.core.expressions.key_clauses import KeyClause, KeyOperator, OpenC
 from hashrange.core.expressions.project import Picker, Projection, pick, projection, select_paths
 from hashrange.core.expressions.resolved import Parameter, Path
 from hashrange.core.expressions.templates import QueryTemplate, WriteTemplate
-from hashrange.core.expressions.update import Applied, Update, apply_update, update_charge
+from hashrange.core.expressions.update import Applied, Update, apply_update, update_charge, update_too_large
 
 __all__ = [
     "Applied",
@@ -44,4 +44,5 @@ __all__ = [
     "projection",
     "select_paths",
     "update_charge",
+    "update_too_large",
 ]

@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
-from hashrange.core import limits
+from hashrange.core import effort, limits
 from hashrange.core.expressions.condition import Condition, ConditionPlan, plan_condition
 from hashrange.core.expressions.condition_grammar import too_many_operators
 from hashrange.core.expressions.errors import ExpressionInvalid, Flaw
@@ -80,6 +80,7 @@ def _prepare_key_condition(text: str, names: Names) -> Prepared[ConditionPlan]:
 
 
 def _condition(text: str, names: Names, *, for_keys: bool) -> Prepared[ConditionPlan]:
+    effort.spend_on_text(text)
     parsed = parse_condition(text)
     scope = Scope(dict(names))
     root = resolve_condition(scope, parsed.condition)
@@ -90,6 +91,7 @@ def _condition(text: str, names: Names, *, for_keys: bool) -> Prepared[Condition
 
 @lru_cache(maxsize=_CACHE_ENTRIES_MAX)
 def _prepare_update(text: str, names: Names) -> Prepared[UpdatePlan]:
+    effort.spend_on_text(text)
     parsed = parse_update(text)
     scope = Scope(dict(names))
     actions = resolve_update(scope, parsed.actions)
@@ -100,6 +102,7 @@ def _prepare_update(text: str, names: Names) -> Prepared[UpdatePlan]:
 
 @lru_cache(maxsize=_CACHE_ENTRIES_MAX)
 def _prepare_projection(text: str, names: Names) -> Prepared[Projection]:
+    effort.spend_on_text(text)
     parsed = parse_projection(text)
     scope = Scope(dict(names))
     paths = resolve_paths(scope, parsed.paths)

@@ -2,10 +2,11 @@
 
 import msgspec
 
+from hashrange.core import effort
 from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.evaluate_condition import Test, compile_condition
 from hashrange.core.expressions.key_clauses import KeyClause, OpenClause, key_clauses
-from hashrange.core.expressions.mentions import Mentions, condition_paths, mentions
+from hashrange.core.expressions.mentions import Mentions, condition_paths, looks, mentions
 from hashrange.core.expressions.resolved import Node, Values, known_value
 from hashrange.core.values import Item
 
@@ -18,6 +19,7 @@ class ConditionPlan(msgspec.Struct, frozen=True):
     test: Test
     # Its clauses as a key condition, or why it cannot be one; only key conditions have this prepared.
     key_clauses: tuple[OpenClause, ...] | ExpressionInvalid | None = None
+    looks: int = 1  # how often it may look at the whole of an item
 
 
 class Condition(msgspec.Struct, frozen=True):
@@ -45,7 +47,8 @@ class Condition(msgspec.Struct, frozen=True):
 def plan_condition(root: Node, *, for_keys: bool = False) -> ConditionPlan:
     """Compile a resolved tree."""
     clauses = _as_key_condition(root) if for_keys else None
-    return ConditionPlan(root, mentions(condition_paths(root)), compile_condition(root), clauses)
+    paths = mentions(condition_paths(root))
+    return ConditionPlan(root, paths, compile_condition(root), clauses, looks(root))
 
 
 def _as_key_condition(root: Node) -> tuple[OpenClause, ...] | ExpressionInvalid:
@@ -55,9 +58,12 @@ def _as_key_condition(root: Node) -> tuple[OpenClause, ...] | ExpressionInvalid:
         return refusal
 
 
-def matches(condition: Condition, item: Item) -> bool:
-    """Whether an item (empty: none) meets a condition."""
-    return condition.plan.test(item, condition.values)
+def matches(condition: Condition, item: Item, stored_bytes: int = 0) -> bool:
+    """Whether an item (empty: none), stored in so many bytes, meets a condition."""
+    plan = condition.plan
+    if stored_bytes * plan.looks > effort.LIGHT_UNITS:
+        effort.spend(stored_bytes * plan.looks)
+    return plan.test(item, condition.values)
 
 
 def open_key_condition(condition: Condition) -> tuple[OpenClause, ...]:

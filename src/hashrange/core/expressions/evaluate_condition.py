@@ -5,6 +5,7 @@ from collections.abc import Callable
 from operator import ge, gt, le, lt
 from typing import assert_never
 
+from hashrange.core import effort
 from hashrange.core import values as attribute_values
 from hashrange.core.expressions import resolved
 from hashrange.core.expressions.document_paths import find
@@ -15,6 +16,7 @@ Test = Callable[[Item, resolved.Values], bool]
 Getter = Callable[[Item, resolved.Values], Value | None]
 
 _ORDERS: dict[str, Callable[[int, int], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_RUN = 8192
 _SET_MEMBERS = {"S": "SS", "N": "NS", "B": "BS"}
 
 
@@ -199,7 +201,8 @@ def begins_with(value: Value, prefix: Value) -> bool:
 def contains(container: Value, member: Value) -> bool:
     """Whether a string or binary has a part, or a set or list an element."""
     if "L" in container:
-        return member in container["L"]
+        elements = container["L"]
+        return member in elements if len(elements) <= _RUN else _in_runs(elements, member)
     ((kind, content),) = member.items()
     if kind == "S" and "S" in container:
         return content in container["S"]
@@ -207,6 +210,15 @@ def contains(container: Value, member: Value) -> bool:
         return b64decode(content) in b64decode(container["B"])
     members = container.get(_SET_MEMBERS.get(kind, ""))
     return members is not None and content in members
+
+
+def _in_runs(elements: list[Value], member: Value) -> bool:
+    """Look through a long list run by run: one look at all of it would hold up all other threads meanwhile."""
+    for start in range(0, len(elements), _RUN):
+        effort.spend(0)  # what it costs was counted for the whole condition
+        if member in elements[start : start + _RUN]:
+            return True
+    return False
 
 
 def _size(operand: Getter) -> Getter:

@@ -60,6 +60,22 @@ def condition_paths(node: resolved.Node) -> list[resolved.Path]:
             assert_never(node)
 
 
+def looks(node: resolved.Node) -> int:
+    """How many operators a condition has: each may look at all of an attribute, and an attribute be all of an item."""
+    match node:
+        case resolved.And(conditions) | resolved.Or(conditions):
+            total = 0
+            for inner in conditions:
+                total += looks(inner)
+            return total
+        case resolved.Not(inner):
+            return looks(inner)
+        case resolved.In(_, candidates):
+            return 1 + len(candidates)
+        case _:
+            return 1
+
+
 def _operand_paths(*operands: resolved.Operand) -> list[resolved.Path]:
     paths: list[resolved.Path] = []
     for operand in operands:
@@ -78,18 +94,19 @@ def _operand_paths(*operands: resolved.Operand) -> list[resolved.Path]:
 def action_paths(action: resolved.Action) -> list[resolved.Path]:
     """The path that an action writes to, then those that it reads."""
     if isinstance(action, resolved.Set):
-        return [action.path, *_assigned_paths(action.value)]
+        return [action.path, *assigned_paths(action.value)]
     return [action.path]
 
 
-def _assigned_paths(assigned: resolved.Assigned) -> list[resolved.Path]:
+def assigned_paths(assigned: resolved.Assigned) -> list[resolved.Path]:
+    """The paths that a right-hand side reads."""
     match assigned:
         case resolved.Path():
             return [assigned]
         case resolved.Arithmetic(_, left, right) | resolved.ListAppend(left, right):
-            return [*_assigned_paths(left), *_assigned_paths(right)]
+            return [*assigned_paths(left), *assigned_paths(right)]
         case resolved.IfNotExists(path, default):
-            return [path, *_assigned_paths(default)]
+            return [path, *assigned_paths(default)]
         case resolved.Literal() | resolved.Parameter():
             return []
         case _:

@@ -8,6 +8,7 @@ import msgspec
 from hashrange.core import values as attribute_values
 from hashrange.core.expressions import resolved
 from hashrange.core.expressions.resolved import known_value
+from hashrange.core.limits import ITEM_BYTES_MAX
 
 _STATEMENT = 3
 _WRITE = 19
@@ -27,10 +28,12 @@ class Charge(msgspec.Struct, frozen=True):
     written: tuple[resolved.Known, ...]
 
     def total(self, values: resolved.Values) -> int:
-        """The charge with these values."""
+        """The charge with these values, or as much of it as no item can hold: one value may stand in many places."""
         total = self.fixed
         for operand in self.written:
             total += attribute_values.size(known_value(operand, values))
+            if total > ITEM_BYTES_MAX:
+                break
         return total
 
 

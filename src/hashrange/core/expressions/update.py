@@ -9,9 +9,10 @@ from hashrange.core.errors import Invalid
 from hashrange.core.expressions import resolved
 from hashrange.core.expressions.document_paths import step
 from hashrange.core.expressions.evaluate_update import Result, addition, deletion, source
-from hashrange.core.expressions.mentions import Mentions, action_paths, mentions
+from hashrange.core.expressions.mentions import Mentions, action_paths, assigned_paths, mentions
 from hashrange.core.expressions.statement_charge import Charge, charge
-from hashrange.core.values import Item, Value
+from hashrange.core.limits import ITEM_BYTES_MAX
+from hashrange.core.values import Item, Value, size
 
 # One branch per path part; where the path of an action ends, the position of its result among all results.
 Tree = dict[str | int, "int | Tree"]
@@ -27,6 +28,7 @@ class UpdatePlan(msgspec.Struct, frozen=True):
     removes_only: bool
     charge: Charge
     results: tuple[Result, ...]
+    copies: int  # of values that the item has already; small expressions make large items of them
     whole: tuple[tuple[str, int], ...]
     trees: tuple[tuple[str, Tree], ...]
 
@@ -88,6 +90,7 @@ def plan_update(actions: tuple[resolved.Action, ...]) -> UpdatePlan:
         removes_only=all(isinstance(action, resolved.Remove | resolved.Delete) for action in actions),
         charge=charge(actions),
         results=tuple(_result(action) for action in actions),
+        copies=sum(_copies(action) for action in actions),
         whole=tuple((str(name), below) for name, below in tree.items() if isinstance(below, int)),
         trees=tuple((str(name), below) for name, below in tree.items() if not isinstance(below, int)),
     )
@@ -101,6 +104,10 @@ def _plant(tree: Tree, parts: Iterable[str | int], at: int) -> None:
             raise ValueError("resolving must have refused overlapping paths")  # noqa: TRY004
         tree = below
     tree[leaf] = at
+
+
+def _copies(action: resolved.Action) -> int:
+    return len(assigned_paths(action.value)) if isinstance(action, resolved.Set) else 0
 
 
 def _result(action: resolved.Action) -> Result:
@@ -125,13 +132,35 @@ def apply_update(update: Update, item: Item) -> Applied:
         return Applied(item, plan.paths)
     for name, tree in plan.trees:
         _check(item.get(name), tree)
-    results = [result(item, values) for result in plan.results]
+    if plan.copies > 1:
+        results = _limited_results(plan, item, values)
+    else:
+        results = [result(item, values) for result in plan.results]
     changed = dict(item)
     for name, at in plan.whole:
         _put(changed, name, results[at])
     for name, tree in plan.trees:
         changed[name] = _rebuild(item[name], tree, results)
     return Applied(changed, plan.paths)
+
+
+def _limited_results(plan: UpdatePlan, item: Item, values: resolved.Values) -> list[Value | None]:
+    """All results, unless they alone are larger than an item may be: 4 KB of text can copy a list 500 times."""
+    results: list[Value | None] = []
+    total = 0
+    for result in plan.results:
+        value = result(item, values)
+        results.append(value)
+        if value is not None:
+            total += size(value)
+            if total > ITEM_BYTES_MAX:
+                raise update_too_large()
+    return results
+
+
+def update_too_large() -> Invalid:
+    """The item would be larger than an item may be."""
+    return Invalid("Item size to update has exceeded the maximum allowed size")
 
 
 def _check(value: Value | None, tree: Tree) -> None:

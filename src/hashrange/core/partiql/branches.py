@@ -5,6 +5,7 @@ from itertools import product
 
 import msgspec
 
+from hashrange.core import effort
 from hashrange.core.expressions import resolved
 from hashrange.core.expressions.key_clauses import OF_LEFT, OF_RIGHT, KeyClause
 from hashrange.core.expressions.mentions import condition_paths
@@ -14,6 +15,7 @@ from hashrange.core.values import Value
 
 # AND multiplies alternatives: the bound keeps hostile text from multiplying for long.
 BRANCHES_MAX = 1000
+_UNITS_PER_BRANCH = 250
 
 
 class Branch(msgspec.Struct, frozen=True):
@@ -116,6 +118,7 @@ class Decomposition:
                 continue
             if len(branches) * len(more) > BRANCHES_MAX:
                 raise TooManyBranches
+            effort.spend(len(branches) * len(more) * _UNITS_PER_BRANCH)
             branches = [left.joined(right) for left, right in product(branches, more)]
         shared = Branch((), tuple(filters), negates)
         return [branch.joined(shared) for branch in branches] if filters else branches

@@ -45,7 +45,10 @@ def change(
     if where is not None:
         root, held = resolved.And((plan.root, where.root)), where.plan.test
         plan = ConditionPlan(
-            root, where.plan.mentions, lambda item, values: bool(item) and held(item, values)
+            root,
+            where.plan.mentions,
+            lambda item, values: bool(item) and held(item, values),
+            looks=where.plan.looks,
         )
     return UpdateCommand(primary_key.of_key(table, key), key, update, Condition(plan, bound.values))
 
@@ -57,7 +60,12 @@ def delete(table: Table, key: Item, bound: Bound, rest: tuple[resolved.Node, ...
         return DeleteCommand(primary_key.of_key(table, key))
     key_paths.refuse_nested(table, table.indexes, where)
     root, held = resolved.Or((_missing(table.hash.name).root, where.root)), where.plan.test
-    plan = ConditionPlan(root, where.plan.mentions, lambda item, values: not item or held(item, values))
+    plan = ConditionPlan(
+        root,
+        where.plan.mentions,
+        lambda item, values: not item or held(item, values),
+        looks=where.plan.looks,
+    )
     return DeleteCommand(primary_key.of_key(table, key), Condition(plan, bound.values))
 
 

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
+from hashrange.core import effort
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Projection, Update, projection
 from hashrange.core.expressions.condition import ConditionPlan, plan_condition
@@ -89,6 +90,7 @@ def _prepare_cached(text: str) -> Prepared:
 
 
 def _prepare(text: str) -> Prepared:
+    effort.spend_on_text(text)
     parsed, parameters = statement(text)
     translator = Translator()
     translated = translate(translator, parsed)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from hashrange.core import indexes
+from hashrange.core import effort, indexes
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, resolved
 from hashrange.core.expressions.condition import ConditionPlan
@@ -23,6 +23,7 @@ from hashrange.core.partiql.prepared import Bound
 from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item, Value
 
+_UNITS_PER_CLAUSE = 500
 _INVALID = "One or more parameter values were invalid: "
 _MULTI_ATTRIBUTE = (
     "PartiQL statements cannot be executed on tables with multi-attribute HASH keys "
@@ -199,7 +200,8 @@ def _partitions(node: resolved.Node, name: str) -> int:
 def _on_view(keep: Condition, carried: frozenset[str]) -> Condition:
     """The condition as an index sees it: what the index does not carry is missing, whatever the item has."""
     plan = keep.plan
-    return Condition(ConditionPlan(plan.root, plan.mentions, _viewing(plan.test, carried)), keep.values)
+    viewing = ConditionPlan(plan.root, plan.mentions, _viewing(plan.test, carried), looks=plan.looks)
+    return Condition(viewing, keep.values)
 
 
 def _viewing(test: Test, carried: frozenset[str]) -> Test:
@@ -244,6 +246,7 @@ def _merged(pairs: list[tuple[bytes, KeyRange]]) -> list[tuple[bytes, KeyRange]]
 
 def _key_range(table: Table, index: Index | None, branch: Branch) -> KeyRange:
     """The keys that meet all conditions of an alternative."""
+    effort.spend(len(branch.clauses) * _UNITS_PER_CLAUSE)
     partition, _ = _key(table, index)
     (hashed, *_) = (clause for clause in branch.clauses if clause.attribute == partition.name)
     key_range = ranges.query_range(table, index, [hashed])

@@ -22,6 +22,7 @@ from hashrange.storage.postgres.replicas import Replicas
 from hashrange.storage.postgres.snapshot import SnapshotReader, read_on
 from hashrange.storage.postgres.vacuum import drop_zero_counters
 from hashrange.storage.postgres.watch import Watch
+from hashrange.storage.sealing import sealed_read, sealed_write
 from hashrange.storage.waiting import Waiter
 
 T = TypeVar("T")
@@ -109,7 +110,7 @@ class PostgresEngine:
         """Run `step` on one snapshot, on a connection of its own."""
         if self._closed:
             raise Closed("the engine is closed")
-        return read_on(self._leader, step, seconds=seconds)
+        return read_on(self._leader, sealed_read(step), seconds=seconds)
 
     def submit_read(
         self,
@@ -122,11 +123,13 @@ class PostgresEngine:
     ) -> None:
         """Queue `step` for the next grouped read."""
         readers = self._replicas.next() if eventual and self._replicas is not None else None
-        (readers or self._readers).submit(ReadJob(step, done, reads, more or not reads))
+        (readers or self._readers).submit(ReadJob(sealed_read(step), done, reads, more or not reads))
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step` for the next commit."""
-        (self._committer if reads else self._undeclared_committer).submit(Job(step, done, reads))
+        (self._committer if reads else self._undeclared_committer).submit(
+            Job(sealed_write(step), done, reads)
+        )
 
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Submit `step` and wait until it is committed."""

@@ -1,26 +1,55 @@
-"""Checkpoints: copying pages from the write-ahead log to the file without holding anyone up.
+"""Checkpoints: copying pages from the write-ahead log to the file, so that the log stays short.
 
-SQLite would do this inside the commit that crosses a threshold. Here a thread does it beside the
-writer. A log that is always being appended to is never copied to its end, so the writer itself copies
-the short rest between two commits, after which SQLite starts the log from its beginning again.
+SQLite would do this inside the commit that crosses a threshold. Here a thread does it beside the writer. A log that is
+always being appended to is never copied to its end, so the writer itself copies the short rest between two commits,
+after which SQLite starts the log from its beginning again. It can do that only while no reader has a snapshot of the
+log: when the log is due, readers that nobody uses give theirs up. Past a second threshold the writer waits for that.
 """
 
+import contextlib
+import os
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
 from hashrange import logs
 from hashrange.storage.sqlite.commit_version import CommitVersion
+from hashrange.storage.sqlite.schema import BUSY_TIMEOUT_MS, PAGE_BYTES
 
 log = logs.Log("storage.sqlite")
 
 LOG_PAGES_START = 4000  # 32 MB; recovering a log costs about 0.6 ms per MB at the next opening
-LOG_PAGES_MAX = 4 * LOG_PAGES_START
+LOG_PAGES_START_MIN = 64
+VOLUME_SHARE = 32  # the log of a small volume is due when it has this part of it
+MAX_FACTOR = (
+    2  # the writer waits for a checkpoint when the log has this many times the pages at which it is due
+)
+POLL_SECONDS = 0.1
 IDLE_SECONDS = 1.0
-WRITER_WAIT_SECONDS_MAX = 5.0
+READER_WAIT_MS = 20
+SHRINK_SECONDS = 0.25  # between attempts to win space on a full disk
+WRITER_WAIT_SECONDS_MAX = 1.0
 
 RunBetweenCommits = Callable[[Callable[[], None]], bool]
+
+
+class LogLimits(NamedTuple):
+    """How long the log may get."""
+
+    start: int  # pages at which a checkpoint is due
+    most: int  # pages at which writers wait for it
+
+    @classmethod
+    def of_volume(cls, directory: Path) -> "LogLimits":
+        """The limits for the volume that a directory is on."""
+        volume = os.statvfs(directory)
+        share = volume.f_blocks * volume.f_frsize // VOLUME_SHARE // PAGE_BYTES
+        start = min(LOG_PAGES_START, max(LOG_PAGES_START_MIN, share))
+        return cls(start, MAX_FACTOR * start)
 
 
 class Checkpointer:
@@ -31,25 +60,31 @@ class Checkpointer:
         connection: apsw.Connection,
         writer: apsw.Connection,
         commit_version: CommitVersion,
-        release_idle_snapshots: Callable[[], None],
+        release_snapshots: Callable[[bool], None],
+        look_after_files: Callable[[], None],
+        limits: LogLimits,
     ) -> None:
         """Watch the commits of `writer`; `connection` is for this thread alone.
 
-        `release_idle_snapshots` ends the snapshots of readers that nobody uses: they would keep the log from
-        starting over.
+        `release_snapshots` ends the snapshots of readers that nobody uses: they would keep the log from starting over.
+        With False it spares those that were used since the last call. `look_after_files` is called while nothing is
+        committed.
         """
+        self._look_after_files = look_after_files
         self._connection = connection
         self._commit_version = commit_version
-        self._release_idle_snapshots = release_idle_snapshots
+        self._release_snapshots = release_snapshots
         self._writer = writer
-        self._threshold = LOG_PAGES_START
-        self._pages = 0
+        self.limits = limits
+        self._threshold = limits.start
+        self._wait_at = limits.most
+        self._shrink_again_at = 0.0
         self._commits = 0
         self._dirty = False  # the log holds commits
         self._wakeup = threading.Event()
-        self._caught_up = threading.Event()
-        self._caught_up.set()
         self._stopping = False
+        self._failing = logs.Outage(log, "checkpoint")
+        self._pinned = logs.Outage(log, "log_restart")
         self._run_between_commits: RunBetweenCommits | None = None
         self._thread = threading.Thread(target=self._run, name="hashrange-checkpoint", daemon=True)
         writer.set_wal_hook(self._committed)
@@ -67,73 +102,136 @@ class Checkpointer:
             self._thread.join()
         self._connection.close(True)
 
+    # On the thread that commits, with the write lock held.
+
     def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
-        if pages < self._pages:  # the log has started over
-            self._threshold = LOG_PAGES_START
-        self._pages = pages
+        if (
+            pages < self._threshold - self.limits.start or pages < self.limits.start
+        ):  # the log has started over
+            self._threshold = self.limits.start
+            self._wait_at = self.limits.most
         self._commits += 1
         self._commit_version.advance(pages)
-        if pages >= self._threshold:
-            self._caught_up.clear()
-            self._wakeup.set()
-        elif not self._dirty:
+        if pages >= self._threshold or not self._dirty:
             self._wakeup.set()
         self._dirty = True
-        if pages >= LOG_PAGES_MAX and self._run_between_commits and not self._caught_up.is_set():
-            self._run_between_commits(self._wait_for_checkpoint)
         return apsw.SQLITE_OK
 
-    def _wait_for_checkpoint(self) -> None:
-        """Hold the writer back until the checkpoint under way is over, or the log would outgrow it."""
-        self._caught_up.wait(WRITER_WAIT_SECONDS_MAX)
+    @property
+    def must_wait(self) -> bool:
+        """Whether the log is so long that the next commit has to wait; look before taking the write lock."""
+        return self._commit_version.log_pages() >= self._wait_at
 
-    def _run(self) -> None:
-        commits_before = 0
-        while True:
-            woken = self._wakeup.wait(IDLE_SECONDS)
-            self._wakeup.clear()
-            if self._stopping:
+    def make_room(self) -> None:
+        """Wait for the log to start over. Not for ever: a foreign process may have a snapshot of it.
+
+        If it cannot be copied because the disk fails, nothing more is written to it.
+        """
+        deadline = time.monotonic() + WRITER_WAIT_SECONDS_MAX
+        while self.must_wait:
+            self._release_snapshots(True)
+            if self._restart(apsw.SQLITE_CHECKPOINT_RESTART):
                 return
-            if not woken:
-                self._release_idle_snapshots()
-            if self._pages >= self._threshold:
-                self._checkpoint_under_load()
-            elif not woken and self._dirty and commits_before == self._commits:
-                self._checkpoint_when_idle()
-            commits_before = self._commits
-            self._caught_up.set()
+            if time.monotonic() > deadline:
+                # Writers may go on a little, and wait again.
+                self._wait_at = self._commit_version.log_pages() + self.limits.start // 4
+                self._pinned.failed("another process reads an old state of the data file, and the log grows")
 
-    def _checkpoint_under_load(self) -> None:
-        # Until this is over commits must not ask again. Afterwards they ask when the log has grown as
-        # much again, so that a reader who pins an old snapshot costs one futile attempt per so many pages.
-        self._threshold = 1 << 62
-        _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
-        self._threshold = self._pages + LOG_PAGES_START
-        if self._run_between_commits:
-            self._run_between_commits(self._checkpoint_rest)
+    def shrink(self) -> bool:
+        """Empty the log and give its space back, because the disk is full; False if there was nothing to win."""
+        now = time.monotonic()
+        if not self._dirty or now < self._shrink_again_at:
+            return False
+        self._shrink_again_at = now + SHRINK_SECONDS
+        self._release_snapshots(True)
+        with contextlib.suppress(apsw.Error):
+            return self._restart(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        return False
+
+    def _restart(self, mode: int) -> bool:
+        """Copy the whole log and have the next commit begin it anew; the writer's connection waits a little."""
+        self._writer.set_busy_timeout(READER_WAIT_MS)
+        try:
+            done = self._checkpoint(self._writer, mode)
+        finally:
+            self._writer.set_busy_timeout(BUSY_TIMEOUT_MS)
+        if done:
+            self._log_emptied()
+            self._dirty = mode != apsw.SQLITE_CHECKPOINT_TRUNCATE
+        return done
 
     def _checkpoint_rest(self) -> None:
         """Copy what was committed during the checkpoint; the writer's thread does this while nobody commits."""
-        if _checkpoint(self._writer, apsw.SQLITE_CHECKPOINT_PASSIVE):
-            self._commit_version.log_emptied()
+        self._release_snapshots(True)
+        with contextlib.suppress(apsw.Error):
+            self._restart(apsw.SQLITE_CHECKPOINT_RESTART)
+
+    def _log_emptied(self) -> None:
+        self._commit_version.log_emptied()
+        self._reset_limits(0)
+
+    def _reset_limits(self, pages: int) -> None:
+        """Forget what was put off while the log could not start over, if it has since."""
+        if pages < self.limits.start:
+            self._threshold = self.limits.start
+            self._wait_at = self.limits.most
+            if self._pinned.lasts:
+                self._pinned.over()
+
+    # On this thread.
+
+    def _run(self) -> None:
+        commits_before, idle_since = 0, time.monotonic()
+        while True:
+            self._wakeup.wait(POLL_SECONDS)
+            self._wakeup.clear()
+            if self._stopping:
+                return
+            now = time.monotonic()
+            if commits_before != self._commits:
+                commits_before, idle_since = self._commits, now
+            pages = self._commit_version.log_pages()
+            if pages >= self.limits.start // 2:
+                # Another worker may be the one that commits: its log cannot start over while we have a snapshot.
+                self._release_snapshots(True)
+            if pages >= self._threshold and self._dirty:
+                self._checkpoint_under_load(pages)
+            elif now - idle_since >= IDLE_SECONDS:
+                idle_since = now
+                self._look_after_files()
+                self._release_snapshots(False)
+                if self._dirty:
+                    with contextlib.suppress(apsw.Error):
+                        self._checkpoint_when_idle()
+
+    def _checkpoint_under_load(self, pages: int) -> None:
+        # If the log cannot start over this time, the next attempt is due when it has grown a little.
+        self._threshold = pages + self.limits.start // 4
+        with contextlib.suppress(apsw.Error):
+            self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
+        if self._run_between_commits and not self._stopping:
+            self._run_between_commits(self._checkpoint_rest)
 
     def _checkpoint_when_idle(self) -> None:
         commits = self._commits
-        if _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE):
-            done = _checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        if self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE):
+            done = self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self._dirty = not done or commits != self._commits
             if not self._dirty:
-                self._commit_version.log_emptied()
+                self._log_emptied()
 
+    # On either.
 
-def _checkpoint(connection: apsw.Connection, mode: int) -> bool:
-    """Run a checkpoint; True if the whole log is in the file now."""
-    try:
-        log_pages, copied_pages = connection.wal_checkpoint(mode=mode)
-    except apsw.BusyError:
-        return False
-    except apsw.Error as error:
-        # The log keeps everything until a checkpoint works: nothing is lost, but the log grows.
-        log.warning("checkpoint.failed", reason=str(error))
-        return False
-    return log_pages == copied_pages
+    def _checkpoint(self, connection: apsw.Connection, mode: int) -> bool:
+        """Run a checkpoint; True if the whole log is in the file now. Raises if the disk fails."""
+        try:
+            log_pages, copied_pages = connection.wal_checkpoint(mode=mode)
+        except (apsw.BusyError, apsw.LockedError):
+            return False
+        except apsw.Error as error:
+            # The log keeps everything until a checkpoint works: nothing is lost.
+            self._failing.failed(str(error))
+            raise
+        if self._failing.lasts:
+            self._failing.over()
+        return log_pages == copied_pages

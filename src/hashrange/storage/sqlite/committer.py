@@ -16,7 +16,7 @@ from hashrange.storage.delivery import run_callbacks, run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite.commit_placement import CommitPlacement
-from hashrange.storage.sqlite.group import STEPS_MAX, CommitGroup, QueuedStep
+from hashrange.storage.sqlite.group import STEPS_MAX, LogLength, QueuedStep, commit_steps
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.write_lock import WriteLock
 
@@ -34,6 +34,7 @@ class Committer:
         transaction: WriteTransaction,
         deliver: Deliver,
         write_lock: WriteLock,
+        log: LogLength,
         call_soon: CallSoon | None = None,
     ) -> None:
         """Start the writer thread; it holds the write lock for all that it does to the file.
@@ -41,6 +42,7 @@ class Committer:
         `call_soon` is that of the event loop on this thread. Without it the writer thread makes all commits.
         """
         self._write_lock = write_lock
+        self._log = log
         self._transaction = transaction
         self._deliver = deliver
         self._call_soon = call_soon
@@ -114,7 +116,9 @@ class Committer:
             self._schedule_check(self._call_soon)
             return
         self._steps_at_last_check = 0
-        if not self._placement.on_loop() or not self._write_lock.try_acquire():
+        # What the writer thread does between commits may take long, and must get its turn.
+        on_loop = not self._tasks and not self._log.must_wait and self._placement.on_loop()
+        if not on_loop or not self._write_lock.try_acquire():
             with self._lock:
                 self._wake_writer()
             return
@@ -164,9 +168,4 @@ class Committer:
     # On either thread.
 
     def _commit(self, seconds_max: float) -> list[Callable[[], None]]:
-        """Run queued steps for at most so long, commit them, and give their callbacks, which are to be called now."""
-        group = CommitGroup(self._transaction)
-        if self._steps:
-            group.run(self._steps, seconds_max)
-            group.commit()
-        return group.callbacks
+        return commit_steps(self._transaction, self._steps, seconds_max, self._log) if self._steps else []

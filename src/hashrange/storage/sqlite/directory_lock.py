@@ -35,8 +35,9 @@ class DirectoryLock:
                 raise NotWritable(f"cannot lock data directory {directory}: {error.strerror}") from error
             by = f" (process {owner})" if owner else ""
             raise Locked(f"data directory {directory} is in use by another server{by}") from error
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        with contextlib.suppress(OSError):  # the disk may be full
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
         """Let another server have the directory."""

@@ -11,16 +11,20 @@ from hashrange import logs
 from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
-from hashrange.storage.sqlite import schema
-from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START, Checkpointer
+from hashrange.storage.sqlite import page_checksums, schema
+from hashrange.storage.sqlite.checkpoint import Checkpointer, LogLimits
 from hashrange.storage.sqlite.commit_version import CommitVersion, LocalCommitVersion
 from hashrange.storage.sqlite.committer import Committer
+from hashrange.storage.sqlite.directory_lock import LOCK_NAME as DIRECTORY_LOCK
 from hashrange.storage.sqlite.directory_lock import DirectoryLock
 from hashrange.storage.sqlite.faults import translate
+from hashrange.storage.sqlite.guard import CommitGuard
+from hashrange.storage.sqlite.opening import open_file
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import incremental_vacuum
+from hashrange.storage.sqlite.write_lock import LOCK_NAME as WRITE_LOCK
 from hashrange.storage.sqlite.write_lock import InterprocessWriteLock, WriteLock
 from hashrange.storage.waiting import Waiter
 
@@ -28,8 +32,9 @@ T = TypeVar("T")
 
 log = logs.Log("storage.sqlite")
 
-WRITER_CACHE_KIB = 32 * 1024
-READER_CACHE_KIB = 16 * 1024
+# A page that is in a connection's cache is not read and its checksum is not computed again.
+WRITER_CACHE_KIB = 48 * 1024
+READER_CACHE_KIB = 32 * 1024
 CHECKPOINT_CACHE_KIB = 256
 IDLE_READERS_MAX = 4
 
@@ -39,6 +44,7 @@ class Lock(NamedTuple):
 
     write_lock: WriteLock
     release: Callable[[], None]
+    files: list[Path]  # the lock files
 
 
 class SqliteEngine:
@@ -62,13 +68,24 @@ class SqliteEngine:
         # A checkpoint that waited for a reader would keep the writer waiting too: it fails at once and is retried.
         checkpoints = self._connect(CHECKPOINT_CACHE_KIB)
         checkpoints.set_busy_timeout(0)
+        self._checks_pages = page_checksums.are_checked(writer)
         self._commit_version = commit_version
         self._idle_readers: list[SnapshotReader] = []
         self._read_pool = ReadPool(deliver)
+        self._log_limits = LogLimits.of_volume(path.parent)
+        self._guard = CommitGuard(path, lock.files)
         self._checkpointer = Checkpointer(
-            checkpoints, self._writer, commit_version, self._release_idle_snapshots
+            checkpoints,
+            self._writer,
+            commit_version,
+            self._release_snapshots,
+            self._guard.watch,
+            self._log_limits,
         )
-        self._committer = Committer(WriteTransaction(self._writer), deliver, lock.write_lock, call_soon)
+        transaction = WriteTransaction(self._writer)
+        transaction.guard = self._guard
+        transaction.log_pages = commit_version.log_pages
+        self._committer = Committer(transaction, deliver, lock.write_lock, self._checkpointer, call_soon)
         self._checkpointer.start(self._committer.run_between_commits)
         self._closed = False
         self._closing = threading.Lock()
@@ -78,7 +95,7 @@ class SqliteEngine:
         cls, path: Path, *, deliver: Deliver | None = None, call_soon: CallSoon | None = None
     ) -> "SqliteEngine":
         """Lock the data directory `path` and open or create the data file in it."""
-        lock = Lock(WriteLock(), DirectoryLock(path).release)
+        lock = Lock(WriteLock(), DirectoryLock(path).release, [path / DIRECTORY_LOCK])
         return cls._open(path, lock, deliver or run_inline, LocalCommitVersion(), call_soon)
 
     @staticmethod
@@ -86,7 +103,7 @@ class SqliteEngine:
         """Lock a data directory for workers that will `join`, and create or check the data file for them."""
         lock = DirectoryLock(path)
         try:
-            schema.open_file(schema.data_file(path), cache_kib=CHECKPOINT_CACHE_KIB).close(True)
+            open_file(schema.data_file(path), cache_kib=CHECKPOINT_CACHE_KIB).close(True)
         except BaseException:
             lock.release()
             raise
@@ -103,7 +120,8 @@ class SqliteEngine:
     ) -> "SqliteEngine":
         """Open the data file together with other workers; their parent holds the directory's lock."""
         write_lock = InterprocessWriteLock(path)
-        return cls._open(path, Lock(write_lock, write_lock.close), deliver, commit_version, call_soon)
+        lock = Lock(write_lock, write_lock.close, [path / DIRECTORY_LOCK, path / WRITE_LOCK])
+        return cls._open(path, lock, deliver, commit_version, call_soon, is_first=False)
 
     @classmethod
     def _open(
@@ -113,10 +131,12 @@ class SqliteEngine:
         deliver: Deliver,
         commit_version: CommitVersion,
         call_soon: CallSoon | None,
+        *,
+        is_first: bool = True,
     ) -> "SqliteEngine":
         try:
             file = schema.data_file(path)
-            writer = schema.open_file(file, cache_kib=WRITER_CACHE_KIB)
+            writer = open_file(file, cache_kib=WRITER_CACHE_KIB, is_first=is_first)
             return cls(file, lock, writer, deliver, commit_version, call_soon)
         except BaseException:
             lock.release()
@@ -137,11 +157,16 @@ class SqliteEngine:
             reader = self._new_reader()
         try:
             reader.begin_step(commit_version, seconds)
-            return step(reader)
+            result = step(reader)
         except apsw.Error as error:
+            # After some errors SQLite ends the snapshot by itself: the next read gets a connection without a past.
+            reader.close()
             raise translate(error) from error
-        finally:
+        except BaseException:
             self._return_reader(reader)
+            raise
+        self._return_reader(reader)
+        return result
 
     def submit_read(
         self,
@@ -211,12 +236,13 @@ class SqliteEngine:
     def _new_reader(self) -> SnapshotReader:
         if self._closed:
             raise Closed("the engine is closed")
-        return SnapshotReader(self._connect(READER_CACHE_KIB))
+        self._guard.check_files()  # a new connection must not be to another file
+        return SnapshotReader(self._connect(READER_CACHE_KIB), checks_pages=self._checks_pages)
 
     def _return_reader(self, reader: SnapshotReader) -> None:
         try:
             # A log that is long enough to start over can do so only while no reader has a snapshot of it.
-            reader.end_step(keep_snapshot=self._commit_version.log_pages() < LOG_PAGES_START)
+            reader.end_step(keep_snapshot=self._commit_version.log_pages() < self._log_limits.start // 2)
         except apsw.Error as error:
             reader.close()
             raise translate(error) from error
@@ -227,14 +253,14 @@ class SqliteEngine:
         if self._closed:
             self._close_readers()
 
-    def _release_idle_snapshots(self) -> None:
-        """End the snapshots of readers that no step has used since the last call."""
+    def _release_snapshots(self, all_idle: bool) -> None:
+        """End the snapshots of readers that no step uses now, or of those that none has used since the last call."""
         for _ in range(len(self._idle_readers)):
             try:
                 reader = self._idle_readers.pop(0)
             except IndexError:
                 return
-            if reader.idle:
+            if all_idle or reader.idle:
                 reader.end_snapshot()
             reader.idle = True
             self._idle_readers.append(reader)

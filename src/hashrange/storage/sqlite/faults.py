@@ -2,9 +2,11 @@
 
 import apsw
 
-from hashrange.storage.errors import Corrupt, StorageError, Unavailable
+from hashrange.storage.errors import Corrupt, DiskFull, StorageError, Unavailable
 
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
+# What a page whose checksum is wrong raises, and one that the file is too short for.
+_DAMAGE_CODES = frozenset({apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS})
 _TRANSIENT = (
     apsw.BusyError,
     apsw.CantOpenError,
@@ -23,11 +25,20 @@ def is_fault(error: apsw.Error) -> bool:
     return isinstance(error, _CORRUPT + _TRANSIENT)
 
 
+def is_damage(error: apsw.Error) -> bool:
+    """Whether the stored bytes are damaged: only what is stored in the same place is affected."""
+    return isinstance(error, _CORRUPT) or getattr(error, "extendedresult", 0) in _DAMAGE_CODES
+
+
 def translate(error: Exception) -> StorageError:
-    """Give the storage error for an error of SQLite."""
+    """Give the storage error for an error of SQLite; a storage error stays what it is."""
+    if isinstance(error, StorageError):
+        return error
     text = f"{type(error).__name__}: {error}"
-    if isinstance(error, _CORRUPT):
+    if isinstance(error, apsw.Error) and is_damage(error):
         return Corrupt(text)
+    if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
+        return DiskFull(text)
     if isinstance(error, _TRANSIENT):
         return Unavailable(text)
     return StorageError(text)

@@ -3,15 +3,16 @@
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import apsw
 
 from hashrange import logs
 from hashrange.storage.engine import Done, Transaction
-from hashrange.storage.errors import StorageError
+from hashrange.storage.errors import Corrupt, DiskFull, StorageError
 from hashrange.storage.sqlite.faults import is_fault, translate
 from hashrange.storage.sqlite.transaction import WriteTransaction
 
@@ -24,57 +25,110 @@ STEPS_BYTES_MAX = 8 * 1024 * 1024
 QueuedStep = tuple[Callable[[Transaction], Any], Done[Any]]
 
 
+class LogLength(Protocol):
+    """What keeps the write-ahead log short."""
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether the next commit has to wait for room in the log."""
+
+    def make_room(self) -> None:
+        """Wait for it."""
+
+    def shrink(self) -> bool:
+        """Give the log's space back to a disk that is full; False if that won nothing."""
+
+
+def commit_steps(
+    transaction: WriteTransaction,
+    queue: deque[QueuedStep],
+    seconds_max: float = math.inf,
+    log_length: LogLength | None = None,
+) -> list[Callable[[], None]]:
+    """Run queued steps for at most so long, commit them, and give their callbacks, which are to be called now.
+
+    A step that meets damaged pages spoils its commit. Then each half of the steps gets a commit of its own, and so on,
+    so that in the end only that step fails. If the disk is full, the log is emptied, and the steps are run again.
+    """
+    group = CommitGroup(transaction)
+    group.run(queue, seconds_max, log_length)
+    group.commit()
+    if isinstance(group.error, Corrupt) and len(group.steps) > 1:
+        middle = len(group.steps) // 2
+        return _commit_parts(transaction, (group.steps[:middle], group.steps[middle:]), log_length)
+    if isinstance(group.error, DiskFull) and log_length is not None and log_length.shrink():
+        return _commit_parts(transaction, (group.steps,), None)
+    if group.error is not None and not isinstance(group.error, Corrupt):
+        transaction.outage.failed(str(group.error))
+    return group.callbacks
+
+
+def _commit_parts(
+    transaction: WriteTransaction, parts: Iterable[list[QueuedStep]], log_length: LogLength | None
+) -> list[Callable[[], None]]:
+    callbacks: list[Callable[[], None]] = []
+    for part in parts:
+        queue = deque(part)
+        while queue:
+            callbacks += commit_steps(transaction, queue, log_length=log_length)
+    return callbacks
+
+
 class CommitGroup:
     """One commit and the steps in it."""
 
-    __slots__ = ("_dones", "_failed", "_transaction", "callbacks")
+    __slots__ = ("_transaction", "callbacks", "error", "steps")
 
     def __init__(self, transaction: WriteTransaction) -> None:
         self._transaction = transaction
-        self._dones: list[Done[Any]] = []
-        self._failed = False
+        self.steps: list[QueuedStep] = []
+        self.error: StorageError | None = None  # why it failed
         self.callbacks: list[Callable[[], None]] = []  # to be called after the commit
 
-    def run(self, queue: deque[QueuedStep], seconds_max: float = math.inf) -> None:
+    def run(
+        self,
+        queue: deque[QueuedStep],
+        seconds_max: float = math.inf,
+        log_length: LogLength | None = None,
+    ) -> None:
         """Run queued steps, at least one."""
+        self.steps.append(queue.popleft())
         try:
+            if log_length is not None and log_length.must_wait:
+                log_length.make_room()
             self._run(queue, seconds_max)
         except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
             self._fail(translate(error))
 
     def commit(self) -> None:
         """Return when everything is on disk."""
-        if not self._failed:
+        if self.error is None:
             try:
                 self._transaction.commit()
             except Exception as error:  # noqa: BLE001 - as above
                 self._fail(translate(error))
 
     def _run(self, queue: deque[QueuedStep], seconds_max: float) -> None:
-        transaction, dones, callbacks = self._transaction, self._dones, self.callbacks
+        transaction, steps, callbacks = self._transaction, self.steps, self.callbacks
         deadline = time.monotonic() + seconds_max
-        step, done = queue.popleft()
-        dones.append(done)
         transaction.begin()
         while True:
-            callbacks.append(run_step(transaction, step, done))
-            if not queue or len(dones) >= STEPS_MAX or transaction.pending_bytes >= STEPS_BYTES_MAX:
+            callbacks.append(run_step(transaction, *steps[-1]))
+            if not queue or len(steps) >= STEPS_MAX or transaction.pending_bytes >= STEPS_BYTES_MAX:
                 break
             if time.monotonic() > deadline:
                 break
-            step, done = queue.popleft()
-            dones.append(done)
+            steps.append(queue.popleft())
 
     def _fail(self, error: StorageError) -> None:
         """Roll back a commit that failed; none of its steps may be acknowledged."""
-        log.error("commit.failed", steps=len(self._dones), reason=str(error))
-        self._failed = True
+        self.error = error
         try:
             self._transaction.rollback()
         except apsw.Error as rollback_error:
             log.error("rollback.failed", reason=str(rollback_error))
         # Every step gets an error of its own, so that their tracebacks stay apart.
-        self.callbacks = [partial(done, None, type(error)(*error.args)) for done in self._dones]
+        self.callbacks = [partial(done, None, copy(error)) for _, done in self.steps]
 
 
 def run_step(

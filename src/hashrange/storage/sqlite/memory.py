@@ -13,7 +13,7 @@ from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import schema
 from hashrange.storage.sqlite.faults import translate
-from hashrange.storage.sqlite.group import CommitGroup
+from hashrange.storage.sqlite.group import commit_steps
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
@@ -88,7 +88,7 @@ class MemoryEngine:
         self.commits = 0
         self._read_pool = ReadPool(deliver or run_inline)
         self._connection = schema.connect(":memory:", cache_kib=CACHE_KIB)
-        schema.prepare(self._connection, ":memory:")
+        schema.prepare(self._connection, ":memory:", create=True)
         self._transaction = WriteTransaction(self._connection)
         self._idle_readers = [_LockedReader(self._connection)]
         self._lock = threading.RLock()
@@ -167,11 +167,9 @@ class MemoryEngine:
             return [lambda: done(None, Closed("the engine is closed"))]
         if self._connection.in_transaction:
             raise RuntimeError("a step may only use its transaction")
-        group = CommitGroup(self._transaction)
-        group.run(deque([(step, done)]))
-        group.commit()
+        callbacks = commit_steps(self._transaction, deque([(step, done)]))
         self.commits += 1
-        return group.callbacks
+        return callbacks
 
     def _check_open(self) -> None:
         if self._closed:

@@ -6,7 +6,8 @@ from typing import cast
 
 import apsw
 
-from hashrange.storage.engine import Joined
+from hashrange.storage.checksums import CHECKSUM_BYTES, checked_counter, opened
+from hashrange.storage.engine import Joined, JoinRows
 from hashrange.storage.errors import ReadTimeout
 
 GET = "SELECT v FROM rows WHERE k = ?"
@@ -18,15 +19,23 @@ SCAN_REVERSE = "SELECT k, v FROM rows WHERE k >= ? AND k < ? ORDER BY k DESC LIM
 # SQLite joins rows in a fraction of the time that making Python objects of them takes.
 _JOINED = """
 SELECT count(*), {last}(k),
-  CAST(group_concat(substr(v, 1, ?3), '') AS BLOB), CAST(group_concat(substr(v, ?3 + 1), ',') AS BLOB)
-FROM (SELECT k, v FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4)
+  CAST(group_concat(substr(v, {checksum} + 1, ?3), '') AS BLOB),
+  CAST(group_concat(substr(v, {checksum} + 1 + ?3), ',') AS BLOB)
+FROM (
+  SELECT k, CASE WHEN length(v) <= {large} THEN v END AS v
+  FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4
+)
 """
-JOINED = _JOINED.format(last="max", order="")
-JOINED_REVERSE = _JOINED.format(last="min", order="DESC")
+# The length of a value is known without reading it. A hundred large ones would take too long to read in one go.
+JOINED_VALUE_BYTES_MAX = 64 * 1024
+JOINED = _JOINED.format(last="max", order="", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX)
+JOINED_REVERSE = _JOINED.format(
+    last="min", order="DESC", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX
+)
 # Joining gets more time than a scan: a page of joined rows is soon done, and reading it again elsewhere costs twice.
 _JOINED_TIMEOUT_FACTOR = 3
-COUNTER = "SELECT n FROM counters WHERE k = ?"
-COUNTERS = "SELECT k, n FROM counters WHERE n <> 0 ORDER BY k"
+COUNTER = "SELECT n, complement FROM counters WHERE k = ?"
+COUNTERS = "SELECT k, n, complement FROM counters ORDER BY k"
 
 
 class SnapshotReader:
@@ -40,11 +49,15 @@ class SnapshotReader:
 
     __slots__ = (
         "_commit_version", "_connection", "_deadline", "_get_pins", "_in_transaction", "_pin_cursor", "_point_cursor",
-        "_scans", "idle", "seconds",
+        "_scans", "idle", "joined", "seconds",
     )  # fmt: skip
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        """Read through a connection that nobody else uses."""
+    def __init__(self, connection: apsw.Connection, *, checks_pages: bool = True) -> None:
+        """Read through a connection that nobody else uses.
+
+        If it `checks_pages`, rows may be joined without a look at the checksum of each.
+        """
+        self.joined: JoinRows | None = self._joined if checks_pages else None
         self._connection = connection
         self._pin_cursor = connection.cursor()
         self._point_cursor = connection.cursor()
@@ -75,7 +88,7 @@ class SnapshotReader:
         else:
             self._get_pins = True
             value = next(self._pin_cursor.execute(GET_AND_PIN, (key,)))[0]
-        return value
+        return None if value is None else opened(key, value)
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
@@ -84,27 +97,33 @@ class SnapshotReader:
         self._begin()
         cursor = open_scan(self._connection, start, end, reverse=reverse, limit=limit)
         self._scans.append(cursor)
-        rows = cast("Iterator[tuple[bytes, bytes]]", cursor)
+        rows = opened_rows(cursor)
         return rows if self.seconds is None else with_timeout(rows, self.seconds)
 
-    def joined(self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False) -> Joined:
-        """Give the first rows of a range in one piece."""
+    def _joined(
+        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+    ) -> Joined | None:
+        """Give the first rows of a range in one piece; None if there is a large one among them."""
         self._begin()
         if self.seconds is not None:
             self._check_deadline(self.seconds)
         sql = JOINED_REVERSE if reverse else JOINED
-        count, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit)).get
-        return Joined(count, last or b"", heads or b"", rest or b"")
+        rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit)).get
+        if rows * head != len(heads or b""):
+            return None
+        return Joined(rows, last or b"", heads or b"", rest or b"")
 
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""
         self._begin()
-        return self._point_cursor.execute(COUNTER, (key,)).get or 0
+        stored = self._point_cursor.execute(COUNTER, (key,)).get
+        return checked_counter(key, *stored) if stored else 0
 
     def counters(self) -> list[tuple[bytes, int]]:
         """Give all counters that are not zero, in key order."""
         self._begin()
-        return cast("list[tuple[bytes, int]]", self._point_cursor.execute(COUNTERS).fetchall())
+        rows = cast("list[tuple[bytes, int, int]]", self._point_cursor.execute(COUNTERS).fetchall())
+        return [(row[0], row[1]) for row in rows if checked_counter(*row)]
 
     def _begin(self) -> None:
         if not (self._get_pins or self._in_transaction):
@@ -141,10 +160,19 @@ class SnapshotReader:
         self._connection.close(True)
 
 
+def opened_rows(cursor: apsw.Cursor) -> Iterator[tuple[bytes, bytes]]:
+    """Give the rows of a scan with their values; APSW's cursors are iterators already."""
+    return map(_opened_row, cast("Iterator[tuple[bytes, bytes]]", cursor))
+
+
+def _opened_row(row: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    return row[0], opened(*row)
+
+
 def open_scan(
     connection: apsw.Connection, start: bytes, end: bytes, *, reverse: bool, limit: int | None
 ) -> apsw.Cursor:
-    """Give a cursor over a range; APSW's cursors are iterators already."""
+    """Give a cursor over the stored rows of a range."""
     sql = SCAN_REVERSE if reverse else SCAN
     return connection.execute(sql, (start, end, -1 if limit is None else max(limit, 0)))
 

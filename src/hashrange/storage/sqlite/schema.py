@@ -1,5 +1,6 @@
 """The file's tables and settings, and how a connection to it is opened."""
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -7,18 +8,22 @@ import apsw
 
 from hashrange.storage.errors import Corrupt, NotWritable, StorageError
 from hashrange.storage.formats import FORMAT_VERSION, check_version
-from hashrange.storage.sqlite.faults import translate
+from hashrange.storage.sqlite import page_checksums
+from hashrange.storage.sqlite.faults import is_damage, translate
 
 APPLICATION_ID = 0x48524E47  # "HRNG", so that file(1) and we can tell whose database it is
 
 PAGE_BYTES = 8192
 BUSY_TIMEOUT_MS = 10_000
 STATEMENT_CACHE_SIZE = 32
+CREATION_CACHE_KIB = 256
+LOG_FILE_BYTES = 64 * 1024 * 1024
+GENERATION_MAX = 2**31
 
 # WITHOUT ROWID keeps a row in one B-tree, so neighbouring keys share pages: a Query reads what it returns.
 _TABLES = """
 CREATE TABLE rows(k BLOB PRIMARY KEY, v BLOB NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE counters(k BLOB PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE counters(k BLOB PRIMARY KEY, n INTEGER NOT NULL, complement INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 """
 
@@ -28,23 +33,10 @@ def data_file(directory: Path) -> Path:
     return directory / "hashrange.db"
 
 
-def open_file(path: Path, *, cache_kib: int) -> apsw.Connection:
-    """Open a data file or create it; give the connection for writing."""
-    try:
-        connection = connect(str(path), cache_kib=cache_kib)
-    except apsw.Error as error:
-        raise _opening_fault(error, str(path)) from error
-    try:
-        prepare(connection, str(path))
-    except BaseException:
-        connection.close(True)
-        raise
-    return connection
-
-
-def connect(path: str, *, cache_kib: int) -> apsw.Connection:
+def connect(path: str, *, cache_kib: int, create: bool = False) -> apsw.Connection:
     """Open a connection with the settings every connection shares."""
-    connection = apsw.Connection(path, statementcachesize=STATEMENT_CACHE_SIZE)
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    connection = apsw.Connection(path, flags=flags, statementcachesize=STATEMENT_CACHE_SIZE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     # Without this SQLite plans by the value bound to a LIMIT, and prepares the statement again whenever it changes.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -53,30 +45,32 @@ def connect(path: str, *, cache_kib: int) -> apsw.Connection:
     pragma(connection, "mmap_size", 0)
     pragma(connection, "synchronous", "FULL")
     pragma(connection, "wal_autocheckpoint", 0)
+    # A log that was longer once, because something kept it from starting over, becomes short again.
+    pragma(connection, "journal_size_limit", LOG_FILE_BYTES)
     return connection
 
 
-def prepare(connection: apsw.Connection, name: str) -> None:
-    """Create the tables in a new file; check that an existing one is ours and of this format."""
+def prepare(connection: apsw.Connection, name: str, *, create: bool = False) -> None:
+    """Check that a file is ours and of this format; or create the tables in a new one."""
     try:
-        empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
-        if not empty:
+        if not create:
             _check(connection, name)
+            return
+        page_checksums.switch_on(connection)
         pragma(connection, "page_size", PAGE_BYTES)
         pragma(connection, "auto_vacuum", "INCREMENTAL")
         if pragma(connection, "journal_mode", "WAL") not in ("wal", "memory"):
             raise NotWritable(f"the file system of {name} cannot hold a write-ahead log")
-        if empty:
-            _create(connection)
+        _create(connection)
     except apsw.Error as error:
-        raise _opening_fault(error, name) from error
+        raise opening_fault(error, name) from error
 
 
-def _opening_fault(error: apsw.Error, name: str) -> StorageError:
+def opening_fault(error: apsw.Error, name: str) -> StorageError:
     """Give the storage error for an error while opening."""
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
         return NotWritable(f"cannot write data file {name}: {error}")
-    if isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError):
+    if isinstance(error, apsw.SQLError) or is_damage(error):
         return Corrupt(f"data file {name} is damaged: {error}")
     return translate(error)
 
@@ -89,6 +83,8 @@ def pragma(connection: apsw.Connection, name: str, value: int | str) -> Any:
 def _create(connection: apsw.Connection) -> None:
     with connection:
         pragma(connection, "application_id", APPLICATION_ID)
+        # The number of the log's round, which the first commit of every round raises; opening.py compares them.
+        pragma(connection, "user_version", random.randrange(1, GENERATION_MAX // 2))  # noqa: S311 - no secret
         connection.execute(_TABLES).fetchall()
         connection.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT_VERSION),))
 

@@ -6,19 +6,27 @@ writing needs a savepoint, because SQLite itself has to see those writes.
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Callable, Iterator, Sequence
 
 import apsw
 
+from hashrange import logs
+from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
 from hashrange.storage.overlay import Overlay, Writes
-from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan
+from hashrange.storage.sqlite.guard import CommitGuard
+from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan, opened_rows
+from hashrange.storage.sqlite.schema import GENERATION_MAX, PAGE_BYTES
+
+log = logs.Log("storage.sqlite")
 
 PUT = "INSERT INTO rows VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v"
 DELETE = "DELETE FROM rows WHERE k = ?"
 DELETE_RANGE = "DELETE FROM rows WHERE k >= ? AND k < ?"
 NTH_KEY = "SELECT k FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?"
-ADD = "INSERT INTO counters VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n"
+ADD = (
+    "INSERT INTO counters VALUES (?1, ?2, ?3) ON CONFLICT (k) DO UPDATE "
+    "SET n = n + excluded.n, complement = complement - excluded.n"
+)
 
 REMEMBERED_BYTES_MAX = 64  # of values that a commit's steps read: all of them look at their table's version
 
@@ -27,7 +35,18 @@ class WriteTransaction(Overlay):
     """The engine's `Transaction`, shared by the steps of one commit, one step after the other."""
 
     joined = None
-    __slots__ = ("_connection", "_cursor", "_read", "_savepoint", "_scans", "rows", "sync_seconds")
+    __slots__ = (
+        "_connection",
+        "_cursor",
+        "_read",
+        "_savepoint",
+        "_scans",
+        "guard",
+        "log_pages",
+        "outage",
+        "rows",
+        "sync_seconds",
+    )
 
     def __init__(self, connection: apsw.Connection) -> None:
         """Take over the one connection that writes."""
@@ -37,8 +56,11 @@ class WriteTransaction(Overlay):
         self._read: dict[bytes, bytes] = {}
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
-        self.rows = 0  # that the last commit wrote
+        self.rows = 0  # that the commit writes
         self.sync_seconds = 0.0  # that the disk took for it
+        self.outage = logs.Outage(log, "commit")
+        self.guard: CommitGuard | None = None
+        self.log_pages: Callable[[], int] | None = None  # of the log that the commit goes to
 
     # What a step sees.
 
@@ -53,8 +75,10 @@ class WriteTransaction(Overlay):
             value = self._read[key]
         else:
             value = self._cursor.execute(GET, (key,)).get
-            if value is not None and len(value) <= REMEMBERED_BYTES_MAX:
-                self._read[key] = value
+            if value is not None:
+                value = opened(key, value)
+                if len(value) <= REMEMBERED_BYTES_MAX:
+                    self._read[key] = value
         return value
 
     def scan(
@@ -64,12 +88,12 @@ class WriteTransaction(Overlay):
         self._flush()
         cursor = open_scan(self._connection, start, end, reverse=reverse, limit=limit)
         self._scans.append(cursor)
-        return cast("Iterator[tuple[bytes, bytes]]", cursor)
+        return opened_rows(cursor)
 
     def counter(self, key: bytes) -> int:
         """Give a counter's value with the adds of this step and of those before it."""
-        stored: int = self._cursor.execute(COUNTER, (key,)).get or 0
-        return stored + self.added(key)
+        stored = self._cursor.execute(COUNTER, (key,)).get
+        return (checked_counter(key, *stored) if stored else 0) + self.added(key)
 
     def clear(self, start: bytes, end: bytes, *, limit: int) -> int:
         """Remove the first `limit` rows of a range at most."""
@@ -80,7 +104,9 @@ class WriteTransaction(Overlay):
         self._read.clear()
         beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
         self._cursor.execute(DELETE_RANGE, (start, end if beyond is None else beyond))
-        return self._connection.changes()
+        cleared = self._connection.changes()
+        self.rows += cleared
+        return cleared
 
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Do nothing: reading the file costs no round trip."""
@@ -93,7 +119,7 @@ class WriteTransaction(Overlay):
             self.rollback()
         self._cursor.execute("BEGIN IMMEDIATE")
         self._read.clear()
-        self.pending_bytes = 0
+        self.pending_bytes = self.rows = 0
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
@@ -117,15 +143,29 @@ class WriteTransaction(Overlay):
     def commit(self) -> None:
         """Hand everything accepted to SQLite and return when it is on disk."""
         self._read.clear()
-        self.rows = len(self.accepted)
         self._store(self.accepted)
         if self.accepted_adds:
-            adds = [(key, amount) for key, amount in self.accepted_adds.items() if amount]
+            adds = [
+                (key, amount, counter_complement(key, amount))
+                for key, amount in self.accepted_adds.items()
+                if amount
+            ]
             self._cursor.executemany(ADD, adds)
             self.accepted_adds.clear()
+        if self.guard is not None and self.rows:
+            self.guard.check(self._connection, self.pending_bytes + self.rows * PAGE_BYTES)
+        if self.log_pages is not None and self.rows and not self.log_pages():
+            self._begin_log()
         begun = time.monotonic()
         self._cursor.execute("COMMIT")
         self.sync_seconds = time.monotonic() - begun
+        if self.rows and self.outage.lasts:
+            self.outage.over()
+
+    def _begin_log(self) -> None:
+        """Number the log's round, on the file's first page: so a log is known to be this file's."""
+        generation: int = self._cursor.execute("PRAGMA user_version").get
+        self._cursor.execute(f"PRAGMA user_version = {(generation + 1) % GENERATION_MAX}")
 
     def rollback(self) -> None:
         """Forget the whole commit, as after a fault."""
@@ -154,7 +194,8 @@ class WriteTransaction(Overlay):
     def _store(self, writes: Writes) -> None:
         if not writes:
             return
-        puts = [row for row in writes.items() if row[1] is not None]
+        self.rows += len(writes)
+        puts = [(key, sealed(key, value)) for key, value in writes.items() if value is not None]
         if puts:
             self._cursor.executemany(PUT, puts)
         if len(puts) < len(writes):

@@ -1,0 +1,78 @@
+"""What is looked at before a commit: are these still the data directory's files, and is there room on the volume."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+
+from hashrange import logs
+from hashrange.storage.errors import DiskFull, Unavailable
+from hashrange.storage.sqlite.schema import PAGE_BYTES
+
+PLENTY_BYTES = 512 * 1024 * 1024  # more than commits can fill between two looks
+LOOK_SECONDS = 0.1
+MARGIN_BYTES = 256 * 1024
+
+log = logs.Log("storage.sqlite")
+
+FileId = tuple[int, int]
+
+
+class CommitGuard:
+    """Refuses commits that would be lost with their file, or that would leave no room to copy the log into the file."""
+
+    def __init__(self, file: Path, locks: list[Path], *, now: Callable[[], float] = time.monotonic) -> None:
+        """Take the files as they are now for the right ones."""
+        self._file = file
+        self._ids = {path: _file_id(path) for path in (file, *locks)}
+        self._now = now
+        self._next_look = 0.0
+        self._lost = logs.Outage(log, "data_directory")
+
+    def check(self, connection: apsw.Connection, commit_bytes: int) -> None:
+        """Raise if a commit of about so many bytes must not be made; called inside the transaction."""
+        now = self._now()
+        if now < self._next_look:
+            return
+        self.check_files()
+        volume = os.statvfs(self._file.parent)
+        free = volume.f_bavail * volume.f_frsize
+        if free >= PLENTY_BYTES:
+            self._next_look = now + LOOK_SECONDS
+            return
+        if free < self._growth(connection) + 2 * commit_bytes + MARGIN_BYTES:
+            raise DiskFull(f"no space left on the volume of {self._file}")
+
+    def watch(self) -> None:
+        """Look at the files although nothing is committed, for the log."""
+        try:
+            self.check_files()
+        except Unavailable:
+            self._next_look = 0.0
+
+    def check_files(self) -> None:
+        """Raise if a file was removed or replaced."""
+        for path, expected in self._ids.items():
+            actual = _file_id(path)
+            if actual != expected:
+                what = "was removed" if actual is None else "was replaced"
+                reason = f"{path} {what} while the server is running: writes are refused, restart the server"
+                self._lost.failed(reason)
+                raise Unavailable(reason)
+        if self._lost.lasts:
+            self._lost.over()
+
+    def _growth(self, connection: apsw.Connection) -> int:
+        """The bytes by which a checkpoint would make the file longer."""
+        pages: int = connection.execute("PRAGMA page_count").get
+        return max(0, pages * PAGE_BYTES - self._file.stat().st_size)
+
+
+def _file_id(path: Path) -> FileId | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,104 @@
+"""`hashrange verify`: read a whole store, compare everything in it that can be compared, and report."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from hashrange import migrate
+from hashrange.migrate import Reporter
+from hashrange.storage.copying import Copyable
+from hashrange.storage.engine import Reader
+from hashrange.storage.errors import StorageError
+from hashrange.storage.sqlite.read_only import ReadOnlyStore
+from hashrange.storage.verification import Report, Verifiable, verify
+
+T = TypeVar("T")
+
+PROBLEMS_FOUND = 1
+NOT_VERIFIED = 2
+_INTERRUPTED = 130  # the status that shells give for SIGINT
+
+DESCRIPTION = (
+    "Read everything in a store and compare it: checksums, every index against its items and the other way round, "
+    "counters, table numbers, rows that belong to nothing, and the structure of the file. Nothing is changed. "
+    "A server may be running on it. The exit status is 0 if all is well, 1 if there are problems, 2 if it could "
+    "not be read."
+)
+
+
+class Store(Verifiable, Protocol):
+    """What can be verified and then closed."""
+
+    def close(self) -> None:
+        """Release everything."""
+
+
+class _SharedStore:
+    """A PostgreSQL database, which checks the structure of its files itself."""
+
+    def __init__(self, engine: Copyable) -> None:
+        self._engine = engine
+        self.description = engine.description
+        self.counters = engine.counters
+        self.close = engine.close
+
+    def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
+        """Run a step on one snapshot."""
+        return self._engine.read(step, seconds=seconds)
+
+    def structure_problems(self) -> Iterator[str]:
+        """Nothing: `pg_amcheck` does that."""
+        return iter(())
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give the parser the command's flags."""
+    parser.add_argument("place", metavar="PLACE", help="a data directory or a postgresql:// URL")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; give the exit status."""
+    reporter = Reporter()
+    try:
+        with closing(_open(options.place)) as store:
+            description = store.description
+            report = verify(store, lambda rows: reporter.report("verified", rows))
+    except StorageError as error:
+        if options.json:
+            print(_encoded(options.place, Report(), error=str(error)))
+        print(f"hashrange: {error}", file=sys.stderr)
+        return NOT_VERIFIED
+    except KeyboardInterrupt:
+        print("hashrange: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    print(_encoded(description, report) if options.json else _text(description, report))
+    return PROBLEMS_FOUND if report.problem_count else 0
+
+
+def _open(place: str) -> Store:
+    if migrate.is_postgres(place):
+        return _SharedStore(migrate.open_postgres(place, create=False))
+    return ReadOnlyStore(Path(place))
+
+
+def _encoded(place: str, report: Report, error: str | None = None) -> str:
+    facts = {"place": place, "ok": error is None and not report.problem_count, **msgspec.to_builtins(report)}
+    return msgspec.json.encode(facts if error is None else {**facts, "error": error}).decode()
+
+
+def _text(place: str, report: Report) -> str:
+    lines = [
+        f"{problem.kind}: {problem.place}" + (f": {problem.detail}" if problem.detail else "")
+        for problem in report.problems
+    ]
+    if report.problem_count > len(report.problems):
+        lines.append(f"and {report.problem_count - len(report.problems)} more")
+    lines += [f"not checked: {what}" for what in report.skipped]
+    verdict = f"{report.problem_count} problems" if report.problem_count else "no problems"
+    return "\n".join([*lines, f"{report.rows} rows of {report.tables} tables in {place}: {verdict}"])

@@ -1,0 +1,61 @@
+"""Large JSON is read as any JSON is, but in calls that are all short."""
+
+from typing import Any
+
+import msgspec
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hashrange.core import patient_json
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=40),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=8), inner, max_size=6),
+    max_leaves=40,
+)
+_ITEM = {"l": {"L": [{"S": f"{number}"} for number in range(20_000)]}, "m": {"M": {"a": {"N": "1"}}}}
+
+
+@pytest.mark.parametrize("decode", [orjson.loads, msgspec.json.decode])
+@given(value=_VALUES)
+def test_the_pieces_give_the_same_as_the_whole(decode: Any, value: Any) -> None:
+    data = orjson.dumps(value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patient_json, "PIECE_BYTES", 8)
+        assert patient_json.loads(data, decode) == value
+
+
+def test_no_call_is_given_more_than_a_piece() -> None:
+    sizes: list[int] = []
+
+    def decode(data: Any) -> Any:
+        sizes.append(len(memoryview(data)))
+        return orjson.loads(data)
+
+    assert patient_json.loads(orjson.dumps(_ITEM), decode) == _ITEM
+    # Commas and brackets come on top.
+    assert max(sizes) < 2 * patient_json.PIECE_BYTES
+
+
+def test_blanks_before_it_change_nothing() -> None:
+    assert patient_json.loads(b" \r\n\t" * 20_000 + orjson.dumps(_ITEM)) == _ITEM
+
+
+@pytest.mark.parametrize("cut", [1, 2, 5, 100_000])
+def test_what_ends_too_soon_is_an_error(cut: int) -> None:
+    with pytest.raises((msgspec.DecodeError, orjson.JSONDecodeError)):
+        patient_json.loads(orjson.dumps(_ITEM)[:-cut], orjson.loads)
+
+
+def test_what_is_wrong_inside_a_piece_is_an_error() -> None:
+    with pytest.raises((msgspec.DecodeError, orjson.JSONDecodeError)):
+        patient_json.loads(b"[" + b'"x",' * 20_000 + b'"\xff"]', orjson.loads)
+
+
+def test_large_values_are_not_followed_deeper_than_any_item_goes() -> None:
+    inside = orjson.dumps(_ITEM)
+    with pytest.raises(RecursionError):
+        patient_json.loads(b"[" * 90 + inside + b"]" * 90)
+    assert patient_json.loads(b"[" * 60 + inside + b"]" * 60)

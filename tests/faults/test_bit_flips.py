@@ -1,0 +1,108 @@
+"""Bits that change on disk: whoever reads gets the truth or an error, never anything else."""
+
+import os
+import shutil
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from faults.stores import Answers, answers, fill, note, opened
+from faults.tables import NOTES
+from hashrange.storage.errors import Corrupt, StorageError
+from hashrange.storage.sqlite.read_only import ReadOnlyStore
+from hashrange.storage.verification import Report, verify
+from storage.damage import flip
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+SEED = 20261116
+FLIPS = int(os.environ.get("HASHRANGE_BIT_FLIPS", "150"))
+
+
+def verified(directory: Path) -> Report | None:
+    """The report of a verification; None if the store cannot be opened."""
+    try:
+        store = ReadOnlyStore(directory)
+    except StorageError:
+        return None
+    try:
+        return verify(store, lambda _rows: None)
+    finally:
+        store.close()
+
+
+def damaged_answers(directory: Path) -> Answers | None:
+    """What a client sees; None if the server does not start."""
+    try:
+        with opened(directory) as service:
+            return answers(service, lambda error: isinstance(error, Corrupt))
+    except StorageError:
+        return None
+
+
+def check_flip(directory: Path, expected: list[Answers]) -> bool:
+    """Compare a damaged store with what it may show; whether the damage was noticed."""
+    report = verified(directory)
+    seen = damaged_answers(directory)
+    if seen is None:
+        return True
+    wrong = [
+        (number, answer)
+        for number, answer in enumerate(seen)
+        if not isinstance(answer, Corrupt) and all(answer != whole[number] for whole in expected)
+    ]
+    assert wrong == []
+    failed = [answer for answer in seen if isinstance(answer, Corrupt)]
+    if failed:
+        assert report is None or report.problem_count, failed
+    return bool(failed)
+
+
+def offsets(random: Random, size: int) -> list[int]:
+    """The header in small steps, and places everywhere else."""
+    return [*range(0, 100, 9), *(random.randrange(size) for _ in range(FLIPS))]
+
+
+def test_a_flipped_bit_in_the_file_is_noticed_or_harmless(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    with opened(whole) as service:
+        fill(service)
+        expected = answers(service)
+    assert verified(whole) == Report(tables=2, rows=verified_rows(whole))
+    random, noticed = Random(SEED), 0
+    places = offsets(random, (whole / "hashrange.db").stat().st_size)
+    for number, offset in enumerate(places):
+        damaged = tmp_path / f"damaged-{number}"
+        shutil.copytree(whole, damaged)
+        flip(damaged / "hashrange.db", offset, 1 << random.randrange(8))
+        noticed += check_flip(damaged, [expected])
+        shutil.rmtree(damaged)
+    assert noticed > len(places) // 2
+
+
+def verified_rows(directory: Path) -> int:
+    report = verified(directory)
+    assert report is not None
+    return report.rows
+
+
+def test_a_flipped_bit_in_the_log_is_noticed_or_looks_like_a_commit_that_was_never_finished(
+    tmp_path: Path,
+) -> None:
+    running, whole = tmp_path / "running", tmp_path / "whole"
+    with opened(running) as service:
+        fill(service)
+        before = answers(service)
+        service.call("PutItem", TableName=NOTES, Item=note(7) | {"last": {"S": "write"}})
+        after = answers(service)
+        shutil.copytree(running, whole)
+    random, noticed = Random(SEED), 0
+    places = offsets(random, (whole / "hashrange.db-wal").stat().st_size)
+    for number, offset in enumerate(places):
+        damaged = tmp_path / f"damaged-{number}"
+        shutil.copytree(whole, damaged)
+        flip(damaged / "hashrange.db-wal", offset, 1 << random.randrange(8))
+        noticed += check_flip(damaged, [after, before])
+        shutil.rmtree(damaged)
+    assert noticed > len(places) // 2

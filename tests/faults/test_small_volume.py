@@ -1,0 +1,193 @@
+"""A volume that is really full: writes are refused, reads go on, a restart works, and room heals it."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from serving import Serving, serving
+
+pytestmark = pytest.mark.slow
+
+TABLE = "small-volume"
+VALUE = "x" * 3000
+WAIT_SECONDS = 60
+
+
+@pytest.fixture
+def volume(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MB."""
+    place = tmp_path / "volume"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=24m", "hashrange-test", str(place)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        mounted = False
+    if not mounted:
+        pytest.skip("mounting a file system of a limited size is not permitted here")
+    try:
+        yield place
+    finally:
+        unmount(place)
+
+
+def unmount(place: Path) -> None:
+    """Unmount as soon as the last worker of a killed server is gone."""
+    until = time.monotonic() + WAIT_SECONDS
+    while subprocess.run(["umount", str(place)], capture_output=True, check=False).returncode:
+        assert time.monotonic() < until, "the volume stays in use"
+        time.sleep(0.1)
+
+
+def resize(volume: Path, megabytes: int) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={megabytes}m", str(volume)], check=True)
+
+
+def create(server: Serving) -> None:
+    definition = {
+        "TableName": TABLE,
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    assert server.post("CreateTable", definition).status == 200
+    until = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < until:
+        described = server.post("DescribeTable", {"TableName": TABLE}).body
+        if described["Table"]["TableStatus"] == "ACTIVE":
+            return
+        time.sleep(0.05)
+    raise AssertionError("the table does not become active")
+
+
+def put(server: Serving, number: int) -> int:
+    item = {"pk": {"S": f"{number}"}, "value": {"S": VALUE}}
+    answer = server.post("PutItem", {"TableName": TABLE, "Item": item})
+    if answer.status != 200:
+        assert (answer.status, answer.error) == (500, "InternalServerError")
+    return answer.status
+
+
+def batch(server: Serving, numbers: range) -> int:
+    items = [
+        {"PutRequest": {"Item": {"pk": {"S": f"{number}"}, "value": {"S": VALUE}}}} for number in numbers
+    ]
+    return server.post("BatchWriteItem", {"RequestItems": {TABLE: items}}).status
+
+
+def fill(server: Serving) -> int:
+    """Put items until one is refused; give how many were not."""
+    count = 0
+    while batch(server, range(count, count + 25)) == 200:
+        count += 25
+        assert count < 20_000
+    while put(server, count) == 200:
+        count += 1
+    return count
+
+
+def check_items(server: Serving, count: int) -> None:
+    for number in range(0, count, max(1, count // 50)):
+        key = {"TableName": TABLE, "Key": {"pk": {"S": f"{number}"}}, "ConsistentRead": True}
+        answer = server.post("GetItem", key)
+        assert answer.status == 200
+        assert answer.body["Item"]["value"]["S"] == VALUE
+
+
+def write_eventually(server: Serving, number: int) -> None:
+    until = time.monotonic() + WAIT_SECONDS
+    while put(server, number) != 200:
+        assert time.monotonic() < until, "writes are still refused"
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_full_volume_refuses_writes_and_heals_when_it_has_room(volume: Path, workers: str) -> None:
+    flags = ("--data-dir", str(volume / "data"), "--workers", workers)
+    with serving(*flags) as server:
+        create(server)
+        count = fill(server)
+        assert count > 1000  # 3 MB: the log and its copy must not take the whole volume
+        for _ in range(50):
+            put(server, count)
+        check_items(server, count)
+        assert server.process.poll() is None
+        resize(volume, 48)
+        write_eventually(server, count)
+        check_items(server, count + 1)
+        log = server.log_text()
+        assert "Traceback" not in log
+        assert "recovered" in log
+        assert len(log.splitlines()) < 40
+        assert server.stop() == 0
+
+
+def kill(server: Serving) -> None:
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.process.wait(timeout=WAIT_SECONDS)
+
+
+def fill_to_the_last_byte(volume: Path) -> Path:
+    """Leave not even room for the log's index, which the killed server has left behind."""
+    (volume / "data" / "hashrange.db-shm").unlink(missing_ok=True)
+    ballast = volume / "ballast"
+    with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as stream:
+        while True:
+            stream.write(b"\1" * 4096)
+    return ballast
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_killed_server_starts_on_a_full_volume_if_its_log_fits(volume: Path, workers: str) -> None:
+    """The log has new versions of rows that are in the file already."""
+    flags = ("--data-dir", str(volume / "data"), "--workers", workers)
+    with serving(*flags) as server:
+        create(server)
+        for start in range(0, 300, 25):
+            assert batch(server, range(start, start + 25)) == 200
+        assert server.stop() == 0
+    with serving(*flags) as server:
+        for start in range(0, 100, 25):
+            assert batch(server, range(start, start + 25)) == 200
+        kill(server)
+    fill_to_the_last_byte(volume)
+    with serving(*flags) as server:
+        check_items(server, 300)
+        kill(server)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_start_on_a_full_volume_says_what_it_needs(volume: Path, workers: str) -> None:
+    """The log has rows for which the file must grow."""
+    flags = ("--data-dir", str(volume / "data"), "--workers", workers)
+    log, data = volume / "data" / "hashrange.db-wal", volume / "data" / "hashrange.db"
+    count = 0
+    with serving(*flags) as server:
+        create(server)
+    for _ in range(20):  # on a busy machine the log may have been copied by the time of the kill
+        with serving(*flags) as server:
+            size = data.stat().st_size
+            assert batch(server, range(count, count + 25)) == 200
+            count += 25
+            kill(server)
+        if log.exists() and log.stat().st_size and data.stat().st_size == size:
+            break
+    ballast = fill_to_the_last_byte(volume)
+    command = [sys.executable, "-m", "hashrange", "serve", "--port", "0", *flags]
+    refusal = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
+    assert refusal.returncode == 1
+    assert re.search(r"is full: \d+ bytes are free, about \d+ are needed", refusal.stderr)
+    assert "Traceback" not in refusal.stderr
+    ballast.unlink()
+    with serving(*flags) as server:
+        check_items(server, count)
+        write_eventually(server, count)
+        assert server.stop() == 0

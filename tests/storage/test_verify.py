@@ -1,0 +1,210 @@
+"""`hashrange verify`: a sound store has no problems, and every kind of damage is reported."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clocked import Clocked
+from faults.stores import fact, fill, opened
+from faults.tables import FACTS, NOTES
+from hashrange import cli
+from hashrange.core import items
+from hashrange.storage import catalogue, layout, store
+from hashrange.storage.engine import Transaction
+from hashrange.storage.postgres import PostgresEngine
+from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.sqlite.schema import PAGE_BYTES
+from postgres_server import PostgresServer
+from storage.damage import flip, pages_with, run_sql
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A data directory that nobody uses."""
+    with opened(tmp_path / "data") as service:
+        fill(service)
+    return tmp_path / "data"
+
+
+def verify(place: Path | str, capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
+    capsys.readouterr()
+    status = cli.main(["verify", "--json", str(place)])
+    return status, json.loads(capsys.readouterr().out)
+
+
+def kinds(place: Path | str, capsys: pytest.CaptureFixture[str]) -> set[str]:
+    status, report = verify(place, capsys)
+    assert status == 1
+    assert not report["ok"]
+    return {problem["kind"] for problem in report["problems"]}
+
+
+def test_a_sound_store_has_no_problems(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (directory / "hashrange.db").read_bytes()
+    status, report = verify(directory, capsys)
+    assert (status, report["ok"], report["problems"], report["skipped"]) == (0, True, [], [])
+    assert report["tables"] == 2
+    assert report["rows"] > 200
+    assert (directory / "hashrange.db").read_bytes() == before
+    assert cli.main(["verify", str(directory)]) == 0
+    assert "of 2 tables" in capsys.readouterr().out
+
+
+def test_a_store_in_use_is_verified_beside_its_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with opened(tmp_path) as service:
+        fill(service)
+        assert verify(tmp_path, capsys)[0] == 0
+        service.call("PutItem", TableName=FACTS, Item=fact(1000))
+        assert verify(tmp_path, capsys)[0] == 0
+
+
+def damage(directory: Path, step: Any) -> None:
+    """Write something wrong through the engine, so that all checksums are right."""
+    engine = SqliteEngine.open(directory)
+    try:
+        tables = {table.name: table for table in catalogue.Catalogue(engine).tables()}
+        engine.write(lambda tx: step(tx, tables))
+    finally:
+        engine.close()
+
+
+def first(tx: Transaction, prefix: bytes) -> tuple[bytes, bytes]:
+    return next(iter(tx.scan(prefix, prefix + b"\xff" * 8, limit=1)))
+
+
+def lose_index_entry(tx: Transaction, tables: Any) -> None:
+    tx.delete(first(tx, layout.rows_prefix(tables[NOTES].number, 1))[0])
+
+
+def lose_item(tx: Transaction, tables: Any) -> None:
+    tx.delete(first(tx, layout.rows_prefix(tables[NOTES].number, 0))[0])
+
+
+def change_item(tx: Transaction, tables: Any) -> None:
+    key, value = first(tx, layout.rows_prefix(tables[FACTS].number, 0))
+    item = items.decode(value) | {"text": {"S": "changed"}}
+    tx.put(key, items.encode(item, items.item_size(item), 1.0))
+
+
+def move_item(tx: Transaction, tables: Any) -> None:
+    key, value = first(tx, layout.rows_prefix(tables[NOTES].number, 0))
+    tx.put(key + b"x", value)
+
+
+def wrong_size(tx: Transaction, tables: Any) -> None:
+    key, value = first(tx, layout.rows_prefix(tables[NOTES].number, 0))
+    tx.put(key, items.encode(items.decode(value), 7, 1.0))
+
+
+def wrong_count(tx: Transaction, tables: Any) -> None:
+    tx.add(layout.count_key(tables[NOTES].number, 0), 1)
+
+
+def wrong_collection(tx: Transaction, tables: Any) -> None:
+    key, _ = first(tx, layout.rows_prefix(tables[FACTS].number, layout.COLLECTION_SLOT))
+    tx.put(key, (5).to_bytes(8, "big"))
+
+
+def orphans(tx: Transaction, _tables: Any) -> None:
+    tx.put(layout.rows_prefix(999, 0) + b"key", b"value")
+    tx.put(b"\x7f?", b"value")
+    tx.add(layout.count_key(998, 0), 1)
+
+
+def wrong_sequence(tx: Transaction, _tables: Any) -> None:
+    tx.add(layout.TABLE_NUMBER, -1)
+
+
+def wrong_version(tx: Transaction, tables: Any) -> None:
+    tx.put(layout.version_key(tables[NOTES].number), (77).to_bytes(4, "big"))
+
+
+def lost_expiry(tx: Transaction, _tables: Any) -> None:
+    tx.delete(first(tx, layout.TOKEN_EXPIRY)[0])
+
+
+def no_json(tx: Transaction, tables: Any) -> None:
+    tx.put(store.row_key(tables[NOTES], b"12345678key"), b"\2" * 16 + b"{")
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        (lose_index_entry, {"missing index entry", "wrong counter"}),
+        (lose_item, {"extra index entry", "wrong counter"}),
+        (change_item, {"wrong index entry", "wrong counter", "wrong collection size"}),
+        (move_item, {"misplaced row", "wrong counter"}),
+        (wrong_size, {"wrong size", "wrong counter"}),
+        (wrong_count, {"wrong counter"}),
+        (wrong_collection, {"wrong collection size"}),
+        (orphans, {"orphan row", "orphan counter"}),
+        (wrong_sequence, {"wrong sequence"}),
+        (wrong_version, {"wrong version"}),
+        (lost_expiry, {"missing row"}),
+        (no_json, {"unreadable value", "wrong counter"}),
+    ],
+)
+def test_what_does_not_fit_together_is_reported(
+    directory: Path, capsys: pytest.CaptureFixture[str], step: Any, expected: set[str]
+) -> None:
+    damage(directory, step)
+    assert kinds(directory, capsys) == expected
+
+
+def test_a_damaged_row_is_reported_by_table_and_key_and_the_rest_is_verified(
+    directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, before = verify(directory, capsys)
+    change = "UPDATE rows SET v = CAST(substr(v, 1, 30) || x'00' || substr(v, 32) AS BLOB)"
+    run_sql(directory, f"{change} WHERE k = (SELECT min(k) FROM rows WHERE k > x'10')")
+    status, report = verify(directory, capsys)
+    assert status == 1
+    (problem,) = report["problems"]
+    assert problem["kind"] == "damaged row"
+    assert problem["place"].startswith(f"table {FACTS} (us-east-1), key ")
+    assert report["rows"] == before["rows"] - 1
+    assert len(report["skipped"]) == 1
+
+
+def test_a_damaged_page_is_reported_and_the_walk_goes_on_behind_it(
+    directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, before = verify(directory, capsys)
+    (page, *_) = pages_with(directory, b"[30][30]")
+    flip(directory / "hashrange.db", page * PAGE_BYTES + 4000)
+    status, report = verify(directory, capsys)
+    assert status == 1
+    assert {"damaged page", "damaged structure"} <= {problem["kind"] for problem in report["problems"]}
+    assert before["rows"] // 2 < report["rows"] < before["rows"]
+
+
+def test_a_place_without_data_and_one_that_cannot_be_opened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["verify", str(tmp_path / "nothing")]) == 2
+    assert "there is no data in" in capsys.readouterr().err
+    assert not (tmp_path / "nothing").exists()
+    (tmp_path / "hashrange.db").write_bytes(b"x" * 100_000)
+    status, report = verify(tmp_path, capsys)
+    assert (status, report["ok"]) == (2, False)
+    assert "damaged" in report["error"]
+    assert cli.main(["verify", "mysql://x"]) == 2
+
+
+@pytest.mark.slow
+def test_a_store_on_postgresql(postgres: PostgresServer, capsys: pytest.CaptureFixture[str]) -> None:
+    postgres.execute("DROP SCHEMA IF EXISTS hashrange CASCADE")
+    engine = PostgresEngine.open(postgres.url())
+    try:
+        fill(Clocked(engine))
+        assert verify(postgres.url(), capsys)[0] == 0
+        first_row = "(SELECT min(k) FROM hashrange.rows WHERE k > '\\x10')"
+        postgres.execute(f"UPDATE hashrange.rows SET v = v || 'x'::bytea WHERE k = {first_row}")
+        assert kinds(postgres.url(), capsys) == {"damaged row"}
+    finally:
+        engine.close()
+        postgres.execute("DROP SCHEMA IF EXISTS hashrange CASCADE")
