@@ -480,25 +480,3 @@ def test_concurrent_transactions_lose_nothing(make_client: Any, hash_table: str)
     gets = [{"Get": {"TableName": hash_table, "Key": key}} for key in keys]
     found = clients[0].transact_get_items(TransactItems=gets)["Responses"]
     assert [each["Item"]["n"]["N"] for each in found] == ["85", "115"]
-
-
-def test_an_expression_value_may_be_one_level_deeper_than_what_is_stored(
-    client: Any, hash_table: str
-) -> None:
-    deep: dict[str, Any] = {"S": "leaf"}
-    for _ in range(32):
-        deep = {"M": {"n": deep}}
-    key = {"TableName": hash_table, "Key": {"pk": {"S": "deep"}}, "ExpressionAttributeValues": {":d": deep}}
-    check = {"ConditionCheck": {**key, "ConditionExpression": "d = :d"}}
-    update = {"Update": {**key, "UpdateExpression": "SET d = :d"}}
-    for action, code in ((check, "ConditionalCheckFailed"), (update, "ValidationError")):
-        with pytest.raises(client.exceptions.TransactionCanceledException) as error:
-            client.transact_write_items(TransactItems=[action])
-        assert [reason["Code"] for reason in error.value.response["CancellationReasons"]] == [code]
-    deeper = {
-        **key,
-        "ExpressionAttributeValues": {":d": {"M": {"n": deep}}},
-        "UpdateExpression": "SET d = :d",
-    }
-    with pytest.raises(ClientError, match=r"contains invalid value: Nesting Levels .* for key :d$"):
-        client.transact_write_items(TransactItems=[{"Update": deeper}])
