@@ -229,14 +229,20 @@ def test_bad_values_in_operations_of_the_older_layer(
 def test_bad_values_in_transactions(
     client: Any, hash_table: str, value: dict[str, Any], newer: str, older: str, announced: bool
 ) -> None:
-    del older, announced
+    del newer, announced
+    write = client.transact_write_items
+    key = {"TableName": hash_table, "Key": {"pk": {"S": "a"}}}
     item = {"TableName": hash_table, "Item": {"pk": {"S": "a"}, "a": value}}
-    assert invalid(client.transact_write_items, TransactItems=[{"Put": item}]) == newer
-    check = {"TableName": hash_table, "Key": {"pk": {"S": "a"}}, "ConditionExpression": "a = :a"}
-    check["ExpressionAttributeValues"] = {":a": value}
-    assert invalid(client.transact_write_items, TransactItems=[{"ConditionCheck": check}]) == newer
+    assert invalid(write, TransactItems=[{"Put": item}]) == older
+    assert invalid(write, TransactItems=[{"Delete": {**key, "Key": {"pk": value}}}]) == older
+    wrapped = f"ExpressionAttributeValues contains invalid value: {older} for key :a"
+    bound = {"ExpressionAttributeValues": {":a": value}}
+    check = {**key, "ConditionExpression": "a = :a", **bound}
+    assert invalid(write, TransactItems=[{"ConditionCheck": check}]) == wrapped
+    update = {**key, "UpdateExpression": "SET a = :a", **bound}
+    assert invalid(write, TransactItems=[{"Update": update}]) == wrapped
     get = {"Get": {"TableName": hash_table, "Key": {"pk": value}}}
-    assert invalid(client.transact_get_items, TransactItems=[get]) == newer
+    assert invalid(client.transact_get_items, TransactItems=[get]) == older
 
 
 def test_the_first_bad_value_of_an_item_is_reported(client: Any, hash_table: str) -> None:
@@ -251,3 +257,26 @@ def test_the_first_bad_value_of_an_item_is_reported(client: Any, hash_table: str
 def test_one_bad_member_is_reported_before_there_being_two(client: Any, hash_table: str) -> None:
     item = {"pk": {"S": "a"}, "x": {"S": "a", "N": "abc"}}
     assert invalid(client.put_item, TableName=hash_table, Item=item).endswith("numeric value: abc")
+
+
+def test_an_expression_value_may_be_one_level_deeper_than_what_is_stored(
+    client: Any, hash_table: str
+) -> None:
+    deep: dict[str, Any] = {"S": "leaf"}
+    for _ in range(32):
+        deep = {"M": {"n": deep}}
+    key = {"TableName": hash_table, "Key": {"pk": {"S": "deep"}}, "ExpressionAttributeValues": {":d": deep}}
+    check = {"ConditionCheck": {**key, "ConditionExpression": "d = :d"}}
+    update = {"Update": {**key, "UpdateExpression": "SET d = :d"}}
+    for action, code in ((check, "ConditionalCheckFailed"), (update, "ValidationError")):
+        with pytest.raises(client.exceptions.TransactionCanceledException) as error:
+            client.transact_write_items(TransactItems=[action])
+        assert [reason["Code"] for reason in error.value.response["CancellationReasons"]] == [code]
+    deeper = {
+        **key,
+        "ExpressionAttributeValues": {":d": {"M": {"n": deep}}},
+        "UpdateExpression": "SET d = :d",
+    }
+    message = invalid(client.transact_write_items, TransactItems=[{"Update": deeper}])
+    assert message.startswith("ExpressionAttributeValues contains invalid value: Nesting Levels ")
+    assert message.endswith(" for key :d")

@@ -103,11 +103,12 @@ def _names(request: Named) -> dict[str, str] | None:
 
 
 def _bound(name: str, value: Value, *, wording: Wording) -> Value:
+    if wording == "newer":
+        return values.canonical(value)
     try:
-        return values.canonical(value, wording=wording)
+        # Coral does not count the level that the attribute itself will be when the value is stored (measured).
+        return values.canonical(value, wording=wording, depth=0)
     except Invalid as invalid:
-        if wording == "newer":
-            raise
         # Coral says where the value stands.
         raise RequestInvalid(
             f"ExpressionAttributeValues contains invalid value: {invalid.message} for key {name}"

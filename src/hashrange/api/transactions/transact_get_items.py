@@ -74,7 +74,7 @@ def transact_get_items(context: Context, request: TransactGetItems) -> Plan:
 
 def _check(get: Get) -> tuple[Item, Projection | None]:
     refuse_idle_names(get, get.projection_expression)
-    return values.canonical_item(get.key), read_projection(get)
+    return values.canonical_item(get.key, wording="coral"), read_projection(get)
 
 
 def _lookup(name: str, table: Table, key: Item, projection: Projection | None) -> Lookup | Reason:

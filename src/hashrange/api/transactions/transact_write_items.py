@@ -118,13 +118,13 @@ class _Draft:
         if isinstance(action, Put):
             self._refuse_idle(_CONDITION)
             self.item: Item
-            self.item, self.size = values.canonical_sized(action.item)
+            self.item, self.size = values.canonical_sized(action.item, wording="coral")
             mutation.refuse_large(self.size)
             self._read_expressions()
         else:
             self._refuse_idle(_BOTH if isinstance(action, Update) else _CONDITION)
             self._read_expressions()
-            self.item = values.canonical_item(action.key)
+            self.item = values.canonical_item(action.key, wording="coral")
 
     def _refuse_idle(self, expressions: tuple[str, ...]) -> None:
         refuse_idle_names(self.action, *(getattr(self.action, field) for field in expressions))
@@ -132,7 +132,7 @@ class _Draft:
 
     def _read_expressions(self) -> None:
         action = self.action
-        binding = resolver(action)
+        binding = resolver(action, wording="coral")
         if isinstance(action, Update):
             self.update = binding.update(action.update_expression)
         if action.condition_expression is not None:
