@@ -73,6 +73,7 @@ class SqliteEngine:
         self._idle_readers: list[SnapshotReader] = []
         self._read_pool = ReadPool(deliver)
         self._log_limits = LogLimits.of_volume(path.parent)
+        self._kept_log_pages = self._log_limits.start // 2  # a log that is longer gets no idle readers
         self._guard = CommitGuard(path, lock.files)
         self._checkpointer = Checkpointer(
             checkpoints,
@@ -242,7 +243,7 @@ class SqliteEngine:
     def _return_reader(self, reader: SnapshotReader) -> None:
         try:
             # A log that is long enough to start over can do so only while no reader has a snapshot of it.
-            reader.end_step(keep_snapshot=self._commit_version.log_pages() < self._log_limits.start // 2)
+            reader.end_step(keep_snapshot=self._commit_version.log_pages() < self._kept_log_pages)
         except apsw.Error as error:
             reader.close()
             raise translate(error) from error
