@@ -22,7 +22,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 SEED = int(os.environ.get("HASHRANGE_FUZZ_SEED", "20120810"))
 REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", "100000"))
 _ROUND = 5_000
-_GROWTH_BYTES_MAX = 48 * 1024 * 1024
+# One costly request takes up to 154 MiB (docs/benchmarks-stalls.md), of which the allocator keeps a part for the next.
+_GROWTH_BYTES_MAX = 160 * 1024 * 1024
 _CANARIES = 200
 _HEAVY_EVERY = 250
 _TABLES = [
@@ -53,7 +54,7 @@ def test_spoilt_requests_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert _every_kind_was_there(tally), (tally.statuses, tally.codes)
     # The first rounds fill the caches, which are bounded.
     early = resident[len(resident) // 3]
-    assert resident[-1] - early < _GROWTH_BYTES_MAX, [size // 1024 for size in resident]
+    assert resident[-1] - early < _GROWTH_BYTES_MAX, str([size >> 20 for size in resident])
     with serving("--data-dir", str(tmp_path)) as server:
         _check_data(server)
 
@@ -63,7 +64,7 @@ def _report(tally: Tally, waits: Waits, resident: list[int]) -> str:
     return (
         f"\n{sum(tally.statuses.values()):,} requests: {statuses}. Another client's {waits.reads:,} GetItems: "
         f"longest {waits.longest_seconds * 1000:.0f} ms, all but one in a hundred within "
-        f"{waits.hundredth_seconds * 1000:.0f} ms. Memory: {max(resident) >> 20} MiB at most."
+        f"{waits.hundredth_seconds * 1000:.0f} ms. Memory: {[size >> 20 for size in resident]} MiB."
     )
 
 

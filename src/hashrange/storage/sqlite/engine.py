@@ -33,8 +33,8 @@ T = TypeVar("T")
 log = logs.Log("storage.sqlite")
 
 # A page that is in a connection's cache is not read and its checksum is not computed again.
-WRITER_CACHE_KIB = 48 * 1024
-READER_CACHE_KIB = 32 * 1024
+WRITER_CACHE_KIB = 32 * 1024
+READER_CACHE_KIB = 16 * 1024
 CHECKPOINT_CACHE_KIB = 256
 IDLE_READERS_MAX = 4
 

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import apsw
 
@@ -27,6 +28,8 @@ class CommitGuard:
         """Take the files as they are now for the right ones."""
         self._file = file
         self._ids = {path: _file_id(path) for path in (file, *locks)}
+        # SQLite keeps these as long as a connection is open, but may not have made them yet.
+        self._beside = [file.with_name(file.name + suffix) for suffix in ("-wal", "-shm")]
         self._now = now
         self._next_look = 0.0
         self._lost = logs.Outage(log, "data_directory")
@@ -53,16 +56,23 @@ class CommitGuard:
             self._next_look = 0.0
 
     def check_files(self) -> None:
-        """Raise if a file was removed or replaced."""
+        """Raise if a file was removed or replaced, or if the data file is empty by now."""
         for path, expected in self._ids.items():
             actual = _file_id(path)
             if actual != expected:
-                what = "was removed" if actual is None else "was replaced"
-                reason = f"{path} {what} while the server is running: writes are refused, restart the server"
-                self._lost.failed(reason)
-                raise Unavailable(reason)
+                self._refuse(path, "was removed" if actual is None else "was replaced")
+        if self._file.stat().st_size == 0:
+            self._refuse(self._file, "was emptied")
+        for path in self._beside:
+            if path not in self._ids and (actual := _file_id(path)) is not None:
+                self._ids[path] = actual
         if self._lost.lasts:
             self._lost.over()
+
+    def _refuse(self, path: Path, what: str) -> NoReturn:
+        reason = f"{path} {what} while the server is running: writes are refused, restart the server"
+        self._lost.failed(reason)
+        raise Unavailable(reason)
 
     def _growth(self, connection: apsw.Connection) -> int:
         """The bytes by which a checkpoint would make the file longer."""
