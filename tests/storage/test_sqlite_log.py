@@ -83,6 +83,7 @@ def test_an_idle_engine_empties_its_log(sqlite: SqliteEngine, tmp_path: Path) ->
     assert eventually(lambda: log_pages(tmp_path) == 0)
 
 
+@pytest.mark.slow
 def test_a_long_read_keeps_its_snapshot_and_the_log_recovers_after_it(
     sqlite: SqliteEngine, tmp_path: Path
 ) -> None:

@@ -115,6 +115,7 @@ def status(server: Serving, path: str) -> int:
         connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("--workers", "2")])
 def test_on_a_data_file(tmp_path: Path, flags: tuple[str, ...]) -> None:
     with serving("--data-dir", str(tmp_path), *flags) as server:
@@ -131,6 +132,7 @@ def stopped(postgres: PostgresServer, number: int) -> None:
         os.kill(process, number)
 
 
+@pytest.mark.slow
 def test_on_a_database_that_hangs_and_comes_back(postgres: PostgresServer) -> None:
     with serving("--engine", postgres.url()) as server:
         assert status(server, "/_hashrange/ready") == 200

@@ -17,6 +17,8 @@ import pytest
 from serving import Serving, serving
 from wiring import AUTHORIZATION, Client, eventually, request
 
+pytestmark = pytest.mark.slow
+
 _PATIENCE_SECONDS = 60
 _TABLE = {
     "TableName": "kept",
