@@ -57,7 +57,8 @@ class CommitGuard:
 
     def check_files(self) -> None:
         """Raise if a file was removed or replaced, or if the data file is empty by now."""
-        for path, expected in self._ids.items():
+        # A copy: another thread may be the first to see the log.
+        for path, expected in list(self._ids.items()):
             actual = _file_id(path)
             if actual != expected:
                 self._refuse(path, "was removed" if actual is None else "was replaced")
