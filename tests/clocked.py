@@ -13,16 +13,20 @@ from hashrange.chain.executor import Call, LocalExecutor, run_now
 from hashrange.clock import ManualClock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
+from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.tokens import ExpireTokens
+from hashrange.services.streams.registry import STREAMS
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
 from hashrange.storage.sqlite import MemoryEngine
 from hashrange.wire.answers import described
 from hashrange.wire.renderers import RENDERERS
 
+OPERATIONS = DYNAMODB.operations | STREAMS.operations
 MIDNIGHT = 1_699_920_000.0  # the beginning of a day, UTC
 
 
@@ -40,6 +44,8 @@ class Clocked:
         self.backfill = Backfill(self.engine, self.catalogue)
         self.reclaim = ReclaimSpace(self.engine)
         self.tokens = ExpireTokens(self.engine)
+        self.rolling = RollShards(self.engine, self.catalogue, shard_seconds=4 * 3600)
+        self.trimming = TrimLogs(self.engine, self.catalogue)
         self.context = Context(
             catalogue=self.catalogue,
             clock=self.clock,
@@ -59,7 +65,7 @@ class Clocked:
 
     def run(self, operation: str, /, **request: Any) -> tuple[Call, Result]:
         """Run a request; give the call and its typed result."""
-        call = Call(DYNAMODB.operations[operation], self.context, None, orjson.dumps(request))
+        call = Call(OPERATIONS[operation], self.context, None, orjson.dumps(request))
         call.decode()
         return call, run_now(self.executor, call)
 
@@ -76,7 +82,16 @@ class Clocked:
 
     def run_jobs(self, most: int = 1000) -> None:
         """Run every job until it has nothing more to do now."""
-        for job in (self.settling, self.splitting, self.backfill, self.reclaim, self.tokens):
+        jobs: tuple[Job, ...] = (
+            self.settling,
+            self.splitting,
+            self.backfill,
+            self.rolling,
+            self.trimming,
+            self.reclaim,
+            self.tokens,
+        )
+        for job in jobs:
             for _ in range(most):
                 if job.step(self.clock.now()) > 0.5:
                     break

@@ -139,6 +139,9 @@ class Settings:
     transition_ms: int = _setting(
         1, _whole_number(0, 3_600_000), "how long CREATING, UPDATING and DELETING last, in milliseconds"
     )
+    stream_shard_hours: int = _setting(
+        4, _whole_number(1, 24), "age at which a shard of a stream is followed by another one, in hours"
+    )
     workers: int = _setting(
         1, _whole_number(1, 64), "processes that share the port and the data; one per core is a good number"
     )

@@ -28,6 +28,7 @@ from hashrange.clock import Clock, SystemClock
 from hashrange.config import Settings
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
@@ -95,7 +96,7 @@ class Server:
         )
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
-            self._supervisor = supervise(engine, catalogue, self._clock)
+            self._supervisor = supervise(engine, catalogue, self._clock, settings)
             self._supervisor.start()
         # An engine that waits for a network is never asked on this thread.
         executor = (
@@ -105,7 +106,7 @@ class Server:
         )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         endpoint = JsonEndpoint(
-            (DYNAMODB,),
+            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
             run,
             Callers(self._contexts(catalogue)),
             background,

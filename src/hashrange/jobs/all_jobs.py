@@ -2,6 +2,7 @@
 
 from hashrange import ids
 from hashrange.clock import Clock
+from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.partitions import SplitPartitions
@@ -14,7 +15,7 @@ from hashrange.storage.engine import Engine
 from hashrange.storage.leases import FencedEngine, Lease
 
 
-def supervise(engine: Engine, tables: Catalogue, clock: Clock) -> Supervisor:
+def supervise(engine: Engine, tables: Catalogue, clock: Clock, settings: Settings) -> Supervisor:
     """A supervisor of all jobs, woken by every change of a table; the caller starts it."""
     lease = None
     if engine.shared:
@@ -27,7 +28,7 @@ def supervise(engine: Engine, tables: Catalogue, clock: Clock) -> Supervisor:
             Backfill(engine, tables),
             ReclaimSpace(engine),
             ExpireTokens(engine),
-            RollShards(engine, tables),
+            RollShards(engine, tables, settings.stream_shard_hours * 3600),
             TrimLogs(engine, tables),
         ],
         clock,
