@@ -17,6 +17,7 @@ from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
+from hashrange.jobs.restores import RestoreTables
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.tokens import ExpireTokens
 from hashrange.services.streams.registry import STREAMS
@@ -46,6 +47,7 @@ class Clocked:
         self.tokens = ExpireTokens(self.engine)
         self.rolling = RollShards(self.engine, self.catalogue, shard_seconds=4 * 3600)
         self.trimming = TrimLogs(self.engine, self.catalogue)
+        self.restoring = RestoreTables(self.engine, self.catalogue)
         self.context = Context(
             catalogue=self.catalogue,
             clock=self.clock,

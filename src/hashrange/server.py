@@ -76,7 +76,7 @@ class Server:
         self._is_clock_given = clock is not None
         self._engine: Engine | None = None
         self._listener: Listener | None = None
-        self._supervisor: Supervisor | None = None
+        self._supervisors: list[Supervisor] = []
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
 
@@ -96,8 +96,9 @@ class Server:
         )
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
-            self._supervisor = supervise(engine, catalogue, self._clock, settings)
-            self._supervisor.start()
+            self._supervisors = supervise(engine, catalogue, self._clock, settings)
+            for supervisor in self._supervisors:
+                supervisor.start()
         # An engine that waits for a network is never asked on this thread.
         executor = (
             LocalExecutor(engine, background)
@@ -187,9 +188,9 @@ class Server:
                     pass
                 await asyncio.gather(*self._adopting)
             await self._listener.stop()
-        if self._supervisor is not None:
-            # Not on this thread: a job may be waiting for a commit that this loop delivers.
-            await asyncio.to_thread(self._supervisor.stop)
+        # Not on this thread: a job may be waiting for a commit that this loop delivers.
+        stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
+        await asyncio.gather(*stops)
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)

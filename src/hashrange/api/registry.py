@@ -8,6 +8,11 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+from hashrange.api.backups import (
+    describe_continuous_backups,
+    restore_table_to_point_in_time,
+    update_continuous_backups,
+)
 from hashrange.api.items import (
     batch_get_item,
     batch_write_item,
@@ -28,7 +33,6 @@ from hashrange.api.protocol.operation import Kind, Operation, Service
 from hashrange.api.tables import (
     create_table,
     delete_table,
-    describe_continuous_backups,
     describe_endpoints,
     describe_limits,
     describe_table,
@@ -51,6 +55,11 @@ def _nothing(_: Any) -> Iterable[str]:
 
 def _table(request: Any) -> Iterable[str]:
     return (request.table_name,)
+
+
+def _restored(request: Any) -> Iterable[str]:
+    source = request.source_table_arn or request.source_table_name
+    return (request.target_table_name,) if source is None else (request.target_table_name, source)
 
 
 def _arn(request: Any) -> Iterable[str]:
@@ -105,11 +114,13 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("ListTagsOfResource", list_tags_of_resource, "control", _arn),
     ("PutItem", put_item, "write", _table),
     ("Query", query, "read", _table),
+    ("RestoreTableToPointInTime", restore_table_to_point_in_time, "control", _restored),
     ("Scan", scan, "read", _table),
     ("TagResource", tag_resource, "control", _arn),
     ("TransactGetItems", transact_get_items, "read", _transaction),
     ("TransactWriteItems", transact_write_items, "write", _transaction),
     ("UntagResource", untag_resource, "control", _arn),
+    ("UpdateContinuousBackups", update_continuous_backups, "control", _table),
     ("UpdateItem", update_item, "write", _table),
     ("UpdateTable", update_table, "control", _table),
     ("UpdateTimeToLive", update_time_to_live, "control", _table),

@@ -26,6 +26,7 @@ from hashrange.api.tables.structures import (
     Tag,
     WarmThroughput,
 )
+from hashrange.api.tables.wording import busy
 from hashrange.core import partitions
 from hashrange.core.schema import Index, Table, changed
 from hashrange.core.table_life import gone, settled
@@ -117,6 +118,8 @@ def _make_room(tx: Transaction, new: Table, now: float) -> None:
     if gone(stored, now):
         catalogue.remove(tx, stored, now)
         return
+    if stored.restoring is not None:
+        raise busy(f"Table is being used: {stored.name}")
     if settled(stored, now).status == "CREATING":
         states.check_changeable(stored)
     raise errors.in_use(f"Table already exists: {stored.name}")

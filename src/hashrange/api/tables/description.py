@@ -104,11 +104,20 @@ class LocalSecondaryIndexDescription(Response, kw_only=True):
 class GlobalSecondaryIndexDescription(LocalSecondaryIndexDescription, kw_only=True):
     """A global index."""
 
-    index_status: Status
+    index_status: Status | None
     provisioned_throughput: ProvisionedThroughputDescription
     backfilling: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
     warm_throughput: WarmThroughputDescription | None = None
+
+
+class RestoreSummary(Response, kw_only=True):
+    """Where the items of a table come from that is being restored."""
+
+    source_backup_arn: str | None = None
+    source_table_arn: str
+    restore_date_time: float
+    restore_in_progress: bool
 
 
 class TableDescription(Response, kw_only=True):
@@ -134,6 +143,7 @@ class TableDescription(Response, kw_only=True):
     warm_throughput: WarmThroughputDescription | None = None
     on_demand_throughput: OnDemandThroughput | None = None
     sse_description: SSEDescription | None = None
+    restore_summary: RestoreSummary | None = None
     local_secondary_indexes: list[LocalSecondaryIndexDescription] | None = None
     global_secondary_indexes: list[GlobalSecondaryIndexDescription] | None = None
 
@@ -166,6 +176,13 @@ def describe(reader: Reader, table: Table, now: float, *, created: bool = False)
     if table.on_demand_limits is not None:
         body.on_demand_throughput = _ceilings(table.on_demand_limits)
     body.sse_description = _encryption(table, now)
+    if table.restoring is not None:
+        body.restore_summary = RestoreSummary(
+            source_backup_arn=table.restoring.backup_arn,
+            source_table_arn=table.restoring.source_arn,
+            restore_date_time=timestamp(table.restoring.restore_at),
+            restore_in_progress=True,
+        )
     if table.local_indexes:
         body.local_secondary_indexes = [_local(reader, table, index) for index in table.local_indexes]
     if table.global_indexes:
