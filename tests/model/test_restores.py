@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from clocked import Clocked
+from hashrange import cli
 from hashrange.core.keys import primary_key
 from hashrange.core.mutation import DeleteCommand, Origin
 from hashrange.core.schema import Table, changed
@@ -16,7 +17,6 @@ from hashrange.storage import catalogue, history, store
 from hashrange.storage.engine import Engine
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import SqliteEngine
-from hashrange.storage.verification import walk
 from item_tables import index
 from new_tables import request as new_table
 from postgres_server import PostgresServer
@@ -195,8 +195,6 @@ def check(engine: Engine, seed: int, *, seconds: int, restores: int) -> None:
     window = sorted(world.seconds)
     for number, second in enumerate(world.random.sample(window, restores)):
         assert world.restored(second, f"restored-{number}") == world.seconds[second], second
-    report = walk.verify(engine, lambda _: None)  # type: ignore[arg-type]
-    assert report.problems == []
 
 
 @pytest.fixture(autouse=True)
@@ -208,6 +206,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_restored_table_is_what_the_table_was(tmp_path: Path, seed: int) -> None:
     with closing(SqliteEngine.open(tmp_path / "data")) as engine:
         check(engine, seed, seconds=40, restores=5)
+    assert cli.main(["verify", str(tmp_path / "data")]) == 0
 
 
 @pytest.mark.slow
