@@ -16,6 +16,8 @@ RANKS = {
     "caches": 1,
     "passwords": 1,
     "config": 2,
+    "formats": 2,
+    "objects": 3,
     "storage": 3,
     "api": 4,
     "services": 5,
