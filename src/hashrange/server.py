@@ -27,7 +27,9 @@ from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, SystemClock
 from hashrange.config import Settings
 from hashrange.jobs.all_jobs import supervise
+from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.objects.opening import open_backups
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import follower, layout
 from hashrange.storage.catalogue import Catalogue
@@ -96,7 +98,9 @@ class Server:
         )
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
-            self._supervisors = supervise(engine, catalogue, self._clock, settings)
+            self._supervisors = supervise(
+                engine, catalogue, self._clock, settings, BackupPlace(*open_backups(settings, os.environ))
+            )
             for supervisor in self._supervisors:
                 supervisor.start()
         # An engine that waits for a network is never asked on this thread.

@@ -9,7 +9,12 @@ from types import ModuleType
 from typing import Any
 
 from hashrange.api.backups import (
+    create_backup,
+    delete_backup,
+    describe_backup,
     describe_continuous_backups,
+    list_backups,
+    restore_table_from_backup,
     restore_table_to_point_in_time,
     update_continuous_backups,
 )
@@ -62,6 +67,14 @@ def _restored(request: Any) -> Iterable[str]:
     return (request.target_table_name,) if source is None else (request.target_table_name, source)
 
 
+def _restored_backup(request: Any) -> Iterable[str]:
+    return (request.target_table_name, request.backup_arn)
+
+
+def _backup(request: Any) -> Iterable[str]:
+    return (request.backup_arn,)
+
+
 def _arn(request: Any) -> Iterable[str]:
     return () if request.resource_arn is None else (request.resource_arn,)
 
@@ -99,9 +112,12 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("BatchExecuteStatement", batch_execute_statement, "write", _statement_batch),
     ("BatchGetItem", batch_get_item, "read", _batch),
     ("BatchWriteItem", batch_write_item, "write", _batch),
+    ("CreateBackup", create_backup, "control", _table),
     ("CreateTable", create_table, "control", _table),
+    ("DeleteBackup", delete_backup, "control", _backup),
     ("DeleteItem", delete_item, "write", _table),
     ("DeleteTable", delete_table, "control", _table),
+    ("DescribeBackup", describe_backup, "control", _backup),
     ("DescribeContinuousBackups", describe_continuous_backups, "control", _table),
     ("DescribeEndpoints", describe_endpoints, "control", _nothing),
     ("DescribeLimits", describe_limits, "control", _nothing),
@@ -110,10 +126,12 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("ExecuteStatement", execute_statement, "write", _statement),
     ("ExecuteTransaction", execute_transaction, "write", _statement_transaction),
     ("GetItem", get_item, "read", _table),
+    ("ListBackups", list_backups, "control", _nothing),
     ("ListTables", list_tables, "control", _nothing),
     ("ListTagsOfResource", list_tags_of_resource, "control", _arn),
     ("PutItem", put_item, "write", _table),
     ("Query", query, "read", _table),
+    ("RestoreTableFromBackup", restore_table_from_backup, "control", _restored_backup),
     ("RestoreTableToPointInTime", restore_table_to_point_in_time, "control", _restored),
     ("Scan", scan, "read", _table),
     ("TagResource", tag_resource, "control", _arn),

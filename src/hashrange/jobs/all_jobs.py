@@ -7,6 +7,8 @@ from hashrange import ids
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
+from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backups import BackUpTables, KeepBackups
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
@@ -20,14 +22,16 @@ from hashrange.storage.engine import Engine
 from hashrange.storage.leases import FencedEngine, Lease
 
 
-def supervise(engine: Engine, tables: Catalogue, clock: Clock, settings: Settings) -> list[Supervisor]:
+def supervise(
+    engine: Engine, tables: Catalogue, clock: Clock, settings: Settings, backups: BackupPlace
+) -> list[Supervisor]:
     """The supervisors of all jobs, woken by every change of a table; the caller starts them.
 
     Long jobs have a thread of their own: some wait for networks, which must hold up neither expiry nor trimming.
     """
     supervisors = [
         _supervisor("jobs", engine, clock, partial(_short_jobs, tables, settings)),
-        _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables)),
+        _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables, backups)),
     ]
 
     def wake() -> None:
@@ -57,5 +61,9 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
     ]
 
 
-def _long_jobs(tables: Catalogue, engine: Engine) -> list[Job]:
-    return [RestoreTables(engine, tables)]
+def _long_jobs(tables: Catalogue, backups: BackupPlace, engine: Engine) -> list[Job]:
+    return [
+        BackUpTables(engine, tables, backups),
+        RestoreTables(engine, tables, backups),
+        KeepBackups(engine, backups),
+    ]

@@ -8,8 +8,10 @@ from hashrange import logs
 from hashrange.core import items, partitions
 from hashrange.core.mutation import Origin, PutCommand
 from hashrange.core.schema import Table, changed
+from hashrange.jobs.backup_files import BackupPlace, BackupSource, DamagedBackup
 from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.storage import catalogue, holds, store
+from hashrange.storage.backup_rows import BACKUPS
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
 from hashrange.storage.history import PastTable, Row
@@ -47,9 +49,10 @@ class RestoreTables:
 
     name = "restore-tables"
 
-    def __init__(self, engine: Engine, tables: Catalogue) -> None:
+    def __init__(self, engine: Engine, tables: Catalogue, backups: BackupPlace) -> None:
         self._engine = engine
         self._tables = tables
+        self._backups = backups
         self._open: dict[JobPlace, _OpenRestore] = {}
 
     def step(self, now: float) -> float:
@@ -63,12 +66,19 @@ class RestoreTables:
         restore = self._engine.read(lambda reader: RESTORES.find(reader, place))
         if restore is None:
             return 0.0
-        piece = next(self._opened(place, restore).pieces, None)
+        try:
+            piece = next(self._opened(place, restore).pieces, None)
+        except DamagedBackup as damage:
+            self._give_up(place, restore, str(damage), now)
+            return 0.0
+        except BaseException:
+            self._drop(place)
+            raise
         if piece is not None:
             self._engine.write(partial(_write_piece, place=place, piece=piece))
             return _PAUSE_SECONDS
         self._engine.write(partial(_finish, place=place, now=now))
-        self._open.pop(place).source.close()
+        self._drop(place)
         for name in (restore.target, restore.source.name):
             self._tables.refresh(place.account_id, place.region, name)
         log.info("restore.finished", table=restore.target, items=restore.items)
@@ -76,9 +86,28 @@ class RestoreTables:
 
     def _opened(self, place: JobPlace, restore: Restore) -> _OpenRestore:
         if place not in self._open:
-            source = PastTable(self._engine, restore.source, restore.moment_us)
-            self._open[place] = _OpenRestore(source, restore.after)
+            self._open[place] = _OpenRestore(self._source(place, restore), restore.after)
         return self._open[place]
+
+    def _source(self, place: JobPlace, restore: Restore) -> Source:
+        if restore.backup_id is None:
+            return PastTable(self._engine, restore.source, restore.moment_us)
+        origin = place._replace(id=restore.backup_id)
+        source = BackupSource(self._backups, self._backups.folder(origin, restore.source.name))
+        if not restore.after:
+            source.verify()  # before the first item is written
+        return source
+
+    def _drop(self, place: JobPlace) -> None:
+        if place in self._open:
+            self._open.pop(place).source.close()
+
+    def _give_up(self, place: JobPlace, restore: Restore, reason: str, now: float) -> None:
+        """Take the table away again: a part of its items must not be mistaken for all of them."""
+        log.error("restore.refused", table=restore.target, reason=reason)
+        self._engine.write(partial(_give_up, place=place, reason=reason, now=now))
+        self._drop(place)
+        self._tables.refresh(place.account_id, place.region, restore.target)
 
 
 def _pieces(chunks: Iterator[list[Row]]) -> Iterator[list[Row]]:
@@ -129,8 +158,22 @@ def _finish(tx: Transaction, *, place: JobPlace, now: float) -> None:
         )
         catalogue.save(tx, ready, now)
     RESTORES.remove(tx, place)
-    if restore.backup_arn is None:
+    if restore.backup_id is None:
         holds.release(tx, restore.source, place.id, now)
+
+
+def _give_up(tx: Transaction, *, place: JobPlace, reason: str, now: float) -> None:
+    restore = RESTORES.find(tx, place)
+    if restore is None:
+        return
+    table = _target(tx, place, restore)
+    if table is not None:
+        catalogue.remove(tx, table, now)
+    RESTORES.remove(tx, place)
+    origin = place._replace(id=restore.backup_id or "")
+    backup = BACKUPS.find(tx, origin)
+    if backup is not None:
+        BACKUPS.save(tx, origin, changed(backup, damage=reason), active=False)
 
 
 def _target(tx: Transaction, place: JobPlace, restore: Restore) -> Table | None:

@@ -57,13 +57,24 @@ class JobRows(Generic[T]):
         prefix = layout.ACTIVE_JOB + f"{self._kind}\0".encode()
         return [_place(key, len(prefix)) for key, _ in reader.scan(prefix, encoding.prefix_end(prefix))]
 
+    def everywhere(self, reader: Reader) -> Iterator[tuple[JobPlace, T]]:
+        """The jobs of all regions."""
+        prefix = layout.JOB + f"{self._kind}\0".encode()
+        for key, stored in reader.scan(prefix, encoding.prefix_end(prefix)):
+            yield _place(key, len(prefix)), self._decoder.decode(stored)
+
     def of_region(
-        self, reader: Reader, account_id: str, region: str, *, reverse: bool = False
+        self, reader: Reader, account_id: str, region: str, *, after: str = "", reverse: bool = False
     ) -> Iterator[tuple[JobPlace, T]]:
-        """The jobs of a region by id: oldest first, or newest first."""
+        """The jobs of a region by id: oldest first, from behind an id, or newest first, up to it."""
         prefix = layout.JOB + f"{self._kind}\0{account_id}\0{region}\0".encode()
         kind_bytes = len(layout.JOB) + len(self._kind) + 1
-        for key, stored in reader.scan(prefix, encoding.prefix_end(prefix), reverse=reverse):
+        start, end = prefix, encoding.prefix_end(prefix)
+        if after and reverse:
+            end = prefix + after.encode()
+        elif after:
+            start = prefix + after.encode() + b"\0"
+        for key, stored in reader.scan(start, end, reverse=reverse):
             yield _place(key, kind_bytes), self._decoder.decode(stored)
 
     def _key(self, place: JobPlace) -> bytes:

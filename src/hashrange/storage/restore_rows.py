@@ -13,7 +13,7 @@ class Restore(msgspec.Struct, frozen=True, kw_only=True):
     target_number: int
     source: Table  # as it was when the restore was asked for
     moment_us: int  # items as they were then
-    backup_arn: str | None = None  # where the items come from, if not from the source's change log
+    backup_id: str | None = None  # where the items come from, if not from the source's change log
     after: bytes = b""  # the key of the last item that is in the target
     items: int = 0
 

@@ -5,7 +5,7 @@ from hashrange.api.protocol.structures import Response
 from hashrange.api.tables.description import TableDescription, describe
 from hashrange.core.schema import Restoring, Table, changed
 from hashrange.core.table_life import gone
-from hashrange.storage import catalogue
+from hashrange.storage import backup_rows, catalogue
 from hashrange.storage.engine import Transaction
 from hashrange.storage.job_rows import JobPlace
 from hashrange.storage.restore_rows import ACTIVE_MAX, RESTORES, Restore
@@ -35,7 +35,7 @@ def refuse_taken(tx: Transaction, target: Table, now: float) -> None:
     if stored is None:
         return
     if gone(stored, now):
-        catalogue.remove(tx, stored, now)
+        backup_rows.remove_table(tx, stored, now)
         return
     if stored.restoring is not None:
         raise _being_restored(stored.name, stored.restoring)
