@@ -85,6 +85,6 @@ def _position(reader: Reader, stream: Stream, shard: Shard, request: GetShardIte
         except Trimmed:
             raise arns.trimmed() from None
     if request.timestamp is not None:
-        time_us = max(0, microseconds(request.timestamp))
+        time_us = microseconds(max(0.0, request.timestamp))
         return stream_pages.at_time(reader, stream, shard, time_us, now)
     return stream_pages.latest(reader, stream, shard)
