@@ -10,8 +10,9 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import NewName, Request
+from hashrange.api.protocol.structures import NewName, Request, Response
 from hashrange.api.results import Described
+from hashrange.api.tables.description import TableDescription
 from hashrange.api.tables.structures import (
     BillingMode,
     GlobalSecondaryIndex,
@@ -42,6 +43,12 @@ class RestoreTableFromBackup(Request, kw_only=True):
 SHAPE = Shape(RestoreTableFromBackup)
 
 
+class RestoreTableFromBackupOutput(Response, kw_only=True):
+    """The answer."""
+
+    table_description: TableDescription
+
+
 def restore_table_from_backup(context: Context, request: RestoreTableFromBackup) -> Plan:
     """Check the backup, then begin to fill the new table."""
     origin = place_of(context, request.backup_arn)
@@ -67,7 +74,8 @@ def restore_table_from_backup(context: Context, request: RestoreTableFromBackup)
             moment_us=backup.moment_us,
             backup_id=origin.id,
         )
-        return Described(restores.begin(tx, place, target, restore, now))
+        description = restores.begin(tx, place, target, restore, now)
+        return Described(RestoreTableFromBackupOutput(table_description=description))
 
     refresh = context.catalogue.refresh
     return Write(step, after=lambda: refresh(context.account_id, context.region, request.target_table_name))

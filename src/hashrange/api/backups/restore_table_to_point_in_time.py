@@ -13,9 +13,10 @@ from hashrange.api.errors import ApiError
 from hashrange.api.protocol import kinds
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import NewName, Request
+from hashrange.api.protocol.structures import NewName, Request, Response
 from hashrange.api.results import Described
 from hashrange.api.table_names import existing_table, table_missing
+from hashrange.api.tables.description import TableDescription
 from hashrange.api.tables.structures import (
     BillingMode,
     GlobalSecondaryIndex,
@@ -54,6 +55,12 @@ class RestoreTableToPointInTime(Request, kw_only=True):
 SHAPE = Shape(RestoreTableToPointInTime)
 
 
+class RestoreTableToPointInTimeOutput(Response, kw_only=True):
+    """The answer."""
+
+    table_description: TableDescription
+
+
 def restore_table_to_point_in_time(context: Context, request: RestoreTableToPointInTime) -> Plan:
     """Check the moment, then hold the past and begin to fill the new table."""
     _check_moment_members(request)
@@ -70,9 +77,9 @@ def restore_table_to_point_in_time(context: Context, request: RestoreTableToPoin
         target = restored_table(context, source, request, restoring, now)
         moment_us = (second + 1) * _MICROSECONDS - 1
         restore = Restore(target=target.name, target_number=0, source=source, moment_us=moment_us)
-        output = restores.begin(tx, place, target, restore, now)
+        description = restores.begin(tx, place, target, restore, now)
         holds.hold(tx, source, place.id, now, moment_us=moment_us)
-        return Described(output)
+        return Described(RestoreTableToPointInTimeOutput(table_description=description))
 
     def after() -> None:
         for name in (request.target_table_name, planned.name):

@@ -1,7 +1,6 @@
 """Beginning a restore: the new table, the hold on the past and the job, all in one transaction."""
 
 from hashrange.api.errors import ApiError, limit_exceeded
-from hashrange.api.protocol.structures import Response
 from hashrange.api.tables.description import TableDescription, describe
 from hashrange.core.schema import Restoring, Table, changed
 from hashrange.core.table_life import gone
@@ -11,13 +10,7 @@ from hashrange.storage.job_rows import JobPlace
 from hashrange.storage.restore_rows import ACTIVE_MAX, RESTORES, Restore
 
 
-class RestoreOutput(Response, kw_only=True):
-    """The answer of both operations."""
-
-    table_description: TableDescription
-
-
-def begin(tx: Transaction, place: JobPlace, target: Table, restore: Restore, now: float) -> RestoreOutput:
+def begin(tx: Transaction, place: JobPlace, target: Table, restore: Restore, now: float) -> TableDescription:
     """Store the table and the job that fills it."""
     refuse_taken(tx, target, now)
     if len(RESTORES.active(tx)) >= ACTIVE_MAX:
@@ -26,7 +19,7 @@ def begin(tx: Transaction, place: JobPlace, target: Table, restore: Restore, now
         )
     table = catalogue.save(tx, changed(target, number=catalogue.next_number(tx)), now)
     RESTORES.save(tx, place, changed(restore, target_number=table.number), active=True)
-    return RestoreOutput(table_description=_described(tx, table, now))
+    return _described(tx, table, now)
 
 
 def refuse_taken(tx: Transaction, target: Table, now: float) -> None:
