@@ -28,6 +28,8 @@ from hashrange.clock import Clock, SystemClock
 from hashrange.config import Settings
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.objects.interface import ObjectStore
+from hashrange.objects.opening import open_store
 from hashrange.storage import follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
@@ -76,6 +78,7 @@ class Server:
         self._engine: Engine | None = None
         self._listener: Listener | None = None
         self._supervisor: Supervisor | None = None
+        self._objects: ObjectStore | None = None
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
 
@@ -95,6 +98,7 @@ class Server:
         )
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
+            self._objects = open_store(settings, os.environ)
             self._supervisor = supervise(engine, catalogue, self._clock)
             self._supervisor.start()
         # An engine that waits for a network is never asked on this thread.
@@ -189,6 +193,8 @@ class Server:
         if self._supervisor is not None:
             # Not on this thread: a job may be waiting for a commit that this loop delivers.
             await asyncio.to_thread(self._supervisor.stop)
+        if self._objects is not None:
+            await asyncio.to_thread(self._objects.close)
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
