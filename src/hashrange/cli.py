@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from hashrange import __version__, config, logs, migrate, server, verify
 from hashrange.config import SettingInvalid, Settings
+from hashrange.objects.opening import location
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
 from hashrange.wire.browsers import binds_loopback
@@ -76,7 +77,12 @@ def _serve(options: argparse.Namespace) -> int:
         if not binds_loopback(settings.host):
             log.warning("server.exposed", host=settings.host, port=port, reason=_EXPOSED)
         if settings.log_format == "json":
-            log.info("server.started", endpoint=_endpoint(settings, port), engine=engine)
+            log.info(
+                "server.started",
+                endpoint=_endpoint(settings, port),
+                engine=engine,
+                buckets=location(settings),
+            )
         else:
             print(banner(settings, engine, port), flush=True)
 
@@ -99,6 +105,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"Hashrange {__version__}",
             f"  endpoint  {endpoint}",
             f"  engine    {engine}",
+            f"  buckets   {location(settings)}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
             *warning,

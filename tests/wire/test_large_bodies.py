@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from hashrange.api.errors import ApiError
 from hashrange.chain import background
-from hashrange.wire import json_endpoint, large_bodies
+from hashrange.core import json_values
+from hashrange.wire import json_endpoint
 from hashrange.wire.large_bodies import refuse_many_values
 from wiring import Wire
 
@@ -22,7 +23,7 @@ _TEXT = st.text(st.sampled_from('a,[{"\\\n'), max_size=30)
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large_bodies, "VALUES_MAX", _LIMIT)
+    monkeypatch.setattr(json_values, "VALUES_MAX", _LIMIT)
 
 
 def _refused(body: bytes) -> bool:
@@ -52,9 +53,9 @@ def test_what_stands_in_a_string_does_not_count(text: str) -> None:
 @given(texts=st.lists(_TEXT, max_size=20))
 def test_where_the_pieces_end_makes_no_difference(piece: int, texts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(large_bodies, "VALUES_MAX", 0)
-        patch.setattr(large_bodies, "_PIECE_BYTES", piece)
-        outside = b"".join(large_bodies._outside_strings(orjson.dumps(texts)))
+        patch.setattr(json_values, "VALUES_MAX", 0)
+        patch.setattr(json_values, "_PIECE_BYTES", piece)
+        outside = b"".join(json_values._outside_strings(orjson.dumps(texts)))
     assert outside == b"[" + b"," * (len(texts) - 1) + b"]"
 
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import stat
 import tempfile
 import threading
@@ -46,7 +45,8 @@ class FolderStore:
 
     def close(self) -> None:
         if self._temporary:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            with suppress(OSError):
+                _remove_tree(self._folder)
 
 
 class FolderBucket:
@@ -186,6 +186,20 @@ class FolderBucket:
         """Whether this directory can be found under its name in another case."""
         swapped = self._root.with_name(self._root.name.swapcase())
         return swapped != self._root and swapped.exists() and swapped.samefile(self._root)
+
+
+def _remove_tree(folder: Path) -> None:
+    """Remove a folder whatever its depth: a key may have a thousand directories, with which shutil gives up."""
+    directories = [folder]
+    for directory in directories:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    directories.append(Path(entry.path))
+                else:
+                    Path(entry.path).unlink()
+    for directory in reversed(directories):
+        directory.rmdir()
 
 
 def _beside(path: Path) -> Path:
