@@ -231,6 +231,7 @@ def reset_counters(tx: Transaction, number: int, slot: int) -> None:
 
 def discard(tx: Transaction, prefix: bytes) -> None:
     """Mark all rows with this prefix as garbage, for a job to clear."""
+    tx.use_reserve()
     tx.put(layout.GARBAGE + prefix, b"")
 
 

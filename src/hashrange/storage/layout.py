@@ -97,6 +97,12 @@ def describe(key: bytes) -> str:
     return f"{name}, key {key.hex()}"
 
 
+def describe_prefix(prefix: bytes) -> str:
+    """Name all rows of a table or index for people."""
+    number, slot = split_rows_key(prefix)
+    return f"table number {number}" + (f", index {slot}" if len(prefix) == ROWS_PREFIX_BYTES else "")
+
+
 def split_rows_key(key: bytes) -> tuple[int, int]:
     """The table number and the slot in the key of an item or index entry."""
     return int.from_bytes(key[1:5], "big"), int.from_bytes(key[5:7], "big")

@@ -23,7 +23,7 @@ from hashrange.storage.sqlite.opening import open_file
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
-from hashrange.storage.sqlite.vacuum import incremental_vacuum
+from hashrange.storage.sqlite.vacuum import vacuum_full_disk
 from hashrange.storage.sqlite.write_lock import LOCK_NAME as WRITE_LOCK
 from hashrange.storage.sqlite.write_lock import InterprocessWriteLock, WriteLock
 from hashrange.storage.waiting import Waiter
@@ -80,7 +80,7 @@ class SqliteEngine:
             self._writer,
             commit_version,
             self._release_snapshots,
-            self._guard.watch,
+            self._guard,
             self._log_limits,
         )
         transaction = WriteTransaction(self._writer)
@@ -200,7 +200,8 @@ class SqliteEngine:
         waiter: Waiter[int] = Waiter()
 
         def vacuum() -> None:
-            waiter.run(lambda: incremental_vacuum(self._writer, budget_pages))
+            remedies = self._checkpointer.remedies(frees_space=True)
+            waiter.run(lambda: vacuum_full_disk(self._writer, budget_pages, remedies))
 
         if not self._committer.run_between_commits(vacuum):
             raise Closed("the engine is closed")

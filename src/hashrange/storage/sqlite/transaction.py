@@ -41,6 +41,7 @@ class WriteTransaction(Overlay):
         "_read",
         "_savepoint",
         "_scans",
+        "frees_space",
         "guard",
         "log_pages",
         "outage",
@@ -56,6 +57,7 @@ class WriteTransaction(Overlay):
         self._read: dict[bytes, bytes] = {}
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
+        self.frees_space = False  # one of the commit's steps does
         self.rows = 0  # that the commit writes
         self.sync_seconds = 0.0  # that the disk took for it
         self.outage = logs.Outage(log, "commit")
@@ -111,6 +113,10 @@ class WriteTransaction(Overlay):
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Do nothing: reading the file costs no round trip."""
 
+    def use_reserve(self) -> None:
+        """Have the commit use the reserve if it has no other step in it: see `group`."""
+        self.frees_space = True
+
     # What the committer does between steps.
 
     def begin(self) -> None:
@@ -120,6 +126,7 @@ class WriteTransaction(Overlay):
         self._cursor.execute("BEGIN IMMEDIATE")
         self._read.clear()
         self.pending_bytes = self.rows = 0
+        self.frees_space = False
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
@@ -140,7 +147,7 @@ class WriteTransaction(Overlay):
             self._cursor.execute("ROLLBACK TO step")
             self._cursor.execute("RELEASE step")
 
-    def commit(self) -> None:
+    def commit(self, *, from_reserve: bool = False) -> None:
         """Hand everything accepted to SQLite and return when it is on disk."""
         self._read.clear()
         self._store(self.accepted)
@@ -153,7 +160,8 @@ class WriteTransaction(Overlay):
             self._cursor.executemany(ADD, adds)
             self.accepted_adds.clear()
         if self.guard is not None and self.rows:
-            self.guard.check(self._connection, self.pending_bytes + self.rows * PAGE_BYTES)
+            commit_bytes = self.pending_bytes + self.rows * PAGE_BYTES
+            self.guard.check(self._connection, commit_bytes, from_reserve=from_reserve)
         if self.log_pages is not None and self.rows and not self.log_pages():
             self._begin_log()
         begun = time.monotonic()

@@ -1,8 +1,13 @@
 """Incremental vacuum: returning free pages to the file system, a bounded number at a time."""
 
+from collections.abc import Iterable
 from typing import cast
 
 import apsw
+
+from hashrange.storage.errors import DiskFull
+from hashrange.storage.sqlite.faults import translate
+from hashrange.storage.sqlite.group import Remedy
 
 
 def incremental_vacuum(connection: apsw.Connection, pages_max: int) -> int:
@@ -13,6 +18,18 @@ def incremental_vacuum(connection: apsw.Connection, pages_max: int) -> int:
     if before and pages_max > 0:
         connection.execute(f"PRAGMA incremental_vacuum({int(pages_max)})").fetchall()
     return before - _free_pages(connection)
+
+
+def vacuum_full_disk(connection: apsw.Connection, pages_max: int, remedies: Iterable[Remedy]) -> int:
+    """Do the same on a disk that may be full: the log needs room for the pages that are moved."""
+    for remedy in remedies:
+        try:
+            return incremental_vacuum(connection, pages_max)
+        except apsw.Error as error:
+            if not isinstance(translate(error), DiskFull):
+                raise
+            remedy()
+    return incremental_vacuum(connection, pages_max)
 
 
 def _free_pages(connection: apsw.Connection) -> int:
