@@ -76,7 +76,7 @@ class _JsonCall(Call, gc=False):
             )
         else:
             if outages.ongoing and self.target.operation.name in outages.ongoing:
-                outages.end(self.target.operation.name)
+                outages.note_success(self.target.operation.name)
         self.exchange.send(head, body)
 
 

@@ -1,4 +1,4 @@
-"""Storage that fails: a line for the first request of each operation that it refuses, and one when that works again.
+"""Storage that fails: a line for the first request of an operation that it refuses, and one when that is over.
 
 A full disk refuses every write, thousands a second. A traceback for each would fill what is left of the disk.
 """
@@ -13,7 +13,7 @@ PLACES_MAX = 1000  # damaged places that are told apart
 
 log = logs.Log("wire")
 
-# By operation: those whose last request the storage refused. Empty while all is well.
+# By operation: those of which the storage refused requests lately. Empty while all is well.
 ongoing: dict[str, logs.Outage] = {}
 _damage: dict[str, tuple[float, int]] = {}  # by place: when to log it again, and how often it was met since
 
@@ -28,9 +28,12 @@ def log_failure(operation: str, error: StorageError) -> None:
     ongoing[operation].failed(f"{type(error).__name__}: {error}")
 
 
-def end(operation: str) -> None:
-    """Log that requests of this operation are answered again; to be called only if it is `ongoing`."""
-    ongoing.pop(operation).over()
+def note_success(operation: str) -> None:
+    """Note that a request of this operation was answered; to be called only if it is `ongoing`."""
+    outage = ongoing[operation]
+    outage.worked()
+    if not outage.lasts:
+        del ongoing[operation]
 
 
 def _log_damage(operation: str, error: Corrupt) -> None:

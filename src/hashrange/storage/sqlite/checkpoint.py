@@ -188,7 +188,7 @@ class Checkpointer:
             self._threshold = self.limits.start
             self._wait_at = self.limits.most
             if self._pinned.lasts:
-                self._pinned.over()
+                self._pinned.worked()
 
     # On this thread.
 
@@ -245,5 +245,5 @@ class Checkpointer:
             self._failing.failed(str(error))
             raise
         if self._failing.lasts:
-            self._failing.over()
+            self._failing.worked()
         return log_pages == copied_pages

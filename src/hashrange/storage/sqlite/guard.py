@@ -80,7 +80,7 @@ class CommitGuard:
             if path not in self._ids and (actual := _file_id(path)) is not None:
                 self._ids[path] = actual
         if self._lost.lasts:
-            self._lost.over()
+            self._lost.worked()
 
     def _refuse(self, path: Path, what: str) -> NoReturn:
         reason = f"{path} {what} while the server is running: writes are refused, restart the server"

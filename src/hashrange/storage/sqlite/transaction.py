@@ -168,7 +168,7 @@ class WriteTransaction(Overlay):
         self._cursor.execute("COMMIT")
         self.sync_seconds = time.monotonic() - begun
         if self.rows and self.outage.lasts:
-            self.outage.over()
+            self.outage.worked()
 
     def _begin_log(self) -> None:
         """Number the log's round, on the file's first page: so a log is known to be this file's."""
