@@ -236,6 +236,8 @@ class Checkpointer:
 
     def _checkpoint(self, connection: apsw.Connection, mode: int) -> bool:
         """Run a checkpoint; True if the whole log is in the file now. Raises if the disk fails."""
+        if self._guard.is_log_cut:
+            return False
         try:
             log_pages, copied_pages = connection.wal_checkpoint(mode=mode)
         except (apsw.BusyError, apsw.LockedError):

@@ -222,6 +222,8 @@ class SqliteEngine:
             self._close_readers()
             try:
                 # Closing the last connection copies the log into the file and removes it.
+                if self._guard.is_log_cut:
+                    self._writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 self._writer.close(True)
             except apsw.Error as error:
                 # What was acknowledged is in the log, where the next opening reads it.

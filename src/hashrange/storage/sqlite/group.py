@@ -136,7 +136,7 @@ class CommitGroup:
 
     def _fail(self, error: StorageError) -> None:
         """Roll back a commit that failed; none of its steps may be acknowledged."""
-        self.error = error
+        self.error = error = self._transaction.explained(error)
         try:
             self._transaction.rollback()
         except apsw.Error as rollback_error:

@@ -10,6 +10,7 @@ import apsw
 
 from hashrange import logs
 from hashrange.storage.errors import DiskFull, Unavailable
+from hashrange.storage.sqlite.log_watch import LogWatch
 from hashrange.storage.sqlite.reserve import Reserve
 from hashrange.storage.sqlite.schema import PAGE_BYTES
 
@@ -33,6 +34,8 @@ class CommitGuard:
         self._beside = [file.with_name(file.name + suffix) for suffix in ("-wal", "-shm")]
         self.reserve = Reserve.of_volume(file.parent)
         self.reserve.hold(_free_bytes(file.parent) - MARGIN_BYTES)
+        self._log_watch = LogWatch(file)
+        self.is_log_cut = False  # what is left of it must not be copied over the file
         self._now = now
         self._next_look = 0.0
         self._lost = logs.Outage(log, "data_directory")
@@ -43,6 +46,7 @@ class CommitGuard:
         if now < self._next_look:
             return
         self.check_files()
+        self.check_log()
         free = _free_bytes(self._file.parent)
         if free >= PLENTY_BYTES:
             self._next_look = now + LOOK_SECONDS
@@ -59,10 +63,17 @@ class CommitGuard:
         if free < needed:
             raise DiskFull(f"no space left on the volume of {self._file}")
 
+    def check_log(self) -> None:
+        """Raise if the log has lost commits; from then on until the server is restarted."""
+        self.is_log_cut = self.is_log_cut or self._log_watch.is_cut()
+        if self.is_log_cut:
+            self._refuse(self._beside[0], "was cut off")
+
     def watch(self) -> None:
         """Look at the files although nothing is committed, for the log."""
         try:
             self.check_files()
+            self.check_log()
             self.reserve.hold(_free_bytes(self._file.parent) - MARGIN_BYTES)
         except Unavailable:
             self._next_look = 0.0
@@ -79,7 +90,7 @@ class CommitGuard:
         for path in self._beside:
             if path not in self._ids and (actual := _file_id(path)) is not None:
                 self._ids[path] = actual
-        if self._lost.lasts:
+        if self._lost.lasts and not self.is_log_cut:
             self._lost.worked()
 
     def _refuse(self, path: Path, what: str) -> NoReturn:

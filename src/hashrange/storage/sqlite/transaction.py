@@ -12,6 +12,7 @@ import apsw
 
 from hashrange import logs
 from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
+from hashrange.storage.errors import DiskFull, StorageError
 from hashrange.storage.overlay import Overlay, Writes
 from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan, opened_rows
@@ -174,6 +175,15 @@ class WriteTransaction(Overlay):
         """Number the log's round, on the file's first page: so a log is known to be this file's."""
         generation: int = self._cursor.execute("PRAGMA user_version").get
         self._cursor.execute(f"PRAGMA user_version = {(generation + 1) % GENERATION_MAX}")
+
+    def explained(self, error: StorageError) -> StorageError:
+        """The error of a commit, or what is behind it: pages cannot be read where the log was cut off."""
+        if self.guard is not None and not isinstance(error, DiskFull):
+            try:
+                self.guard.check_log()
+            except StorageError as cause:
+                return cause
+        return error
 
     def rollback(self) -> None:
         """Forget the whole commit, as after a fault."""
