@@ -11,6 +11,7 @@ from hashrange.storage.errors import Corrupt, DamagedRow
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import SqliteEngine
 from hashrange.storage.sqlite.schema import PAGE_BYTES
+from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer
 from storage.damage import flip, pages_with, run_sql
 
@@ -87,6 +88,43 @@ def test_a_damaged_counter_is_not_read_and_not_taken_for_zero(tmp_path: Path) ->
         engine.write(lambda tx: tx.counter(b"counter"))
     with pytest.raises(DamagedRow):
         engine.counters()
+    engine.close()
+
+
+def test_a_counter_that_damage_makes_zero_is_kept(tmp_path: Path) -> None:
+    fill(tmp_path)
+    run_sql(tmp_path, "UPDATE counters SET n = 0")
+    engine = SqliteEngine.open(tmp_path)
+    engine.maintain(10)
+    with pytest.raises(DamagedRow):
+        engine.read(lambda reader: reader.counter(b"counter"))
+    engine.close()
+
+
+@pytest.mark.parametrize("isolation", ["locking", "serializable"])
+@pytest.mark.parametrize("damage", ["n = n + 1", "n = 0", "complement = complement - 8"])
+def test_a_damaged_counter_of_postgres_is_not_read_and_not_taken_for_zero(
+    postgres: PostgresServer, schema: str, isolation: str, damage: str
+) -> None:
+    engine = PostgresEngine.open(postgres.url(), schema_name=schema, isolation=isolation)
+    for key, amount in ((b"whole", 2), (b"counter", 7), (b"whole", 3)):
+        engine.write(lambda tx, key=key, amount=amount: tx.add(key, amount))
+    assert engine.counters() == [(b"counter", 7), (b"whole", 5)]
+    postgres.execute(f"UPDATE {schema}.counters SET {damage} WHERE k = 'counter'")
+    engine.maintain(10)
+    for _ in range(2):
+        with pytest.raises(DamagedRow, match=b"counter".hex()):
+            engine.read(lambda reader: reader.counter(b"counter"))
+        with pytest.raises(DamagedRow):
+            engine.write(lambda tx: tx.counter(b"counter"))
+        waiter: Waiter[int] = Waiter()
+        engine.submit_read(lambda reader: reader.counter(b"counter"), waiter.done)
+        with pytest.raises(DamagedRow):
+            waiter.wait()
+        with pytest.raises(DamagedRow):
+            engine.counters()
+    assert engine.read(lambda reader: reader.counter(b"whole")) == 5
+    assert engine.write(lambda tx: tx.counter(b"whole")) == 5
     engine.close()
 
 
