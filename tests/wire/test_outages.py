@@ -55,11 +55,12 @@ def test_an_operation_that_sometimes_works_is_one_outage(stream: io.StringIO) ->
 def test_each_damaged_place_is_named_once(stream: io.StringIO) -> None:
     for number in range(3):
         for _ in range(100):
-            outages.log_failure("GetItem", DamagedRow(b"\x10\0\0\0\x07\0\0key%d" % number))
+            outages.log_failure("GetItem", DamagedRow(b"\x10\0\0\0\x07\0\0key%d" % number), "tab")
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
     assert all(
-        "storage.damaged operation=GetItem" in line and "table number 7, item" in line for line in lines
+        "storage.damaged operation=GetItem table=tab" in line and "table number 7, item" in line
+        for line in lines
     )
 
 

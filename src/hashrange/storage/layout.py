@@ -97,6 +97,16 @@ def describe(key: bytes) -> str:
     return f"{name}, key {key.hex()}"
 
 
+def describe_range(start: bytes, end: bytes) -> str:
+    """Name the rows of a range for people."""
+    if not start.startswith(ROWS) or len(start) < ROWS_PREFIX_BYTES:
+        return f"between {describe(start)} and {describe(end)}"
+    is_within = end.startswith(start[:ROWS_PREFIX_BYTES])
+    return f"{describe(start)} or behind it" + (
+        f", before {end[ROWS_PREFIX_BYTES:].hex()}" if is_within else ""
+    )
+
+
 def describe_prefix(prefix: bytes) -> str:
     """Name all rows of a table or index for people."""
     number, slot = split_rows_key(prefix)

@@ -18,10 +18,10 @@ ongoing: dict[str, logs.Outage] = {}
 _damage: dict[str, tuple[float, int]] = {}  # by place: when to log it again, and how often it was met since
 
 
-def log_failure(operation: str, error: StorageError) -> None:
-    """Log that the storage failed a request, unless the log says so already."""
+def log_failure(operation: str, error: StorageError, table: str = "") -> None:
+    """Log that the storage failed a request, unless the log says so already; `table` is what the request named."""
     if isinstance(error, Corrupt):
-        _log_damage(operation, error)
+        _log_damage(operation, table, error)
         return
     if operation not in ongoing:
         ongoing[operation] = logs.Outage(log, "storage", operation=operation)
@@ -36,14 +36,14 @@ def note_success(operation: str) -> None:
         del ongoing[operation]
 
 
-def _log_damage(operation: str, error: Corrupt) -> None:
+def _log_damage(operation: str, table: str, error: Corrupt) -> None:
     """Damage stays where it is, and other rows work: each place is named, but not more than once a minute."""
-    place = str(error)
+    place = error.page or str(error)
     now = time.monotonic()
     next_line, requests = _damage.pop(place, (0.0, 0))
     requests += 1
     if now >= next_line:
-        log.error("storage.damaged", operation=operation, reason=place, requests=requests)
+        log.error("storage.damaged", operation=operation, table=table, reason=str(error), requests=requests)
         next_line, requests = now + DAMAGE_LINE_SECONDS, 0
     _damage[place] = next_line, requests
     if len(_damage) > PLACES_MAX:

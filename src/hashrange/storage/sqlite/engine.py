@@ -160,6 +160,7 @@ class SqliteEngine:
             reader.begin_step(commit_version, seconds)
             result = step(reader)
         except apsw.Error as error:
+            reader.locate(error)
             # After some errors SQLite ends the snapshot by itself: the next read gets a connection without a past.
             reader.close()
             raise translate(error) from error
@@ -200,13 +201,15 @@ class SqliteEngine:
         waiter: Waiter[int] = Waiter()
 
         def vacuum() -> None:
-            remedies = self._checkpointer.remedies(frees_space=True)
-            waiter.run(lambda: vacuum_full_disk(self._writer, budget_pages, remedies))
+            waiter.run(lambda: self._vacuum(budget_pages))
 
         if not self._committer.run_between_commits(vacuum):
             raise Closed("the engine is closed")
+        return waiter.wait()
+
+    def _vacuum(self, pages_max: int) -> int:
         try:
-            return waiter.wait()
+            return vacuum_full_disk(self._writer, pages_max, self._checkpointer.remedies(frees_space=True))
         except apsw.Error as error:
             raise translate(error) from error
 

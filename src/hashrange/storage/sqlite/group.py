@@ -111,7 +111,7 @@ class CommitGroup:
                 log_length.make_room()
             self._run(queue, seconds_max)
         except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
-            self._fail(translate(error))
+            self._fail(error)
 
     def commit(self) -> None:
         """Return when everything is on disk."""
@@ -120,7 +120,7 @@ class CommitGroup:
                 alone = len(self.steps) == 1
                 self._transaction.commit(from_reserve=alone and self._transaction.frees_space)
             except Exception as error:  # noqa: BLE001 - as above
-                self._fail(translate(error))
+                self._fail(error)
 
     def _run(self, queue: deque[QueuedStep], seconds_max: float) -> None:
         transaction, steps, callbacks = self._transaction, self.steps, self.callbacks
@@ -134,8 +134,11 @@ class CommitGroup:
                 break
             steps.append(queue.popleft())
 
-    def _fail(self, error: StorageError) -> None:
+    def _fail(self, fault: Exception) -> None:
         """Roll back a commit that failed; none of its steps may be acknowledged."""
+        if isinstance(fault, apsw.Error):
+            self._transaction.locate(fault)
+        error = translate(fault)
         self.error = error = self._transaction.explained(error)
         try:
             self._transaction.rollback()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import apsw
 
 from hashrange import logs
+from hashrange.storage import layout
 from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
 from hashrange.storage.errors import DiskFull, StorageError
 from hashrange.storage.overlay import Overlay, Writes
@@ -39,6 +40,7 @@ class WriteTransaction(Overlay):
     __slots__ = (
         "_connection",
         "_cursor",
+        "_last_range",
         "_read",
         "_savepoint",
         "_scans",
@@ -58,6 +60,7 @@ class WriteTransaction(Overlay):
         self._read: dict[bytes, bytes] = {}
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
+        self._last_range: tuple[bytes, bytes] | None = None  # that the step has scanned or cleared
         self.frees_space = False  # one of the commit's steps does
         self.rows = 0  # that the commit writes
         self.sync_seconds = 0.0  # that the disk took for it
@@ -77,7 +80,11 @@ class WriteTransaction(Overlay):
         elif key in self._read:
             value = self._read[key]
         else:
-            value = self._cursor.execute(GET, (key,)).get
+            try:
+                value = self._cursor.execute(GET, (key,)).get
+            except apsw.Error as error:
+                error.add_note(layout.describe(key))
+                raise
             if value is not None:
                 value = opened(key, value)
                 if len(value) <= REMEMBERED_BYTES_MAX:
@@ -89,6 +96,7 @@ class WriteTransaction(Overlay):
     ) -> Iterator[tuple[bytes, bytes]]:
         """Give the rows with start <= key < end, this step's writes so far included."""
         self._flush()
+        self._last_range = start, end
         cursor = open_scan(self._connection, start, end, reverse=reverse, limit=limit)
         self._scans.append(cursor)
         return opened_rows(cursor)
@@ -104,6 +112,7 @@ class WriteTransaction(Overlay):
             return 0
         self._flush()
         self._protect()
+        self._last_range = start, end
         self._read.clear()
         beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
         self._cursor.execute(DELETE_RANGE, (start, end if beyond is None else beyond))
@@ -128,6 +137,7 @@ class WriteTransaction(Overlay):
         self._read.clear()
         self.pending_bytes = self.rows = 0
         self.frees_space = False
+        self._last_range = None
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
@@ -208,6 +218,18 @@ class WriteTransaction(Overlay):
         if not self._savepoint:
             self._cursor.execute("SAVEPOINT step")
             self._savepoint = True
+
+    def locate(self, error: apsw.Error) -> None:
+        """Note in an error which rows were being read or written, if that is not there yet."""
+        if hasattr(error, "__notes__"):
+            return
+        written = [*self.accepted, *self.own]
+        if self._last_range is not None:
+            error.add_note(layout.describe_range(*self._last_range))
+        if written:
+            error.add_note(
+                f"{len(written)} rows were written, the first of them: {layout.describe(min(written))}"
+            )
 
     def _store(self, writes: Writes) -> None:
         if not writes:
