@@ -75,7 +75,7 @@ class CommitGuard:
             self.check_files()
             self.check_log()
             self.reserve.hold(_free_bytes(self._file.parent) - MARGIN_BYTES)
-        except Unavailable:
+        except (Unavailable, OSError):  # the directory may be gone by now
             self._next_look = 0.0
 
     def check_files(self) -> None:
