@@ -233,3 +233,24 @@ def test_a_log_that_starts_over_was_not_cut(tmp_path: Path, monkeypatch: pytest.
         engine._writer.wal_checkpoint(mode=mode)
         write(engine, range(20, 22))
     engine.close()
+
+
+def test_looking_at_the_log_leaves_the_locks_of_sqlite_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that closes a file loses its locks on it, and another one may then take the log away."""
+    engine = guarded(tmp_path, monkeypatch)
+    before = locks_of(tmp_path / "hashrange.db-shm")
+    assert before
+    for number in range(20, 25):
+        write(engine, range(number, number + 1))
+        engine._guard.watch()
+    assert locks_of(tmp_path / "hashrange.db-shm") == before
+    engine.close()
+
+
+def locks_of(path: Path) -> list[str]:
+    """The locks that this process has on a file, as Linux lists them."""
+    inode = f":{path.stat().st_ino} "
+    lines = Path("/proc/locks").read_text("ascii").splitlines()
+    return sorted(line.split(": ", 1)[1] for line in lines if inode in line and f" {os.getpid()} " in line)

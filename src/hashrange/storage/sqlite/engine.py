@@ -232,6 +232,7 @@ class SqliteEngine:
                 # What was acknowledged is in the log, where the next opening reads it.
                 log.warning("file.close_failed", reason=str(error))
             finally:
+                self._guard.close()
                 self._lock.release()
 
     def _connect(self, cache_kib: int) -> apsw.Connection:

@@ -69,6 +69,10 @@ class CommitGuard:
         if self.is_log_cut:
             self._refuse(self._beside[0], "was cut off")
 
+    def close(self) -> None:
+        """Look no more; to be called after all connections are closed."""
+        self._log_watch.close()
+
     def watch(self) -> None:
         """Look at the files although nothing is committed, for the log."""
         try:

@@ -4,6 +4,7 @@ SQLite does not look: it goes on behind the frames it knows of, and what was cut
 The index is described in https://sqlite.org/walformat.html#the_wal_index_file_format.
 """
 
+import os
 import struct
 import sys
 from io import FileIO
@@ -29,13 +30,24 @@ class LogEnd(NamedTuple):
 
 
 class LogWatch:
-    """Looks at a log, also while others write to it."""
+    """Looks at a log, also while others write to it.
+
+    The index is opened once. SQLite's locks are on that file, and by the rules of POSIX a process loses all its locks
+    on a file when it closes any descriptor of it: `close` may be called only when no connection is open any more.
+    """
 
     def __init__(self, file: Path) -> None:
         """Watch the log of a data file."""
         self._log = file.with_name(file.name + "-wal")
         self._index = file.with_name(file.name + "-shm")
+        self._index_descriptor = -1
         self._seen = LogEnd(0, b"")
+
+    def close(self) -> None:
+        """Close the index, after all connections."""
+        if self._index_descriptor >= 0:
+            os.close(self._index_descriptor)
+            self._index_descriptor = -1
 
     def is_cut(self) -> bool:
         """Whether frames that were committed are gone, be it that others have been written behind them since."""
@@ -47,8 +59,9 @@ class LogWatch:
             return False  # which the guard has its own words for
 
     def _end(self) -> LogEnd:
-        with self._index.open("rb", buffering=0) as stream:
-            header = stream.read(_index.size)
+        if self._index_descriptor < 0:
+            self._index_descriptor = os.open(self._index, os.O_RDONLY)
+        header = os.pread(self._index_descriptor, _index.size, 0)
         return LogEnd(*_index.unpack(header)) if len(header) == _index.size else LogEnd(0, b"")
 
     def _is_whole(self, end: LogEnd) -> bool:
