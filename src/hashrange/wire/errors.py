@@ -1,5 +1,6 @@
 """Every error answer is made here: type prefix, member casing, status and headers."""
 
+import json
 from http import HTTPStatus
 from typing import Any
 
@@ -72,4 +73,8 @@ def _body(error: ApiError, namespace: str) -> bytes:
         capital = error.code in _CAPITAL_MESSAGE or "Item" in error.fields
         members["Message" if capital else "message"] = error.message
     members.update(error.fields)
-    return orjson.dumps(members)
+    try:
+        return orjson.dumps(members)
+    except TypeError:
+        # The message shows half of a character, which only an escape can: see core/expressions/lexer.py.
+        return json.dumps(members).encode()
