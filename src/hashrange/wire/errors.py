@@ -2,7 +2,6 @@
 
 import json
 from http import HTTPStatus
-from typing import Any
 
 import orjson
 
@@ -67,7 +66,7 @@ def render(
 
 
 def _body(error: ApiError, namespace: str) -> bytes:
-    members: dict[str, Any] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
+    members: dict[str, object] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
     if error.message is not None:
         # A failed condition has a capital only where the item stands beside the message (measured).
         capital = error.code in _CAPITAL_MESSAGE or "Item" in error.fields

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Read
+from hashrange.api.protocol.structures import AttributeMap
 from hashrange.api.results import PageRead
 from hashrange.core import indexes, values
 from hashrange.core.errors import Invalid, RequestInvalid, Wording
@@ -28,7 +29,7 @@ class PagedRequest(Protocol):
     attributes_to_get: list[str] | None
     projection_expression: str | None
     consistent_read: bool | None
-    exclusive_start_key: dict[str, dict[str, Any]] | None
+    exclusive_start_key: AttributeMap | None
 
 
 def check_select(request: PagedRequest) -> None:
