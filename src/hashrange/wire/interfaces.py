@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from hashrange import logs
 from hashrange.api.errors import ApiError
 from hashrange.wire.limits import Limits
+from hashrange.wire.usual_requests import REQUEST_BYTES_MAX
 
 _HOSTS_MAX = 1024
 
@@ -102,6 +103,7 @@ class ServerState:
     def __init__(self, handler: Handler, limits: Limits) -> None:
         self.handler = handler
         self.limits = limits
+        self.usual_bytes_max = min(limits.body_bytes_max, REQUEST_BYTES_MAX)  # see `Connection.data_received`
         self.connections: set[ManagedConnection] = set()
         self.one_left = asyncio.Event()
         self.valid_hosts: set[bytes | None] = set()  # Host headers as they were sent, never None
