@@ -81,10 +81,11 @@ class Connection(RequestReader, asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=self._server.limits.unsent_bytes_max)
-        limits = self._server.limits
-        patience = limits.linger_seconds if self._server.draining else limits.idle_seconds
-        self._deadline = self._server.now + patience
-        self._server.connections.add(self)
+        server = self._server
+        self._deadline = (
+            server.now + server.limits.linger_seconds if server.draining else server.idle_deadline
+        )
+        server.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -150,7 +151,7 @@ class Connection(RequestReader, asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._writable = True
-        self._deadline = self._server.now + self._server.limits.idle_seconds
+        self._deadline = self._server.idle_deadline
         self._server.count_unread(self, 0)
         if self._stream is not None:
             self._stream.resume()
@@ -206,7 +207,7 @@ class Connection(RequestReader, asyncio.Protocol):
         server = self._server
         last = server.draining or (self._ignoring_input and not self._waiting)
         tail = server.tail_close if last else server.tail_open
-        self._deadline = server.now + server.limits.idle_seconds
+        self._deadline = server.idle_deadline
         if last or self._outgoing or len(body) >= _LARGE_BYTES:
             self.flush()
             transport.writelines((head + tail, body))
@@ -252,7 +253,7 @@ class Connection(RequestReader, asyncio.Protocol):
         self._stream = None
         self._busy = False
         self._release_running()
-        self._deadline = self._server.now + self._server.limits.idle_seconds
+        self._deadline = self._server.idle_deadline
         if self._server.draining or (self._ignoring_input and not self._waiting):
             self._hang_up()
         elif self._waiting:

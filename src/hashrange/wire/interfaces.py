@@ -111,6 +111,7 @@ class ServerState:
         self.unread_bytes = 0  # answers that clients have not taken yet
         self.draining = False
         self.now = 0.0  # the loop's time as of the last sweep
+        self.idle_deadline = 0.0  # until when a client that is answered now may be idle
         self.tail_open = b""  # the last headers of every answer, as of the last sweep
         self.tail_close = b""
         # Answers of one turn of the loop are written together at its end. If each were written at once, each
