@@ -1,13 +1,15 @@
 """What does a request cost between its bytes and its answer's? One process, no sockets, no load generator.
 
     python bench/in_process.py [--tree ../released --tree .] [--rounds 5] [--workloads get put]
-    python bench/in_process.py --tree . --instructions       # with valgrind: the same figure on a busy machine
+    python bench/in_process.py --tree . --bytecodes          # the same figure on a busy machine, in seconds
+    python bench/in_process.py --tree . --instructions       # likewise with valgrind, in minutes
 
 Each tree's server runs in a process of its own, durable, in a directory of its own. The benchmark's requests are handed
 to connections whose transport only notes that an answer came: as many of them in one turn of the event loop as there
-are connections, as under load. The trees take turns; of the times per request, a thousand or so requests at a time,
-the smallest counts, because whatever disturbs a process can only make it slower. Instructions are those of the whole
-process, in runs of two lengths, divided by the difference.
+are connections, as under load. The trees take turns; of the processor's times for 160 requests each the smallest
+counts, because whatever disturbs a process can only make it slower. Bytecodes are those of the event loop's thread, so
+that they say all about reads, and about writes only what is before the commit if the writer thread makes it.
+Instructions are those of the whole process, in runs of two lengths, divided by the difference.
 """
 
 import argparse
@@ -19,8 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 
 from hashrange_bench import sample, workloads
 from hashrange_bench.endpoint import Endpoint
@@ -37,7 +40,7 @@ _ITEMS = 1_000
 _CONNECTIONS = 16
 _BATCH = 160  # requests of which one time is taken
 _PREPARED = 2_000
-_COUNTED = (640, 1_600)
+_LENGTHS = (640, 1_600)
 _VALGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
 _INSTRUCTIONS = re.compile(r"I\s+refs:\s+([\d,]+)")
 
@@ -114,8 +117,28 @@ def _request(operation: str, body: str) -> bytes:
     return "\r\n".join(lines).encode() + payload
 
 
-async def _serve(directory: str, orders: Iterator[tuple[Workload, int]]) -> None:
-    """Run the server of this process; print the seconds that each order takes."""
+class _Bytecodes:
+    """Counts what the interpreter executes on this thread."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> "_Bytecodes":
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        self.count += event == "opcode"
+        return self
+
+
+async def _counted(sending: Awaitable[float]) -> float:
+    bytecodes = _Bytecodes()
+    sys.settrace(bytecodes)
+    await sending
+    sys.settrace(None)
+    return bytecodes.count
+
+
+async def _serve(directory: str, orders: Iterator[tuple[Workload, int, bool]]) -> None:
+    """Run the server of this process; print the seconds or the bytecodes that each order takes."""
     from hashrange.config import Settings  # noqa: PLC0415 - of the tree that was asked for
     from hashrange.server import Server  # noqa: PLC0415
     from hashrange.wire.connection import Connection  # noqa: PLC0415
@@ -131,22 +154,22 @@ async def _serve(directory: str, orders: Iterator[tuple[Workload, int]]) -> None
         for operation, body in sample.batches(table, 0, _ITEMS):
             await clients.call(operation, body)
     requests: dict[str, Iterator[bytes]] = {}
-    for workload, count in orders:
+    for workload, count, counts in orders:
         if workload.name not in requests:
             prepared = [
                 _request(*request) for request in itertools.islice(workload.requests(_ITEMS), _PREPARED)
             ]
             requests[workload.name] = itertools.cycle(prepared)
-        taken = await clients.send(list(itertools.islice(requests[workload.name], count)))
-        print(taken, flush=True)
+        sending = clients.send(list(itertools.islice(requests[workload.name], count)))
+        print(await (_counted(sending) if counts else sending), flush=True)
     await server.stop()
 
 
-def _orders() -> Iterator[tuple[Workload, int]]:
-    """What the parent asks for, a line each: a workload and how many requests."""
+def _orders() -> Iterator[tuple[Workload, int, bool]]:
+    """What the parent asks for, a line each: a workload, how many requests, whether to count bytecodes."""
     while line := sys.stdin.readline():
-        name, count = line.split()
-        yield _WORKLOADS[name], int(count)
+        name, count, measure = line.split()
+        yield _WORKLOADS[name], int(count), measure == "bytecodes"
 
 
 class _Child:
@@ -163,11 +186,11 @@ class _Child:
             text=True,
         )
 
-    def seconds(self, workload: str, count: int) -> float:
-        """Have it answer so many requests."""
+    def taken(self, workload: str, count: int, measure: str = "seconds") -> float:
+        """Have it answer so many requests; give the seconds or the bytecodes they took."""
         if self._process.stdin is None or self._process.stdout is None:
             raise RuntimeError("the process has no pipes")
-        self._process.stdin.write(f"{workload} {count}\n")
+        self._process.stdin.write(f"{workload} {count} {measure}\n")
         self._process.stdin.flush()
         return float(self._process.stdout.readline())
 
@@ -183,29 +206,36 @@ def _times(trees: Sequence[Path], names: Sequence[str], rounds: int) -> dict[str
         least = {name: [float("inf")] * len(trees) for name in names}
         for _, name in itertools.product(range(rounds), names):
             for at, child in enumerate(children):
-                seconds = min(child.seconds(name, _BATCH) for _ in range(20))
+                seconds = min(child.taken(name, _BATCH) for _ in range(20))
                 least[name][at] = min(least[name][at], seconds / _BATCH * 1e6)
         for child in children:
             child.end()
     return least
 
 
+def _bytecodes(tree: Path, name: str) -> float:
+    """Bytecodes per request on the event loop's thread, once everything is warm."""
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
+        child = _Child(tree, scratch)
+        child.taken(name, _BATCH)
+        # Once a second the server looks at its connections; the smallest count is one without that.
+        count = min(child.taken(name, _BATCH, "bytecodes") for _ in range(5))
+        child.end()
+    return count / _BATCH
+
+
 def _instructions(tree: Path, name: str) -> float:
     """Instructions per request, of all threads, counted by valgrind."""
     counted = []
-    for count in _COUNTED:
+    for count in _LENGTHS:
         with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
-            child = _Child(
-                tree,
-                scratch,
-                _VALGRIND,
-            )
-            child.seconds(name, count)
+            child = _Child(tree, scratch, _VALGRIND)
+            child.taken(name, count)
             found = _INSTRUCTIONS.search(child.end())
             if found is None:
                 raise SystemExit("valgrind did not count")
             counted.append(int(found[1].replace(",", "")))
-    return (counted[1] - counted[0]) / (_COUNTED[1] - _COUNTED[0])
+    return (counted[1] - counted[0]) / (_LENGTHS[1] - _LENGTHS[0])
 
 
 def main() -> None:
@@ -221,6 +251,7 @@ def main() -> None:
     parser.add_argument(
         "--instructions", action="store_true", help="count instructions: minutes, not seconds"
     )
+    parser.add_argument("--bytecodes", action="store_true", help="count bytecodes")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
@@ -230,11 +261,13 @@ def main() -> None:
         return
     SCRATCH.mkdir(parents=True, exist_ok=True)
     trees = options.tree or [Path(__file__).parents[1]]
-    if options.instructions:
+    if options.bytecodes:
+        least = {name: [_bytecodes(tree, name) for tree in trees] for name in options.workloads}
+    elif options.instructions:
         least = {name: [_instructions(tree, name) for tree in trees] for name in options.workloads}
     else:
         least = _times(trees, options.workloads, options.rounds)
-    unit = "instructions" if options.instructions else "µs"
+    unit = "bytecodes" if options.bytecodes else "instructions" if options.instructions else "µs"
     print(f"| {unit} per request |", *(f"{tree} |" for tree in trees))
     print("|---|" + "---|" * len(trees))
     for name, figures in least.items():

@@ -121,7 +121,10 @@ class Connection(RequestReader, asyncio.Protocol):
                 fields = usual_headers(data, len(data) - len(body), usual.fields, server.valid_hosts)
                 if fields is not None:
                     self._busy = True
-                    self.method, self.url, self.headers, self.body = b"POST", b"/", fields, body
+                    self.method = b"POST"
+                    self.url = b"/"
+                    self.headers = fields
+                    self.body = body
                     self._head_received = [data]
                     try:
                         server.handler.handle(self)
