@@ -1,7 +1,6 @@
 """A local folder that stands for all buckets: a bucket is a directory in it, an object a file in that."""
 
 import os
-import re
 import stat
 import tempfile
 import threading
@@ -14,11 +13,16 @@ from hashrange.objects import file_names
 from hashrange.objects.errors import Changed, InvalidKey, NoSuchBucket, NoSuchKey
 from hashrange.objects.file_faults import mapped
 from hashrange.objects.folder_writer import FolderWriter, sync_directory
-from hashrange.objects.interface import CHUNK_BYTES, BucketOptions, ObjectInfo, Written, check_key
+from hashrange.objects.interface import (
+    CHUNK_BYTES,
+    BucketOptions,
+    ObjectInfo,
+    Written,
+    check_bucket_name,
+    check_key,
+)
 from hashrange.objects.listing import Listing, etag_of, info_of
 
-# The service's own pattern: no name of it leads out of the folder, none is one of our temporary ones.
-_BUCKET_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9._-]{0,253}[a-zA-Z0-9])?")
 _MOVES_MAX = 8  # a directory may be removed while a file is moved into it; somebody wins in the end
 
 
@@ -39,8 +43,7 @@ class FolderStore:
         return f"folder {self._folder}"
 
     def bucket(self, name: str, options: BucketOptions | None = None) -> "FolderBucket":
-        if not _BUCKET_NAME.fullmatch(name):
-            raise NoSuchBucket("no directory can have this name")
+        check_bucket_name(name)
         return FolderBucket(name, self._folder / name)
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ import threading
 from functools import cached_property
 from typing import Any
 
-from hashrange.objects.interface import Bucket, BucketOptions
+from hashrange.objects.interface import Bucket, BucketOptions, check_bucket_name
 from hashrange.objects.s3_address import S3Address
 
 
@@ -22,6 +22,7 @@ class S3Store:
     def bucket(self, name: str, options: BucketOptions | None = None) -> Bucket:
         from hashrange.objects.s3 import S3Bucket  # noqa: PLC0415 - see above
 
+        check_bucket_name(name)
         with self._lock:
             return S3Bucket(self._client, name, options or BucketOptions())
 
