@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import time
 import weakref
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,15 @@ from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import BackUpTables, KeepBackups
 from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.exports import export_jobs
 from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
 from hashrange.jobs.restores import RestoreTables
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.tokens import ExpireTokens
-from hashrange.objects.folder import FolderBucket
+from hashrange.objects.folder import FolderBucket, FolderStore
+from hashrange.objects.interface import Bucket
 from hashrange.services.streams.registry import STREAMS
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
@@ -59,6 +62,9 @@ class Clocked:
         self.backups = BackupPlace(FolderBucket("backups", self.backup_folder), "")
         self.backing_up = BackUpTables(self.engine, self.catalogue, self.backups)
         self.restoring = RestoreTables(self.engine, self.catalogue, self.backups)
+        self.bucket_folder = self.backup_folder / "buckets"
+        self.objects = FolderStore(self.bucket_folder)
+        self.exporting = export_jobs(self.engine, self.objects)
         self.keeping_backups = KeepBackups(self.engine, self.backups)
         self.context = Context(
             catalogue=self.catalogue,
@@ -107,13 +113,20 @@ class Clocked:
             self.backing_up,
             self.restoring,
             self.keeping_backups,
+            self.exporting,
         )
         for job in jobs:
             for _ in range(most):
-                if job.step(self.clock.now()) > 0.5:
+                pause = job.step(self.clock.now())
+                if pause > 0.5:
                     break
+                time.sleep(pause)
             else:
                 raise AssertionError(f"{job.name} does not come to rest")
+
+    def make_bucket(self, name: str = "bucket") -> Bucket:
+        (self.bucket_folder / name).mkdir(parents=True)
+        return self.objects.bucket(name)
 
     def settle(self) -> None:
         """Let passing statuses pass."""

@@ -102,7 +102,12 @@ class Server:
         if self._worker is None or self._worker.runs_jobs:
             self._objects = open_store(settings, os.environ)
             self._supervisors = supervise(
-                engine, catalogue, self._clock, settings, BackupPlace(*open_backups(settings, os.environ))
+                engine,
+                catalogue,
+                self._clock,
+                settings,
+                BackupPlace(*open_backups(settings, os.environ)),
+                self._objects,
             )
             for supervisor in self._supervisors:
                 supervisor.start()

@@ -52,6 +52,7 @@ KNOWN_REQUESTS = {
     "'LATEST', 'TRIM_HORIZON'], the structure ['AFTER_SEQUENCE_NUMBER', 'AT_SEQUENCE_NUMBER', 'AT_TIMESTAMP', "
     "'LATEST', 'TRIM_HORIZON']": _NEWER,
     "GetShardIterator.Timestamp: the model does not have it": _NEWER,
+    "ExportTableToPointInTime.FilterSpecification: the model does not have it": _NEWER,
     "CreateTable.ResourcePolicy: the structure does not have it": "policies on tables are not there yet",
     "CreateTable.TableClass: the model has the values ['STANDARD', 'STANDARD_INFREQUENT_ACCESS'], "
     "the structure []": _LAX,
@@ -75,6 +76,11 @@ KNOWN_REQUESTS = {
     "UpdateTable.TableThroughputMode: the model does not have it": _MODE,
 }
 KNOWN_ANSWERS = {
+    **{
+        f"{operation}.ExportDescription.{member}: the model does not have it": _NEWER
+        for operation in ("DescribeExport", "ExportTableToPointInTime")
+        for member in ("DestinationType", "FilterSpecification")
+    },
     "CreateTable.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
     "DeleteTable.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
     "DescribeTable.Table.TableThroughputModeSummary: the model does not have it": _MODE,

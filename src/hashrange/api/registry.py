@@ -50,6 +50,11 @@ from hashrange.api.tables import (
     update_time_to_live,
 )
 from hashrange.api.transactions import transact_get_items, transact_write_items
+from hashrange.api.transfers import (
+    describe_export,
+    export_table_to_point_in_time,
+    list_exports,
+)
 
 Resources = Callable[[Any], Iterable[str]]
 
@@ -73,6 +78,14 @@ def _restored_backup(request: Any) -> Iterable[str]:
 
 def _backup(request: Any) -> Iterable[str]:
     return (request.backup_arn,)
+
+
+def _table_arn(request: Any) -> Iterable[str]:
+    return () if request.table_arn is None else (request.table_arn,)
+
+
+def _export(request: Any) -> Iterable[str]:
+    return (request.export_arn,)
 
 
 def _arn(request: Any) -> Iterable[str]:
@@ -120,13 +133,16 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("DescribeBackup", describe_backup, "control", _backup),
     ("DescribeContinuousBackups", describe_continuous_backups, "control", _table),
     ("DescribeEndpoints", describe_endpoints, "control", _nothing),
+    ("DescribeExport", describe_export, "control", _export),
     ("DescribeLimits", describe_limits, "control", _nothing),
     ("DescribeTable", describe_table, "control", _table),
     ("DescribeTimeToLive", describe_time_to_live, "control", _table),
     ("ExecuteStatement", execute_statement, "write", _statement),
     ("ExecuteTransaction", execute_transaction, "write", _statement_transaction),
+    ("ExportTableToPointInTime", export_table_to_point_in_time, "control", _table_arn),
     ("GetItem", get_item, "read", _table),
     ("ListBackups", list_backups, "control", _nothing),
+    ("ListExports", list_exports, "control", _table_arn),
     ("ListTables", list_tables, "control", _nothing),
     ("ListTagsOfResource", list_tags_of_resource, "control", _arn),
     ("PutItem", put_item, "write", _table),

@@ -31,6 +31,11 @@ def encode(item: Item, size_bytes: int, written_at: float) -> bytes:
     return _pack(FORMAT, size_bytes, int(written_at * _MICROSECONDS)) + orjson.dumps(item)
 
 
+def item_json(item: Item) -> bytes:
+    """The JSON of an item, as its stored form has it."""
+    return orjson.dumps(item)
+
+
 def decode(stored: bytes) -> Item:
     """The item of a stored form."""
     if len(stored) > _LARGE_BYTES:

@@ -10,6 +10,7 @@ from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import BackUpTables, KeepBackups
 from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.exports import export_jobs
 from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
@@ -17,13 +18,19 @@ from hashrange.jobs.restores import RestoreTables
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.jobs.tokens import ExpireTokens
+from hashrange.objects.interface import ObjectStore
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
 from hashrange.storage.leases import FencedEngine, Lease
 
 
 def supervise(
-    engine: Engine, tables: Catalogue, clock: Clock, settings: Settings, backups: BackupPlace
+    engine: Engine,
+    tables: Catalogue,
+    clock: Clock,
+    settings: Settings,
+    backups: BackupPlace,
+    objects: ObjectStore,
 ) -> list[Supervisor]:
     """The supervisors of all jobs, woken by every change of a table; the caller starts them.
 
@@ -31,7 +38,7 @@ def supervise(
     """
     supervisors = [
         _supervisor("jobs", engine, clock, partial(_short_jobs, tables, settings)),
-        _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables, backups)),
+        _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables, backups, objects)),
     ]
 
     def wake() -> None:
@@ -61,9 +68,10 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
     ]
 
 
-def _long_jobs(tables: Catalogue, backups: BackupPlace, engine: Engine) -> list[Job]:
+def _long_jobs(tables: Catalogue, backups: BackupPlace, objects: ObjectStore, engine: Engine) -> list[Job]:
     return [
         BackUpTables(engine, tables, backups),
         RestoreTables(engine, tables, backups),
         KeepBackups(engine, backups),
+        export_jobs(engine, objects),
     ]

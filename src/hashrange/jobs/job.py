@@ -1,6 +1,6 @@
 """What a job is to the supervisor."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 IDLE_SECONDS = 60.0  # a job with nothing to do runs again after this time, or when the supervisor is woken
 
@@ -14,3 +14,11 @@ class Job(Protocol):
 
     def step(self, now: float, /) -> float:
         """Do a bounded amount of work; give the seconds until the next step."""
+
+
+@runtime_checkable
+class OpenJob(Job, Protocol):
+    """A job that has files or connections open between its steps."""
+
+    def close(self) -> None:
+        """Release them: no step follows."""

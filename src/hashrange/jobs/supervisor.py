@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hashrange import logs
 from hashrange.clock import Clock
-from hashrange.jobs.job import Job
+from hashrange.jobs.job import Job, OpenJob
 from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.leases import Lease
 
@@ -53,6 +53,9 @@ class Supervisor:
             self._work()
         except Closed:
             return
+        finally:
+            for job in self._jobs:
+                job.close()
         # A lease that could not be renewed expires by itself; stopping need not wait for the database again.
         if self._lease is not None and self._holds_lease:
             with contextlib.suppress(StorageError):
@@ -104,6 +107,13 @@ class _ScheduledJob:
     def make_due(self) -> None:
         if not self._failures:  # a job that fails keeps its backoff
             self._due_at = 0.0
+
+    def close(self) -> None:
+        if isinstance(self._job, OpenJob):
+            try:
+                self._job.close()
+            except Exception as error:  # noqa: BLE001 - what is left open ends with the process
+                log.warning("job.failed", job=self._job.name, error=error)
 
     def step(self, now: float) -> bool:
         """Run one step; false if the engine is closed."""
