@@ -22,6 +22,7 @@ from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import BackUpTables, KeepBackups
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.exports import export_jobs
+from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
@@ -65,6 +66,7 @@ class Clocked:
         self.bucket_folder = self.backup_folder / "buckets"
         self.objects = FolderStore(self.bucket_folder)
         self.exporting = export_jobs(self.engine, self.objects)
+        self.importing = import_jobs(self.engine, self.catalogue, self.objects, self.backups)
         self.keeping_backups = KeepBackups(self.engine, self.backups)
         self.context = Context(
             catalogue=self.catalogue,
@@ -114,6 +116,7 @@ class Clocked:
             self.restoring,
             self.keeping_backups,
             self.exporting,
+            self.importing,
         )
         for job in jobs:
             for _ in range(most):

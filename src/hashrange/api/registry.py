@@ -52,8 +52,11 @@ from hashrange.api.tables import (
 from hashrange.api.transactions import transact_get_items, transact_write_items
 from hashrange.api.transfers import (
     describe_export,
+    describe_import,
     export_table_to_point_in_time,
+    import_table,
     list_exports,
+    list_imports,
 )
 
 Resources = Callable[[Any], Iterable[str]]
@@ -86,6 +89,14 @@ def _table_arn(request: Any) -> Iterable[str]:
 
 def _export(request: Any) -> Iterable[str]:
     return (request.export_arn,)
+
+
+def _import(request: Any) -> Iterable[str]:
+    return (request.import_arn,)
+
+
+def _imported_table(request: Any) -> Iterable[str]:
+    return (request.table_creation_parameters.table_name,)
 
 
 def _arn(request: Any) -> Iterable[str]:
@@ -134,6 +145,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("DescribeContinuousBackups", describe_continuous_backups, "control", _table),
     ("DescribeEndpoints", describe_endpoints, "control", _nothing),
     ("DescribeExport", describe_export, "control", _export),
+    ("DescribeImport", describe_import, "control", _import),
     ("DescribeLimits", describe_limits, "control", _nothing),
     ("DescribeTable", describe_table, "control", _table),
     ("DescribeTimeToLive", describe_time_to_live, "control", _table),
@@ -141,8 +153,10 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("ExecuteTransaction", execute_transaction, "write", _statement_transaction),
     ("ExportTableToPointInTime", export_table_to_point_in_time, "control", _table_arn),
     ("GetItem", get_item, "read", _table),
+    ("ImportTable", import_table, "control", _imported_table),
     ("ListBackups", list_backups, "control", _nothing),
     ("ListExports", list_exports, "control", _table_arn),
+    ("ListImports", list_imports, "control", _table_arn),
     ("ListTables", list_tables, "control", _nothing),
     ("ListTagsOfResource", list_tags_of_resource, "control", _arn),
     ("PutItem", put_item, "write", _table),

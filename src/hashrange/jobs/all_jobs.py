@@ -11,6 +11,7 @@ from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import BackUpTables, KeepBackups
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.exports import export_jobs
+from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
@@ -74,4 +75,5 @@ def _long_jobs(tables: Catalogue, backups: BackupPlace, objects: ObjectStore, en
         RestoreTables(engine, tables, backups),
         KeepBackups(engine, backups),
         export_jobs(engine, objects),
+        import_jobs(engine, tables, objects, backups),
     ]

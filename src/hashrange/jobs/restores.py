@@ -5,9 +5,10 @@ from functools import partial
 from typing import Protocol
 
 from hashrange import logs
-from hashrange.core import items, partitions
+from hashrange.core import items
 from hashrange.core.mutation import Origin, PutCommand
 from hashrange.core.schema import Table, changed
+from hashrange.jobs import filled_tables
 from hashrange.jobs.backup_files import BackupPlace, BackupSource, DamagedBackup
 from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.storage import catalogue, holds, store
@@ -147,16 +148,7 @@ def _finish(tx: Transaction, *, place: JobPlace, now: float) -> None:
         return
     table = _target(tx, place, restore)
     if table is not None:
-        sizes = {index.name: store.size_bytes(tx, table, index) for index in table.global_indexes}
-        ready = changed(
-            partitions.grown(table, store.size_bytes(tx, table), sizes),
-            status="ACTIVE",
-            settles_at=now,
-            indexes=tuple(changed(index, status="ACTIVE", settles_at=now) for index in table.indexes),
-            restoring=None,
-            version=table.version + 1,
-        )
-        catalogue.save(tx, ready, now)
+        filled_tables.open_table(tx, table, now)
     RESTORES.remove(tx, place)
     if restore.backup_id is None:
         holds.release(tx, restore.source, place.id, now)

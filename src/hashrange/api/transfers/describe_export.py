@@ -29,7 +29,7 @@ class DescribeExportOutput(Response, kw_only=True):
 
 def describe_export(context: Context, request: DescribeExport) -> Plan:
     """Read the export's row."""
-    place, _ = place_of(context, request.export_arn, "export")
+    place = place_of(context, request.export_arn, "export")
     if place is None:
         raise ApiError("ExportNotFoundException", "Export not found: Invalid export arn")
 

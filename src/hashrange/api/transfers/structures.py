@@ -37,6 +37,11 @@ S3BucketOwner = Annotated[
 KmsKeyId = Annotated[str, Meta(min_length=1, max_length=2048)]
 PageSize = Annotated[int, Meta(ge=1, le=25)]
 PAGE_DEFAULT = 10
+PageToken = Annotated[
+    str,
+    Meta(min_length=112, max_length=1024, pattern=r"\A([0-9a-f]{16})+\Z"),
+    kinds.Text(least=112, most=1024, pattern=kinds.compiled("([0-9a-f]{16})+")),
+]
 
 _ARN = re.compile(r"arn:aws[^:]*:dynamodb:([^:]+):([0-9]{12}):table/([a-zA-Z0-9_.-]{3,255})")
 _TOKEN_BYTES = 56  # 112 hexadecimal digits, the least that the service's own tokens have
@@ -52,15 +57,15 @@ def new_place(context: Context, now: float) -> JobPlace:
     return JobPlace(context.account_id, context.region, f"{int(now * 1000):014d}-{secrets.token_hex(4)}")
 
 
-def place_of(context: Context, arn: str, kind: str) -> tuple[JobPlace | None, str]:
-    """The place of a job by its ARN, None if it is another region's, and the rest of the ARN; garbage is refused."""
+def place_of(context: Context, arn: str, kind: str) -> JobPlace | None:
+    """The place of a job by its ARN, None if it is another region's or account's; garbage is refused."""
     match = re.fullmatch(rf"{_ARN.pattern}/{kind}/([0-9]{{14}}-[0-9a-f]{{8}})", arn)
     if match is None:
         raise validation(f"Invalid {kind.title()} ARN")
     region, account_id, _, job_id = match.groups()
     if (region, account_id) != (context.region, context.account_id):
-        return None, job_id
-    return JobPlace(account_id, region, job_id), job_id
+        return None
+    return JobPlace(account_id, region, job_id)
 
 
 def table_of_arn(context: Context, arn: str) -> str:

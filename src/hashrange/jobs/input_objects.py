@@ -1,0 +1,78 @@
+"""The objects that an import or a bulk operation reads, cut into what one commit takes."""
+
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+import msgspec
+
+from hashrange.formats.bulk_records import BulkRecord
+from hashrange.formats.errors import Rejection
+from hashrange.formats.records import Row
+from hashrange.objects.errors import Changed
+from hashrange.objects.interface import Bucket, ObjectInfo
+from hashrange.storage.import_rows import Position
+
+# Clients' writes wait while a piece is written.
+PIECE_ROWS = 50
+_PIECE_BYTES = 512 * 1024
+_PIECE_REJECTIONS = 500
+
+R = TypeVar("R", Row, BulkRecord)
+
+ReadObject = Callable[[Iterator[bytes]], Iterator[R | Rejection]]
+
+
+class Piece(msgspec.Struct, Generic[R]):
+    """A few items in a row, and where the job is behind them."""
+
+    key: str
+    rows: list[R]
+    rejections: list[Rejection]
+    position: Position
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says no more than that an object has ended."""
+        return not self.rows and not self.rejections
+
+
+def pieces(bucket: Bucket, prefix: str, position: Position, read: ReadObject[R]) -> Iterator[Piece[R]]:
+    """All items of the objects under a prefix, behind a position."""
+    for info in bucket.list(prefix, after=position.finished_key):
+        skipped = 0
+        if info.key == position.key:
+            if info.etag != position.etag:
+                raise Changed("the object was replaced while it was read")
+            skipped = position.index
+        finished = Position(finished_key=info.key, size=position.size + info.size)
+        rows = read(bucket.read(info.key, etag=info.etag))
+        yield from _object_pieces(info, rows, skipped, position, finished)
+        position = finished
+
+
+def _object_pieces(
+    info: ObjectInfo, rows: Iterator[R | Rejection], skipped: int, position: Position, finished: Position
+) -> Iterator[Piece[R]]:
+    piece: Piece[R] = Piece(info.key, [], [], position)
+    size = 0
+    for row in rows:
+        if row.index < skipped:
+            continue
+        if isinstance(row, Rejection):
+            piece.rejections.append(row)
+        else:
+            piece.rows.append(row)
+            size += row.command.size
+        if (
+            len(piece.rows) >= PIECE_ROWS
+            or size >= _PIECE_BYTES
+            or len(piece.rejections) >= _PIECE_REJECTIONS
+        ):
+            piece.position = msgspec.structs.replace(
+                position, key=info.key, etag=info.etag, index=row.index + 1
+            )
+            yield piece
+            piece = Piece(info.key, [], [], position)
+            size = 0
+    piece.position = finished
+    yield piece
