@@ -20,6 +20,7 @@ from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import BackUpTables, KeepBackups
+from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.exports import export_jobs
 from hashrange.jobs.imports import import_jobs
@@ -67,6 +68,7 @@ class Clocked:
         self.objects = FolderStore(self.bucket_folder)
         self.exporting = export_jobs(self.engine, self.objects)
         self.importing = import_jobs(self.engine, self.catalogue, self.objects, self.backups)
+        self.bulk_putting = bulk_jobs(self.engine, self.objects)
         self.keeping_backups = KeepBackups(self.engine, self.backups)
         self.context = Context(
             catalogue=self.catalogue,
@@ -117,6 +119,7 @@ class Clocked:
             self.keeping_backups,
             self.exporting,
             self.importing,
+            self.bulk_putting,
         )
         for job in jobs:
             for _ in range(most):

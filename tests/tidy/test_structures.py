@@ -16,7 +16,13 @@ from hashrange.api.registry import DYNAMODB
 from hashrange.services.streams.registry import STREAMS
 from service_model import differences, dynamodb, dynamodb_streams, output_differences
 
-OPERATIONS = DYNAMODB.operations | STREAMS.operations
+# Newer than the pinned SDK's model; take them out when it has them.
+NEWER_OPERATIONS = {"CancelBulkOperation", "DescribeBulkOperation", "ListBulkOperations", "StartBulkPutItems"}
+OPERATIONS = {
+    name: operation
+    for name, operation in (DYNAMODB.operations | STREAMS.operations).items()
+    if name not in NEWER_OPERATIONS
+}
 
 # By the end of what `service_model` says.
 _LIMITS = re.compile(r": (least|most|pattern): the model has ")
@@ -157,5 +163,6 @@ def test_the_answers_of_all_control_operations_are_compared() -> None:
 
 
 def test_every_operation_is_one_of_the_service() -> None:
-    assert set(DYNAMODB.operations) <= set(dynamodb().operation_names)
+    assert set(DYNAMODB.operations) - NEWER_OPERATIONS <= set(dynamodb().operation_names)
+    assert not NEWER_OPERATIONS & set(dynamodb().operation_names)
     assert set(STREAMS.operations) == set(dynamodb_streams().operation_names)

@@ -51,12 +51,16 @@ from hashrange.api.tables import (
 )
 from hashrange.api.transactions import transact_get_items, transact_write_items
 from hashrange.api.transfers import (
+    cancel_bulk_operation,
+    describe_bulk_operation,
     describe_export,
     describe_import,
     export_table_to_point_in_time,
     import_table,
+    list_bulk_operations,
     list_exports,
     list_imports,
+    start_bulk_put_items,
 )
 
 Resources = Callable[[Any], Iterable[str]]
@@ -99,6 +103,10 @@ def _imported_table(request: Any) -> Iterable[str]:
     return (request.table_creation_parameters.table_name,)
 
 
+def _bulk(request: Any) -> Iterable[str]:
+    return (request.bulk_operation_arn,)
+
+
 def _arn(request: Any) -> Iterable[str]:
     return () if request.resource_arn is None else (request.resource_arn,)
 
@@ -136,12 +144,14 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("BatchExecuteStatement", batch_execute_statement, "write", _statement_batch),
     ("BatchGetItem", batch_get_item, "read", _batch),
     ("BatchWriteItem", batch_write_item, "write", _batch),
+    ("CancelBulkOperation", cancel_bulk_operation, "control", _bulk),
     ("CreateBackup", create_backup, "control", _table),
     ("CreateTable", create_table, "control", _table),
     ("DeleteBackup", delete_backup, "control", _backup),
     ("DeleteItem", delete_item, "write", _table),
     ("DeleteTable", delete_table, "control", _table),
     ("DescribeBackup", describe_backup, "control", _backup),
+    ("DescribeBulkOperation", describe_bulk_operation, "control", _bulk),
     ("DescribeContinuousBackups", describe_continuous_backups, "control", _table),
     ("DescribeEndpoints", describe_endpoints, "control", _nothing),
     ("DescribeExport", describe_export, "control", _export),
@@ -155,6 +165,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("GetItem", get_item, "read", _table),
     ("ImportTable", import_table, "control", _imported_table),
     ("ListBackups", list_backups, "control", _nothing),
+    ("ListBulkOperations", list_bulk_operations, "control", _nothing),
     ("ListExports", list_exports, "control", _table_arn),
     ("ListImports", list_imports, "control", _table_arn),
     ("ListTables", list_tables, "control", _nothing),
@@ -164,6 +175,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("RestoreTableFromBackup", restore_table_from_backup, "control", _restored_backup),
     ("RestoreTableToPointInTime", restore_table_to_point_in_time, "control", _restored),
     ("Scan", scan, "read", _table),
+    ("StartBulkPutItems", start_bulk_put_items, "control", _table),
     ("TagResource", tag_resource, "control", _arn),
     ("TransactGetItems", transact_get_items, "read", _transaction),
     ("TransactWriteItems", transact_write_items, "write", _transaction),

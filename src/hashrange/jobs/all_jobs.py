@@ -9,10 +9,12 @@ from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import BackUpTables, KeepBackups
+from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.exports import export_jobs
 from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
+from hashrange.jobs.old_jobs import ForgetJobs
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
 from hashrange.jobs.restores import RestoreTables
@@ -76,4 +78,6 @@ def _long_jobs(tables: Catalogue, backups: BackupPlace, objects: ObjectStore, en
         KeepBackups(engine, backups),
         export_jobs(engine, objects),
         import_jobs(engine, tables, objects, backups),
+        bulk_jobs(engine, objects),
+        ForgetJobs(engine),
     ]

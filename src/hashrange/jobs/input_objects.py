@@ -16,6 +16,7 @@ from hashrange.storage.import_rows import Position
 PIECE_ROWS = 50
 _PIECE_BYTES = 512 * 1024
 _PIECE_REJECTIONS = 500
+_CONDITION_BYTES = _PIECE_BYTES // 10  # evaluating a condition may take as long as writing much
 
 R = TypeVar("R", Row, BulkRecord)
 
@@ -62,7 +63,7 @@ def _object_pieces(
             piece.rejections.append(row)
         else:
             piece.rows.append(row)
-            size += row.command.size
+            size += row.command.size if row.command.condition is None else _CONDITION_BYTES
         if (
             len(piece.rows) >= PIECE_ROWS
             or size >= _PIECE_BYTES

@@ -204,6 +204,11 @@ def _count_change(tx: Transaction) -> None:
     tx.put(layout.CATALOGUE_EPOCH, number.to_bytes(_NUMBER_BYTES, "big") + secrets.token_bytes(_NONCE_BYTES))
 
 
+def announce(tx: Transaction) -> None:
+    """Make all servers look at the catalogue again, and with it wake their jobs: there is a new one."""
+    _count_change(tx)
+
+
 def save(tx: Transaction, table: Table, now: float, *, roll: bool = False) -> Table:
     """Write a record and its stamp, with the shards of the change log that it asks for; give what was written."""
     table = change_log.arranged(tx, table, now, roll=roll)

@@ -107,6 +107,7 @@ def export_table_to_point_in_time(context: Context, request: ExportTableToPointI
             )
         export = _held(tx, _export(request, stored, now), place, now)
         EXPORTS.save(tx, place, export, active=True)
+        catalogue.announce(tx)
         if request.client_token is not None:
             job_tokens.save(tx, _KIND, place, request.client_token, digest=same, now=now)
         return _answer(place, export)

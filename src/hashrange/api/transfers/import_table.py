@@ -132,6 +132,7 @@ def import_table(context: Context, request: ImportTable) -> Plan:
                 f"Subscriber limit exceeded: Only {ACTIVE_MAX} import operations can be done simultaneously"
             )
         IMPORTS.save(tx, place, record, active=True)
+        catalogue.announce(tx)
         if request.client_token is not None:
             job_tokens.save(tx, _KIND, place, request.client_token, digest=same, now=now)
         return _answer(place, record)

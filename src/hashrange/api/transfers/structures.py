@@ -61,7 +61,7 @@ def place_of(context: Context, arn: str, kind: str) -> JobPlace | None:
     """The place of a job by its ARN, None if it is another region's or account's; garbage is refused."""
     match = re.fullmatch(rf"{_ARN.pattern}/{kind}/([0-9]{{14}}-[0-9a-f]{{8}})", arn)
     if match is None:
-        raise validation(f"Invalid {kind.title()} ARN")
+        raise validation(f"Invalid {kind.replace('-', ' ').title()} ARN")
     region, account_id, _, job_id = match.groups()
     if (region, account_id) != (context.region, context.account_id):
         return None
