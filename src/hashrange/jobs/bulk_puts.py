@@ -89,7 +89,8 @@ class BulkRun:
         self._pieces: Iterator[Piece[BulkRecord]] | None = None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Let go of the object that is being read."""
+        self._pieces = None
 
     def advance(self, now: float) -> float:
         """Look at the input, or write the next items, or end."""
@@ -100,6 +101,8 @@ class BulkRun:
         piece = None if record.status == "CANCELLING" else next(self._pieces, None)
         if piece is None:
             self._finish(now)
+            return 0.0
+        if piece.is_idle:
             return 0.0
         written = self._write(piece, now)
         for name, report in written.record.reports.items():

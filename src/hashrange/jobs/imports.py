@@ -63,7 +63,8 @@ class ImportRun:
         self._pieces: Iterator[Piece[Row]] | None = None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Let go of the object that is being read."""
+        self._pieces = None
 
     def advance(self, now: float) -> float:
         """Make the table, or write the next items, or open the table."""
@@ -74,6 +75,8 @@ class ImportRun:
         if piece is None:
             self._flush(all_lines=True)
             _end(self._engine, self._tables, self._place, now)
+            return 0.0
+        if piece.is_idle:
             return 0.0
         record = self._engine.write(partial(_write_piece, place=self._place, piece=piece, now=now))
         if piece.rejections:

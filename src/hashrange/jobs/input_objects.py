@@ -16,6 +16,7 @@ from hashrange.storage.import_rows import Position
 PIECE_ROWS = 50
 _PIECE_BYTES = 512 * 1024
 _PIECE_REJECTIONS = 500
+_IDLE_ROWS = 500
 _CONDITION_BYTES = _PIECE_BYTES // 10  # evaluating a condition may take as long as writing much
 
 R = TypeVar("R", Row, BulkRecord)
@@ -30,11 +31,7 @@ class Piece(msgspec.Struct, Generic[R]):
     rows: list[R]
     rejections: list[Rejection]
     position: Position
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it says no more than that an object has ended."""
-        return not self.rows and not self.rejections
+    is_idle: bool = False  # nothing is to be written: others may have their turn
 
 
 def pieces(bucket: Bucket, prefix: str, position: Position, read: ReadObject[R]) -> Iterator[Piece[R]]:
@@ -58,6 +55,9 @@ def _object_pieces(
     size = 0
     for row in rows:
         if row.index < skipped:
+            # What was written before a crash is read again, which may take long.
+            if row.index % _IDLE_ROWS == _IDLE_ROWS - 1:
+                yield Piece(info.key, [], [], position, is_idle=True)
             continue
         if isinstance(row, Rejection):
             piece.rejections.append(row)

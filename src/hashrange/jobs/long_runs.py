@@ -134,8 +134,13 @@ class LongRuns:
         self._fail(place, failure, now)
 
     def _close(self, place: JobPlace) -> None:
-        if place in self._runs:
-            self._runs.pop(place).close()
+        run = self._runs.pop(place, None)
+        if run is None:
+            return
+        try:
+            run.close()
+        except Exception as error:  # noqa: BLE001 - a store that does not answer need not be told
+            log.warning("job.left", job=self.name, id=place.id, error=error)
 
 
 _INTERNAL = JobFailure("UNKNOWN", "The request processing has failed because of an unknown error")

@@ -27,6 +27,7 @@ from hashrange.api.tables.structures import (
 from hashrange.api.transfers.imports import ImportTableDescription, described
 from hashrange.api.transfers.structures import (
     ClientToken,
+    CompressionType,
     S3Bucket,
     S3BucketOwner,
     S3Prefix,
@@ -99,7 +100,7 @@ class ImportTable(Request, kw_only=True):
     s3_bucket_source: S3BucketSource
     input_format: Literal["DYNAMODB_JSON", "ION", "CSV"]
     input_format_options: InputFormatOptions | None = None
-    input_compression_type: Literal["ZSTD", "NONE", "GZIP"] | None = None
+    input_compression_type: CompressionType | None = None
     table_creation_parameters: TableCreationParameters
 
 

@@ -18,6 +18,7 @@ from hashrange.api.table_names import control_table
 from hashrange.api.transfers.bulk_operations import BulkOperationDescription, described
 from hashrange.api.transfers.structures import (
     ClientToken,
+    CompressionType,
     KmsKeyId,
     S3Bucket,
     S3BucketOwner,
@@ -43,7 +44,7 @@ class InputS3Configuration(Structure, kw_only=True):
     s3_bucket_owner: S3BucketOwner | None = None
     s3_key_prefix: S3Prefix | None = None
     input_format: Literal["DYNAMODB_JSON", "ION"]
-    input_compression_type: Literal["ZSTD", "NONE", "GZIP"] | None = None
+    input_compression_type: CompressionType | None = None
 
 
 class OutputS3Configuration(Structure, kw_only=True):

@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -37,6 +37,8 @@ S3BucketOwner = Annotated[
 KmsKeyId = Annotated[str, Meta(min_length=1, max_length=2048)]
 PageSize = Annotated[int, Meta(ge=1, le=25)]
 PAGE_DEFAULT = 10
+# The order is spelled out: Python takes two Literals of the same values for one and may give the other's order.
+CompressionType = Annotated[Literal["ZSTD", "NONE", "GZIP"], kinds.Text(choices=("ZSTD", "NONE", "GZIP"))]
 PageToken = Annotated[
     str,
     Meta(min_length=112, max_length=1024, pattern=r"\A([0-9a-f]{16})+\Z"),
