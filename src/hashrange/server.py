@@ -95,7 +95,7 @@ class Server:
         )
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
-            self._supervisor = supervise(engine, catalogue, self._clock)
+            self._supervisor = supervise(engine, catalogue, self._clock, settings)
             self._supervisor.start()
         # An engine that waits for a network is never asked on this thread.
         executor = (

@@ -13,6 +13,7 @@ RANKS = {
     "ids": 1,
     "logs": 1,
     "caches": 1,
+    "durations": 1,
     "passwords": 1,
     "config": 2,
     "storage": 3,

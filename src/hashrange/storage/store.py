@@ -6,7 +6,7 @@ from hashrange.core.items import StoredItem
 from hashrange.core.keys.encoding import HASH_BYTES
 from hashrange.core.mutation import Command, Origin, Outcome
 from hashrange.core.schema import Index, Table
-from hashrange.storage import layout
+from hashrange.storage import expiry, layout
 from hashrange.storage.engine import Reader, Transaction
 
 _COLLECTION_BYTES_MAX = 10 * 1024**3
@@ -74,6 +74,8 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
             _grow_collection(tx, table, outcome.key, growth)
     for diff in outcome.index_diffs:
         _write_index(tx, table, outcome, diff)
+    if table.ttl is not None:
+        expiry.write(tx, table.number, table.ttl, outcome)
 
 
 def _write_index(tx: Transaction, table: Table, outcome: Outcome, diff: IndexDiff) -> None:
