@@ -33,16 +33,18 @@ from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import OpenError, StorageError
+from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import health
+from hashrange.wire import health, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
-from hashrange.wire.router import Router
+from hashrange.wire.metrics_endpoint import Collected, MetricsEndpoint
+from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
@@ -112,10 +114,14 @@ class Server:
             body_bytes_max=settings.max_body_bytes,
         )
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
+        paths: dict[bytes, Endpoint] = {
+            health.PATH: self._health,
+            metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
+        }
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
         )
-        router = Router(endpoint, region=settings.region, rules=rules, paths={health.PATH: self._health})
+        router = Router(endpoint, region=settings.region, rules=rules, paths=paths)
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
         if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)
@@ -335,6 +341,16 @@ def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException |
             reader.get(layout.CATALOGUE_EPOCH)
 
     engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
+
+
+def _collect(engine: Engine, catalogue: Catalogue, clock: Clock, collected: Collected) -> None:
+    """Read the metrics of all tables in one snapshot."""
+    try:
+        tables = catalogue.tables()
+    except StorageError as error:
+        collected(None, error)
+        return
+    engine.submit_read(lambda reader: expiry_metrics(reader, tables, clock.now()), collected, more=True)
 
 
 def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:

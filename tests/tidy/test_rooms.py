@@ -14,6 +14,7 @@ RANKS = {
     "logs": 1,
     "caches": 1,
     "durations": 1,
+    "metrics": 1,
     "passwords": 1,
     "config": 2,
     "storage": 3,
