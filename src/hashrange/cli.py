@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `hashrange migrate`, `hashrange verify` and `hashrange --version`."""
+"""The command line: `hashrange serve`, `migrate`, `verify`, `clock` and `--version`."""
 
 import argparse
 import errno
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from hashrange import __version__, config, logs, migrate, server, verify
+from hashrange import __version__, clock_command, config, logs, migrate, server, verify
 from hashrange.config import SettingInvalid, Settings
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
@@ -57,6 +57,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     verify.add_flags(verification)
     verification.set_defaults(run=verify.run)
+    clock = commands.add_parser(
+        "clock",
+        help="show or move the time of a server started with --test-clock",
+        description=clock_command.DESCRIPTION,
+    )
+    clock_command.add_flags(clock)
+    clock.set_defaults(run=clock_command.run)
     return parser
 
 
@@ -93,6 +100,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
     endpoint = _endpoint(settings, port)
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
     flags = f"--region {settings.region} --endpoint-url {endpoint}"
+    clock = ("  clock     `hashrange clock` moves it",) if settings.test_clock else ()
     warning = () if binds_loopback(settings.host) else (f"  WARNING   {_EXPOSED}",)
     return "\n".join(
         (
@@ -101,6 +109,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  engine    {engine}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
+            *clock,
             *warning,
         )
     )

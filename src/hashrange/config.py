@@ -161,6 +161,9 @@ class Settings:
         _duration(_DAY_SECONDS),
         "how long after a change of a table's TTL the next one is refused; the service's is 31m",
     )
+    test_clock: bool = _setting(
+        False, _switch, "let `hashrange clock` move the server's time ahead, for tests of TTL and retention"
+    )
     workers: int = _setting(
         1, _whole_number(1, 64), "processes that share the port and the data; one per core is a good number"
     )

@@ -20,15 +20,17 @@ from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
 from hashrange.chain.background import Background
+from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.executor import LocalExecutor
 from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
-from hashrange.clock import Clock, SystemClock
+from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
+from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.supervisor import Supervisor
-from hashrange.storage import follower, layout
+from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine, Reader
@@ -36,8 +38,9 @@ from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import health, metrics_endpoint
+from hashrange.wire import clock_endpoint, health, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
@@ -58,7 +61,6 @@ _GC_THRESHOLD = 50_000
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
-_FOLLOW_SECONDS = 0.2  # how soon the background work sees a change that another server has made
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -80,6 +82,7 @@ class Server:
         self._supervisor: Supervisor | None = None
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
+        self._clock_control: ClockControl | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -91,6 +94,7 @@ class Server:
         if not self._is_clock_given:
             self._clock = clock
         refuse_unfinished(engine)
+        control = self._clock_control = await self._agree_on_clock(engine)
         own_changes = self._worker is not None and not engine.shared
         catalogue = Catalogue(
             engine, self._worker.catalogue_invalidation if self._worker and own_changes else None
@@ -99,6 +103,8 @@ class Server:
         if self._worker is None or self._worker.runs_jobs:
             self._supervisor = supervise(engine, catalogue, self._clock, settings)
             self._supervisor.start()
+            if control is not None:
+                control.on_move = self._supervisor.wake
         # An engine that waits for a network is never asked on this thread.
         executor = (
             LocalExecutor(engine, background)
@@ -117,6 +123,7 @@ class Server:
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
             metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
+            clock_endpoint.PATH: ClockEndpoint(control),
         }
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
@@ -131,6 +138,21 @@ class Server:
         self._settings = replace(settings, port=port)
         return engine, port
 
+    async def _agree_on_clock(self, engine: Engine) -> ClockControl | None:
+        """See that all servers on this data have the same time, and go on from where it was moved to."""
+        movable = self._settings.test_clock
+        # Not on this thread, which delivers commits.
+        ahead_seconds = await asyncio.to_thread(clock_record.agree, engine, movable=movable)
+        if not movable:
+            return None
+        worker = self._worker
+        offsets, cell = (None, 0) if worker is None else (worker.clock_offsets, worker.number)
+        clock = self._clock = MovableClock(self._clock, offsets, cell)
+        clock.move(ahead_seconds)
+        if ahead_seconds:
+            log.warning("clock.ahead", ahead=shown_duration(int(ahead_seconds)))
+        return ClockControl(engine, clock)
+
     def _follow(self, engine: Engine, catalogue: Catalogue) -> Follower:
         """Look now and then for changes that other servers make; requests look for themselves."""
         loop = asyncio.get_running_loop()
@@ -138,9 +160,11 @@ class Server:
 
         def look() -> None:
             followed.poll()
-            loop.call_later(_FOLLOW_SECONDS, look)
+            if self._clock_control is not None:
+                self._clock_control.poll()
+            loop.call_later(FOLLOW_SECONDS, look)
 
-        loop.call_later(_FOLLOW_SECONDS, look)
+        loop.call_later(FOLLOW_SECONDS, look)
         return followed
 
     def _join(self, worker: Worker, listener: Listener, catalogue: Catalogue) -> None:
@@ -151,6 +175,8 @@ class Server:
 
         def look() -> None:
             catalogue.catch_up()
+            if self._clock_control is not None:
+                self._clock_control.look()
             loop.call_later(_LOOK_SECONDS, look)
 
         def beat() -> None:

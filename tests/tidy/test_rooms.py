@@ -24,6 +24,7 @@ RANKS = {
     "wire": 6,
     "workers": 6,
     "migrate": 6,
+    "clock_command": 6,
     "verify": 7,
     "server": 7,
     "cli": 8,

@@ -16,6 +16,7 @@ CATALOGUE_EPOCH = b"\x0b"  # -> a number that rises with every change of any tab
 LEASE = b"\x0c"  # name -> holder of the lease
 MIGRATION = b"\x0d"  # -> progress of a copy into this engine; deleted when it is complete
 EXPIRED_ITEMS = b"\x0e"  # counter: items of a table that TTL has deleted
+CLOCK = b"\x0f"  # -> whether servers run with --test-clock, and how far it was moved
 ROWS = b"\x10"  # table number, slot, key -> item, index entry or expiry row
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
@@ -87,6 +88,7 @@ _NAMES = {
     BACKFILL: "progress of a backfill",
     CATALOGUE_EPOCH: "epoch of the catalogue",
     LEASE: "lease",
+    CLOCK: "clock",
     EXPIRED_ITEMS: "counter of items deleted by TTL",
     MIGRATION: "progress of a copy",
 }

@@ -52,7 +52,7 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
                 yield Problem("orphan row", layout.describe(key), "there is no such index")
         case layout.MIGRATION:
             yield Problem("unfinished copy", layout.describe(key), "run `hashrange migrate` again")
-        case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE:
+        case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
         case _:
             yield Problem("orphan row", layout.describe(key), "no known kind of row has such a key")
