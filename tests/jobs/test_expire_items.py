@@ -55,12 +55,12 @@ def test_a_step_deletes_a_chunk_of_one_table_and_the_tables_take_turns() -> None
     for name in ("one", "two"):
         create(service, name)
     for name in ("one", "two"):
-        fill(service, 100, name)
+        fill(service, 250, name)
     pause = service.expire.step(service.clock.now())
-    assert sorted((count(service, "one"), count(service, "two"))) == [60, 100]
+    assert sorted((count(service, "one"), count(service, "two"))) == [150, 250]
     assert 0 < pause <= 0.5
     service.expire.step(service.clock.now())
-    assert (count(service, "one"), count(service, "two")) == (60, 60)
+    assert (count(service, "one"), count(service, "two")) == (150, 150)
     service.run_jobs()
     assert (count(service, "one"), count(service, "two")) == (0, 0)
 
@@ -88,7 +88,7 @@ def test_a_lag_makes_it_as_late_as_the_service() -> None:
 def test_items_put_into_the_past_are_found_behind_the_others() -> None:
     service = Clocked()
     create(service)
-    fill(service, 100)
+    fill(service, 150)
     service.expire.step(service.clock.now())
     older = {"p": {"S": "older"}, "ttl": {"N": str(int(MIDNIGHT) - 10_000)}}
     service.call("PutItem", TableName="tab", Item=older)
