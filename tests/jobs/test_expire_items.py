@@ -174,7 +174,7 @@ def test_a_table_whose_slots_are_used_up_says_so() -> None:
         stored = catalogue.stored_table(tx, "000000000000", "us-east-1", "tab")
         assert stored is not None
         last = layout.COLLECTION_SLOT - 1
-        catalogue.save(tx, changed(stored, next_slot=last, version=stored.version + 1))
+        catalogue.save(tx, changed(stored, next_slot=last, version=stored.version + 1), MIDNIGHT)
 
     service.engine.write(use_up)
     service.catalogue.reload()

@@ -142,7 +142,7 @@ def move_expiry_row(tx: Transaction, tables: Any) -> None:
 
 
 def lose_ttl(tx: Transaction, tables: Any) -> None:
-    catalogue.save(tx, changed(tables[FACTS], ttl=None))
+    catalogue.save(tx, changed(tables[FACTS], ttl=None), 1.0)
 
 
 def orphan_progress(tx: Transaction, tables: Any) -> None:

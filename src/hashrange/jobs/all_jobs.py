@@ -4,6 +4,7 @@ from hashrange import ids
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
+from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.partitions import SplitPartitions
@@ -31,6 +32,8 @@ def supervise(engine: Engine, tables: Catalogue, clock: Clock, settings: Setting
             ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
             ReclaimSpace(engine),
             ExpireTokens(engine),
+            RollShards(engine, tables),
+            TrimLogs(engine, tables),
         ],
         clock,
         lease,

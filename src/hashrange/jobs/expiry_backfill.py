@@ -21,18 +21,18 @@ class BackfillExpiry:
         self._engine = engine
         self._tables = tables
 
-    def step(self, _now: float) -> float:
+    def step(self, now: float) -> float:
         """Write the rows of one chunk of one table."""
         for table in self._tables.tables():
             if table.ttl is None or not table.ttl.backfilling or table.status == "DELETING":
                 continue
-            if self._engine.write(partial(_fill, planned=table)):
+            if self._engine.write(partial(_fill, planned=table, now=now)):
                 self._tables.refresh(*catalogue.address(table))
             return 0.0
         return IDLE_SECONDS
 
 
-def _fill(tx: Transaction, *, planned: Table) -> bool:
+def _fill(tx: Transaction, *, planned: Table, now: float) -> bool:
     """Write a chunk; true if the table's record is not the planned one any more, by this step or before it."""
     table = catalogue.current(tx, planned)
     if table is None or table.ttl is None or table.ttl != planned.ttl:
@@ -44,5 +44,7 @@ def _fill(tx: Transaction, *, planned: Table) -> bool:
         if second is not None:
             tx.put(expiry.row_key(table.number, ttl.slot, second, key), b"")
     if chunk.is_last:
-        catalogue.save(tx, changed(table, ttl=changed(ttl, backfilling=False), version=table.version + 1))
+        catalogue.save(
+            tx, changed(table, ttl=changed(ttl, backfilling=False), version=table.version + 1), now
+        )
     return chunk.is_last

@@ -38,7 +38,7 @@ def change_table(
         after = edit(settled(stored, now))
         if after is not stored:
             after = changed(after, version=stored.version + 1)
-            catalogue.save(tx, after)
+            after = catalogue.save(tx, after, now)
             if discard is not None:
                 discard(tx, stored, after)
         return Described(describe(tx, after))

@@ -12,9 +12,10 @@ from hashrange.core.items import StoredItem
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.schema import Index, Table, TimeToLive
 from hashrange.core.values import Item
-from hashrange.storage import catalogue, expiry, layout, store, token_rows
+from hashrange.storage import catalogue, expiry, holds, layout, store, token_rows
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import DamagedRow
+from hashrange.storage.verification import log_rows
 from hashrange.storage.verification.report import Problem
 from hashrange.storage.verification.tables import Tables, find_index, has_slot
 
@@ -52,6 +53,8 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
                 yield Problem("orphan row", layout.describe(key), "there is no such index")
         case layout.MIGRATION:
             yield Problem("unfinished copy", layout.describe(key), "run `hashrange migrate` again")
+        case layout.LOG | layout.LOG_HEAD | layout.LOG_SHARD | layout.STREAM | layout.HOLD:
+            yield from log_rows.problems_of(reader, tables, key, value)
         case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
         case _:
@@ -83,7 +86,7 @@ def _row(reader: Reader, tables: Tables, key: bytes, value: bytes) -> Iterator[P
         yield from _index_entry(reader, tables, (table, index), key, value)
     elif table is not None and table.ttl is not None and table.ttl.slot == slot:
         yield from _expiry_row(reader, tables, (table, table.ttl), key)
-    elif not tables.is_garbage(key):
+    elif not tables.is_garbage(key) and not any(True for _ in holds.held(reader, number)):
         yield Problem("orphan row", tables.name(key), "there is no such table or index")
 
 
