@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from clocked import MIDNIGHT, Clocked
-from hashrange.core.mutation import Origin
+from hashrange.core.change_record import ChangeRecord, decode
+from hashrange.core.keys import encoding
 from hashrange.core.schema import changed
-from hashrange.storage import catalogue, layout, store
+from hashrange.storage import appends, catalogue, layout, store
 from hashrange.storage.sqlite import SqliteEngine
 from hashrange.storage.sqlite.schema import PAGE_BYTES
 from item_tables import definitions, index, key_schema
@@ -97,20 +98,23 @@ def test_items_put_into_the_past_are_found_behind_the_others() -> None:
     assert count(service) == 0
 
 
-def test_deletions_say_that_ttl_has_made_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_change_log_says_that_ttl_has_made_a_deletion() -> None:
     service = Clocked()
     create(service)
+    stream = {"StreamEnabled": True, "StreamViewType": "OLD_IMAGE"}
+    service.call("UpdateTable", TableName="tab", StreamSpecification=stream)
+    service.settle()
     fill(service, 1)
-    origins: list[Origin] = []
-    write = store.write
-
-    def noted(tx: Any, written: Any, outcome: Any) -> None:
-        origins.append(outcome.origin)
-        write(tx, written, outcome)
-
-    monkeypatch.setattr(store, "write", noted)
     service.run_jobs()
-    assert origins == [Origin(service.clock.now(), "ttl")]
+
+    def records(reader: Any) -> list[ChangeRecord]:
+        start, end = layout.LOG, encoding.prefix_end(layout.LOG)
+        return [decode(row[appends.TIME_BYTES :]) for _, row in reader.scan(start, end)]
+
+    put, removal = service.engine.read(records)
+    assert (put.event, put.actor) == ("INSERT", "client")
+    assert (removal.event, removal.actor, removal.key) == ("REMOVE", "ttl", put.key)
+    assert removal.before is not None
 
 
 def damage_row(directory: Path) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 
 from hashrange import logs
 from hashrange.clock import MovableClock
-from hashrange.storage import clock_record, layout
+from hashrange.storage import clock_record
 from hashrange.storage.clock_record import ClockRecord
 from hashrange.storage.engine import Engine, Transaction
 
@@ -49,11 +49,11 @@ class ClockControl:
                 self._take(ahead_seconds)
             moved(error)
 
-        self._engine.submit(run, done, reads=(layout.CLOCK,))
+        self._engine.submit(run, done, reads=clock_record.READS)
 
     def poll(self) -> None:
         """Follow what another server has stored."""
-        self._engine.submit_read(clock_record.stored_record, self._polled, reads=(layout.CLOCK,))
+        self._engine.submit_read(clock_record.stored_record, self._polled, reads=clock_record.READS)
 
     def _polled(self, record: ClockRecord | None, _error: BaseException | None) -> None:
         if record is not None:

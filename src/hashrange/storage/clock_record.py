@@ -12,6 +12,7 @@ from hashrange.storage import layout
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import OpenError
 
+READS = (layout.CLOCK,)  # the row that all of this is about: a hint for engines across a network
 _FLAG = "--test-clock"
 _MOMENT_MAX = 32_503_680_000.0  # the year 3000
 
