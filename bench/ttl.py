@@ -14,18 +14,28 @@ import multiprocessing
 import re
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import orjson
 from stalls import Client
 
+from hashrange.core.keys import primary_key
+from hashrange.core.mutation import Origin, PutCommand, sized_put
+from hashrange.core.schema import Table
+from hashrange.core.values import Item
+from hashrange.storage import store
+from hashrange.storage.catalogue import Catalogue
+from hashrange.storage.engine import Engine, Transaction
+from hashrange.storage.postgres import PostgresEngine
+from hashrange.storage.sqlite import SqliteEngine
 from serving import Serving, serving
 
 _TABLE = "sessions"
-_BATCH = 25
-_FILLERS = 4
+_BATCH = 500
 _PAUSE_SECONDS = 0.002
 _CLEAR_SECONDS_MAX = 1800
 _DAY_SECONDS = 86_400
@@ -121,24 +131,24 @@ def create(port: int, indexes: int) -> None:
     call(client, "UpdateTimeToLive", {"TableName": _TABLE, "TimeToLiveSpecification": specification})
 
 
-def fill(port: int, share: int, items: int, expires: int) -> None:
-    """Put one filler's share of the items."""
-    client = Client(port)
-    for start in range(share * _BATCH, items, _FILLERS * _BATCH):
-        puts = [
-            {
-                "PutRequest": {
-                    "Item": {
-                        "pk": {"S": f"session-{number}"},
-                        "group": {"S": f"g{number % 1000}"},
-                        "expires": {"N": str(expires)},
-                        "text": {"S": "x" * 100},
-                    }
-                }
-            }
-            for number in range(start, min(start + _BATCH, items))
-        ]
-        call(client, "BatchWriteItem", {"RequestItems": {_TABLE: puts}})
+def fill(engine: Engine, items: int, expires: int) -> None:
+    """Put the items without a server, which takes a tenth of the time."""
+    (table,) = Catalogue(engine).tables()
+    for start in range(0, items, _BATCH):
+        numbers = range(start, min(start + _BATCH, items))
+        engine.write(partial(put, table=table, numbers=numbers, expires=expires))
+
+
+def put(tx: Transaction, *, table: Table, numbers: range, expires: int) -> None:
+    for number in numbers:
+        item: Item = {
+            "pk": {"S": f"session-{number}"},
+            "group": {"S": f"g{number % 1000}"},
+            "expires": {"N": str(expires)},
+            "text": {"S": "x" * 100},
+        }
+        key = primary_key.of_key(table, primary_key.key_of(table, item))
+        store.apply(tx, table, PutCommand(key, item, sized_put(item)), Origin(time.time()))
 
 
 def deleted(server: Serving) -> int:
@@ -158,15 +168,6 @@ def await_cleared(server: Serving, items: int) -> float:
 
 
 def measure(server: Serving, options: argparse.Namespace) -> None:
-    create(server.port, options.indexes)
-    began = time.monotonic()
-    expires = int(time.time()) + _DAY_SECONDS
-    with ThreadPoolExecutor(_FILLERS) as pool:
-        for filled in [
-            pool.submit(fill, server.port, share, options.items, expires) for share in range(_FILLERS)
-        ]:
-            filled.result()
-    print(f"{options.items:,} items, {options.indexes} indexes, put in {time.monotonic() - began:.0f} s")
     senders = {operation: Sender(server.port, operation) for operation in ("GetItem", "PutItem")}
     time.sleep(options.seconds)
     before = {operation: sender.waits() for operation, sender in senders.items()}
@@ -207,6 +208,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = ("--engine", options.engine) if options.engine else ("--data-dir", folder)
         flags = (*place, "--workers", options.workers, "--test-clock", "--log-level", "warning")
+        with serving(*flags) as server:
+            create(server.port, options.indexes)
+        began = time.monotonic()
+        engine = PostgresEngine.open(options.engine) if options.engine else SqliteEngine.open(Path(folder))
+        with closing(engine):
+            fill(engine, options.items, int(time.time()) + _DAY_SECONDS)
+        seconds = time.monotonic() - began
+        print(f"{options.items:,} items, {options.indexes} indexes, put in {seconds:.0f} s", flush=True)
         with serving(*flags) as server:
             measure(server, options)
 

@@ -152,6 +152,31 @@ def test_an_item_that_cannot_be_read_holds_up_no_other(tmp_path: Path, damage: A
         engine.close()
 
 
+def test_an_expiry_row_that_cannot_be_read_holds_up_no_other(tmp_path: Path) -> None:
+    engine = SqliteEngine.open(tmp_path)
+    service = Clocked(engine)
+    for name in ("tab", "two"):
+        create(service, name)
+    for name in ("tab", "two"):
+        fill(service, 30, name)
+    prefix = layout.rows_prefix(table(service).number, table(service).ttl.slot)
+    engine.close()
+    run_sql(
+        tmp_path,
+        "UPDATE rows SET v = CAST(v || x'00' AS BLOB) WHERE k = (SELECT min(k) FROM rows WHERE k > ?)",
+        (prefix,),
+    )
+    engine = SqliteEngine.open(tmp_path)
+    try:
+        service = Clocked(engine)
+        service.clock.advance(5)
+        for _ in range(3):
+            service.run_jobs()
+        assert (count(service), count(service, "two")) == (1, 0)
+    finally:
+        engine.close()
+
+
 def test_a_stale_expiry_row_is_removed_and_deletes_nothing() -> None:
     service = Clocked()
     create(service)

@@ -15,7 +15,7 @@ from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.storage import catalogue, expiry, layout, store
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Reader, Transaction
-from hashrange.storage.errors import Corrupt
+from hashrange.storage.errors import Corrupt, DamagedRow
 
 # Clients' writes wait while a chunk is deleted, some four milliseconds; an index costs half as much as an item.
 _CHUNK_ROWS = 100
@@ -23,7 +23,7 @@ _CHUNK_BYTES = 256 * 1024
 _CHUNK_TABLES = 50  # looked at in one step
 _ROUND_SECONDS = 1.0
 _PAUSE_SECONDS_MIN = 0.002
-_PAUSE_SECONDS_MAX = 0.02  # what takes longer waits for a disk or a network, and not for its turn
+_PAUSE_SECONDS_MAX = 0.5
 _PAUSE_SHARE = 2.0  # clients have the engine to themselves for so many times as long as a chunk took
 _DAMAGED_MAX = 10_000
 
@@ -59,7 +59,7 @@ class ExpireItems:
         self._tables = tables
         self._lag_seconds = lag_seconds
         self._round: deque[_Sweep] = deque()
-        self._damaged: set[bytes] = set()  # rows of items that cannot be read, so that they hold up nobody
+        self._damaged: set[bytes] = set()  # rows that cannot be read, or whose items cannot
 
     def step(self, now: float) -> float:
         """Delete one chunk, or find that nothing has expired."""
@@ -73,7 +73,7 @@ class ExpireItems:
             return IDLE_SECONDS
         window = expiry_window(now, self._lag_seconds)
         sweeps = [self._round[at] for at in range(min(len(self._round), _CHUNK_TABLES))]
-        idle, chunk = self._engine.read(partial(_next_chunk, sweeps=sweeps, window=window))
+        idle, chunk = self._look(sweeps, window)
         for _ in range(idle):
             self._round.popleft()
         if chunk is None:
@@ -84,6 +84,28 @@ class ExpireItems:
             self._round.append(chunk.sweep)  # behind the other tables
         taken = time.monotonic() - began
         return min(max(_PAUSE_SECONDS_MIN, taken * _PAUSE_SHARE), _PAUSE_SECONDS_MAX)
+
+    def _look(self, sweeps: Sequence[_Sweep], window: ExpiryWindow) -> tuple[int, _Chunk | None]:
+        """Find the next chunk; expiry rows that cannot be read hold up neither those behind them nor other tables."""
+        try:
+            return self._engine.read(partial(_next_chunk, sweeps=sweeps, window=window))
+        except Corrupt as damage:
+            if len(sweeps) > 1:
+                return self._look(sweeps[:1], window)
+            (sweep,) = sweeps
+            prefix = layout.rows_prefix(sweep.table.number, sweep.slot)
+            if isinstance(damage, DamagedRow) and damage.key.startswith(prefix):
+                self._report(damage, damage.key)
+                sweep.behind = damage.key
+                return 0, None
+            self._report(damage, prefix)
+            return 1, None
+
+    def _report(self, damage: Corrupt, row: bytes) -> None:
+        """Say once that something cannot be read."""
+        if row not in self._damaged and len(self._damaged) < _DAMAGED_MAX:
+            self._damaged.add(row)
+            log.error("expiry.damaged", reason=str(damage), row=layout.describe(row))
 
     def _delete(self, chunk: _Chunk, window: ExpiryWindow, now: float) -> bool:
         """Delete the items of a chunk; false if there is no more to do with this table in this round."""
@@ -105,9 +127,7 @@ class ExpireItems:
         try:
             self._engine.write(deletion)
         except Corrupt as damage:
-            log.error("expiry.damaged", reason=str(damage), row=layout.describe(row))
-            if len(self._damaged) < _DAMAGED_MAX:
-                self._damaged.add(row)
+            self._report(damage, row)
 
 
 def _next_chunk(
