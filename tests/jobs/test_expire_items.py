@@ -66,12 +66,12 @@ def test_a_step_deletes_a_chunk_of_one_table_and_the_tables_take_turns() -> None
     assert (count(service, "one"), count(service, "two")) == (0, 0)
 
 
-def test_it_rests_when_no_table_has_ttl_and_looks_every_second_otherwise() -> None:
+def test_it_rests_when_no_table_has_ttl_and_looks_every_few_seconds_otherwise() -> None:
     service = Clocked()
     create(service, ttl=False)
     assert service.expire.step(service.clock.now()) == 60
     switch(service)
-    assert service.expire.step(service.clock.now()) == 1
+    assert 1 <= service.expire.step(service.clock.now()) <= 10
 
 
 def test_a_lag_makes_it_as_late_as_the_service() -> None:

@@ -21,7 +21,9 @@ from hashrange.storage.errors import Corrupt, DamagedRow
 _CHUNK_ROWS = 100
 _CHUNK_BYTES = 256 * 1024
 _CHUNK_TABLES = 50  # looked at in one step
-_ROUND_SECONDS = 1.0
+_ROUND_SECONDS_MIN = 1.0
+_ROUND_SECONDS_MAX = 10.0
+_ROUND_SHARE = 4.0  # thousands of tables take long to look at, so they are looked at less often
 _PAUSE_SECONDS_MIN = 0.002
 _PAUSE_SECONDS_MAX = 0.5
 _PAUSE_SHARE = 2.0  # clients have the engine to themselves for so many times as long as a chunk took
@@ -59,11 +61,13 @@ class ExpireItems:
         self._tables = tables
         self._lag_seconds = lag_seconds
         self._round: deque[_Sweep] = deque()
+        self._round_began = 0.0
         self._damaged: set[bytes] = set()  # rows that cannot be read, or whose items cannot
 
     def step(self, now: float) -> float:
         """Delete one chunk, or find that nothing has expired."""
         if not self._round:
+            self._round_began = time.monotonic()
             self._round.extend(
                 _Sweep(table, table.ttl.slot)
                 for table in self._tables.tables()
@@ -77,13 +81,17 @@ class ExpireItems:
         for _ in range(idle):
             self._round.popleft()
         if chunk is None:
-            return 0.0 if self._round else _ROUND_SECONDS
+            return 0.0 if self._round else self._pause_after_round()
         began = time.monotonic()
         self._round.popleft()
         if self._delete(chunk, window, now):
             self._round.append(chunk.sweep)  # behind the other tables
         taken = time.monotonic() - began
         return min(max(_PAUSE_SECONDS_MIN, taken * _PAUSE_SHARE), _PAUSE_SECONDS_MAX)
+
+    def _pause_after_round(self) -> float:
+        taken = time.monotonic() - self._round_began
+        return min(max(_ROUND_SECONDS_MIN, taken * _ROUND_SHARE), _ROUND_SECONDS_MAX)
 
     def _look(self, sweeps: Sequence[_Sweep], window: ExpiryWindow) -> tuple[int, _Chunk | None]:
         """Find the next chunk; expiry rows that cannot be read hold up neither those behind them nor other tables."""
