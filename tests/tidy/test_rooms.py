@@ -26,6 +26,7 @@ RANKS = {
     "migrate": 6,
     "clock_command": 6,
     "verify": 7,
+    "salvage": 7,
     "server": 7,
     "cli": 8,
     "__main__": 9,

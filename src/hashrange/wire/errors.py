@@ -49,12 +49,13 @@ def render(
     request_id: bytes,
     namespace: str = DYNAMODB_NAMESPACE,
     operation: str = "",
+    table: str = "",
 ) -> tuple[bytes, bytes]:
     """Give head and body of the answer to a request that failed; `namespace` is that of the service's own errors."""
     answer = as_api_error(error)
     if answer is INTERNAL or answer is DAMAGED:
         if isinstance(error, StorageError):
-            outages.log_failure(operation, error)
+            outages.log_failure(operation, error, table)
         else:
             log.error("request.failed", error=error, request_id=request_id.decode())
     body = _body(answer, namespace)
