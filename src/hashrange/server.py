@@ -54,7 +54,7 @@ ACCOUNT_ID = "000000000000"
 _GC_THRESHOLD = 50_000
 
 _SWITCH_SECONDS = 0.001
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h numbers them
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
 _FOLLOW_SECONDS = 0.2  # how soon the background work sees a change that another server has made
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
@@ -365,11 +365,15 @@ def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 def _keep_freed_memory() -> None:
-    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one."""
+    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one.
+
+    All threads share one arena. Otherwise each keeps what its costliest request took, and no other can use it.
+    """
     with contextlib.suppress(OSError, AttributeError):  # only glibc has this
         allocator = ctypes.CDLL(None)
         allocator.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
         allocator.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+        allocator.mallopt(_M_ARENA_MAX, 1)
 
 
 def _allow_many_connections() -> None:
