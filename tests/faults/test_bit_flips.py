@@ -15,10 +15,11 @@ from hashrange.storage.sqlite.read_only import ReadOnlyStore
 from hashrange.storage.verification import Report, verify
 from storage.damage import flip
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 
 SEED = 20261116
 FLIPS = int(os.environ.get("HASHRANGE_BIT_FLIPS", "150"))
+VERIFIED_EVERY = 1 + FLIPS // 300  # in a long run: verification takes longer than all else together
 
 
 def verified(directory: Path) -> Report | None:
@@ -59,11 +60,11 @@ View = Callable[[Path], list[Answers]]
 VIEWS = {"alone": damaged_answers, "workers": answers_of_workers}
 
 
-def check_flip(directory: Path, view: View, expected: list[Answers]) -> bool:
+def check_flip(directory: Path, view: View, expected: list[Answers], *, verifies: bool) -> bool:
     """Compare a damaged store with what it may show; whether the damage was noticed."""
     views = view(directory)
     noticed = [check_answers(seen, expected) for seen in views]
-    if any(noticed):
+    if any(noticed) and verifies:
         report = verified(directory)
         assert report is None or report.problem_count, "verify has not found what clients met"
     return any(noticed) or not views
@@ -98,7 +99,7 @@ def test_a_flipped_bit_in_the_file_is_noticed_or_harmless(tmp_path: Path, view: 
         damaged = tmp_path / f"damaged-{number}"
         shutil.copytree(whole, damaged)
         flip(damaged / "hashrange.db", offset, 1 << random.randrange(8))
-        noticed += check_flip(damaged, view, [expected])
+        noticed += check_flip(damaged, view, [expected], verifies=number % VERIFIED_EVERY == 0)
         shutil.rmtree(damaged)
     assert noticed > len(places) // 2
 
@@ -126,6 +127,6 @@ def test_a_flipped_bit_in_the_log_is_noticed_or_looks_like_a_commit_that_was_nev
         damaged = tmp_path / f"damaged-{number}"
         shutil.copytree(whole, damaged)
         flip(damaged / "hashrange.db-wal", offset, 1 << random.randrange(8))
-        noticed += check_flip(damaged, view, [after, before])
+        noticed += check_flip(damaged, view, [after, before], verifies=number % VERIFIED_EVERY == 0)
         shutil.rmtree(damaged)
     assert noticed > len(places) // 2
