@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `hashrange migrate`, `hashrange verify` and `hashrange --version`."""
+"""The command line: `hashrange serve`, `migrate`, `verify`, `salvage` and `--version`."""
 
 import argparse
 import errno
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from hashrange import __version__, config, logs, migrate, server, verify
+from hashrange import __version__, config, logs, migrate, salvage, server, verify
 from hashrange.config import SettingInvalid, Settings
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
@@ -57,6 +57,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     verify.add_flags(verification)
     verification.set_defaults(run=verify.run)
+    rescue = commands.add_parser(
+        "salvage", help="copy what can be read of a damaged store", description=salvage.DESCRIPTION
+    )
+    salvage.add_flags(rescue)
+    rescue.set_defaults(run=salvage.run)
     return parser
 
 

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
                 raise OpenError(f"source and target are the same: {source.description}")
             for engine in (source, target):
                 if engine.shared:
-                    stack.callback(_acquire_lease(engine).release)
+                    stack.callback(acquire_lease(engine).release)
             checksum = copy(source, target, Reporter().report)
     except StorageError as error:
         print(f"hashrange: {error}", file=sys.stderr)
@@ -86,7 +86,7 @@ def open_postgres(url: str, *, create: bool) -> "PostgresEngine":
     return PostgresEngine.open(url, create=create)
 
 
-def _acquire_lease(engine: Copyable) -> Lease:
+def acquire_lease(engine: Copyable) -> Lease:
     """Acquire the lease of the background jobs, which a running server would hold."""
     lease = Lease(engine, "jobs", ids.unique_id())
     deadline = time.monotonic() + 2 * TERM_SECONDS

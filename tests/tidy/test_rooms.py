@@ -23,6 +23,7 @@ RANKS = {
     "workers": 6,
     "migrate": 6,
     "verify": 7,
+    "salvage": 7,
     "server": 7,
     "cli": 8,
     "__main__": 9,

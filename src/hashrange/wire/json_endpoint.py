@@ -71,12 +71,13 @@ class _JsonCall(Call, gc=False):
                 head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
         except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
             target = self.target
+            table = getattr(self.request, "table_name", "")
             head, body = errors.render(
-                problem, self.form, self.request_id, target.namespace, target.operation.name
+                problem, self.form, self.request_id, target.namespace, target.operation.name, table
             )
         else:
             if outages.ongoing and self.target.operation.name in outages.ongoing:
-                outages.end(self.target.operation.name)
+                outages.note_success(self.target.operation.name)
         self.exchange.send(head, body)
 
 

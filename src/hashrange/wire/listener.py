@@ -113,4 +113,5 @@ class Listener:
         for connection in list(shared.connections):
             connection.check(now)
         self._look_for_descriptors()
+        logs.settle_outages()
         self._sweeper = loop.call_later(shared.limits.sweep_seconds, self._sweep, loop)

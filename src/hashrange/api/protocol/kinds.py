@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -25,6 +25,7 @@ _PATH_NAME_CHARS_MAX = 65_536  # of a map's key; no name that the service takes 
 
 MEMBER = "\0"  # stands before member names in a path, so that map keys are told apart from them
 Violation = tuple[Any, str, str]  # the value, the path, what it fails
+Sent = Mapping[str, Any]  # a request's members as they came, whatever their types
 
 
 def _scalar_name(raw: Any) -> str:

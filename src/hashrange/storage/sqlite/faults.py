@@ -3,6 +3,7 @@
 import apsw
 
 from hashrange.storage.errors import Corrupt, DiskFull, StorageError, Unavailable
+from hashrange.storage.sqlite import page_faults
 
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
 # What a page whose checksum is wrong raises, and one that the file is too short for.
@@ -31,12 +32,18 @@ def is_damage(error: apsw.Error) -> bool:
 
 
 def translate(error: Exception) -> StorageError:
-    """Give the storage error for an error of SQLite; a storage error stays what it is."""
+    """Give the storage error for an error of SQLite; a storage error stays what it is.
+
+    What was read or written is in the error's notes.
+    """
     if isinstance(error, StorageError):
         return error
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, apsw.Error) and is_damage(error):
-        return Corrupt(text)
+        page = page_faults.take()
+        damage = Corrupt("; ".join(filter(None, (text, page, *getattr(error, "__notes__", ())))))
+        damage.page = page
+        return damage
     if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
         return DiskFull(text)
     if isinstance(error, _TRANSIENT):

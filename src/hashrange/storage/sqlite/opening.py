@@ -10,6 +10,7 @@ from hashrange import logs
 from hashrange.storage.errors import Corrupt, NotWritable, OpenError, StorageError, Unavailable
 from hashrange.storage.sqlite import log_file, page_checksums, schema
 from hashrange.storage.sqlite.log_file import LogFile
+from hashrange.storage.sqlite.reserve import Reserve
 
 log = logs.Log("storage.sqlite")
 
@@ -34,6 +35,9 @@ def open_file(path: Path, *, cache_kib: int, is_first: bool = True) -> apsw.Conn
         # Room for the log's index is all that is missing, perhaps.
         if not is_first or _free_bytes(path) > _INDEX_BYTES or log_file.read_log(_log_of(path)) is None:
             raise
+    if Reserve.of_volume(path.parent).give_up():
+        with contextlib.suppress(Unavailable):
+            return _open(path, cache_kib, is_first=True)
     _take_in_log(path)
     return _open(path, cache_kib, is_first=True)
 

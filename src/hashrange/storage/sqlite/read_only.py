@@ -60,6 +60,7 @@ class ReadOnlyStore:
             result = step(reader)
             reader.end_step()
         except apsw.Error as error:
+            reader.locate(error)
             # After some errors SQLite ends the snapshot by itself.
             self._connection.close(True)
             self._connection = self._connect()

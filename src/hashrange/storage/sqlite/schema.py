@@ -8,12 +8,12 @@ import apsw
 
 from hashrange.storage.errors import Corrupt, NotWritable, StorageError
 from hashrange.storage.formats import FORMAT_VERSION, check_version
-from hashrange.storage.sqlite import page_checksums
+from hashrange.storage.sqlite import page_checksums, page_faults
 from hashrange.storage.sqlite.faults import is_damage, translate
 
 APPLICATION_ID = 0x48524E47  # "HRNG", so that file(1) and we can tell whose database it is
 
-PAGE_BYTES = 8192
+PAGE_BYTES = page_faults.PAGE_BYTES
 BUSY_TIMEOUT_MS = 10_000
 STATEMENT_CACHE_SIZE = 32
 CREATION_CACHE_KIB = 256
