@@ -64,11 +64,11 @@ class _JsonCall(Call, gc=False):
         try:
             if error is not None:
                 raise error  # noqa: TRY301 - one way out for both kinds of error
-            if type(result) is Rendered and self.rendered is not None:
-                head, body = self.rendered
-            else:
+            if self.rendered is None or type(result) is not Rendered:
                 body = self.target.render(self.request, result)
                 head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
+            else:
+                head, body = self.rendered
         except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
             target = self.target
             table = getattr(self.request, "table_name", "")
