@@ -25,18 +25,16 @@ def is_fault(error: apsw.Error) -> bool:
     return isinstance(error, _CORRUPT + _TRANSIENT)
 
 
-def is_damage(error: apsw.Error) -> bool:
-    """Whether the stored bytes are damaged: only what is stored in the same place is affected."""
-    return isinstance(error, _CORRUPT) or getattr(error, "extendedresult", 0) in _DAMAGE_CODES
-
-
 def translate(error: Exception) -> StorageError:
     """Give the storage error for an error of SQLite; a storage error stays what it is."""
     if isinstance(error, StorageError):
         return error
     text = f"{type(error).__name__}: {error}"
-    if isinstance(error, apsw.Error) and is_damage(error):
-        return Corrupt(text)
+    if getattr(error, "extendedresult", 0) in _DAMAGE_CODES:
+        # All that SQLite says is "disk I/O error".
+        return Corrupt(f"a page has a wrong checksum or is missing ({text})")
+    if isinstance(error, _CORRUPT):
+        return Corrupt(f"the structure of a page is wrong ({text})")
     if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
         return DiskFull(text)
     if isinstance(error, _TRANSIENT):
