@@ -8,11 +8,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from hashrange.config import SettingInvalid, load
+from hashrange.restarts import FAILURES_MAX, LONGEST_SECONDS, Restarts
 from serving import Serving, serving
 
 _TABLE = {
@@ -40,7 +42,7 @@ def alive(process: int) -> bool:
         return False
 
 
-def wait_for(what: object, *, seconds: float = 10) -> None:
+def wait_for(what: object, *, seconds: float = 60) -> None:
     assert callable(what)
     deadline = time.monotonic() + seconds
     while not what():
@@ -139,7 +141,7 @@ def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
 # Worker 0 exits with its first connection. Worker 1 answers every connection with its number.
 _MORTAL_WORKER = """
 import os, select, sys
-from hashrange import workers
+from hashrange import restarts, workers
 from hashrange.config import Settings
 
 def main(settings, worker):
@@ -151,7 +153,7 @@ def main(settings, worker):
             connection.sendall(b"1")
     return 0
 
-workers._RESTART_SECONDS = float(sys.argv[1])
+restarts.FIRST_SECONDS = float(sys.argv[1])
 sockets = workers.listen("127.0.0.1", 0)
 parent = workers.Parent(Settings(workers=2), sockets, main)
 print(sockets[0].getsockname()[1], flush=True)
@@ -211,6 +213,84 @@ def test_a_worker_that_dies_is_replaced(pair: Serving) -> None:
     os.kill(before[0], signal.SIGKILL)
     wait_for(lambda: len(children(pair.process.pid)) == 2 and children(pair.process.pid) != before)
     assert [pair.post("Scan", {"TableName": "shared"}).status for _ in range(4)] == [200] * 4
+
+
+# Workers start once. After that worker 0 cannot start, and with "all" as the second argument no worker can.
+_FAILING_WORKER = """
+import os, select, sys
+from pathlib import Path
+from hashrange import restarts, workers
+from hashrange.config import Settings
+
+def main(settings, worker):
+    mark = Path(sys.argv[1], str(worker.number))
+    starts = len(mark.read_text()) if mark.exists() else 0
+    mark.write_text("x" * (starts + 1))
+    if starts and (worker.number == 0 or sys.argv[2] == "all"):
+        return 1
+    worker.report_ready()
+    while select.select([worker.control], [], []) and (connection := workers.receive_connection(worker.control)):
+        with connection:
+            if connection.recv(1) == b"d":
+                os._exit(1)
+            connection.sendall(b"1")
+    return 0
+
+restarts.FIRST_SECONDS = 0.001
+sockets = workers.listen("127.0.0.1", 0)
+parent = workers.Parent(Settings(workers=2), sockets, main)
+print(sockets[0].getsockname()[1], flush=True)
+sys.exit(parent.run(lambda: print("ready", flush=True)))
+"""
+
+
+@contextmanager
+def failing(directory: Path, which: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    command = [sys.executable, "-c", _FAILING_WORKER, str(directory), which]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline())
+            assert process.stdout.readline() == "ready\n"
+            yield process, port
+        finally:
+            process.kill()
+
+
+def exchange(port: int, sent: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.sendall(sent)
+        return client.recv(1)
+
+
+def test_the_parent_gives_up_when_no_worker_can_start_any_more(tmp_path: Path) -> None:
+    with failing(tmp_path, "all") as (process, port):
+        assert [exchange(port, b"d") for _ in range(2)] == [b"", b""]
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert errors.rstrip().splitlines()[-1].endswith("workers.failed")
+    assert min(len((tmp_path / name).read_text()) for name in ("0", "1")) == 1 + FAILURES_MAX
+
+
+def test_a_worker_that_cannot_start_takes_no_connections_from_the_others(tmp_path: Path) -> None:
+    with failing(tmp_path, "one") as (process, port):
+        assert exchange(port, b"d") == b""  # worker 0
+        wait_for(lambda: len((tmp_path / "0").read_text()) > FAILURES_MAX)
+        assert [exchange(port, b"?") for _ in range(10)] == [b"1"] * 10
+        assert process.poll() is None
+
+
+def test_the_pause_before_a_restart_doubles_until_the_worker_starts() -> None:
+    restarts = Restarts(2)
+    pauses = [restarts.died(0, 0.0, was_ready=number == 0) for number in range(11)]
+    assert pauses[:5] == [0.2, 0.2, 0.4, 0.8, 1.6]
+    assert pauses[-1] == LONGEST_SECONDS
+    assert not restarts.are_pointless  # worker 1 is well
+    assert restarts.next_time() == LONGEST_SECONDS
+    assert restarts.pop_due(LONGEST_SECONDS - 1) == []
+    assert restarts.pop_due(LONGEST_SECONDS) == [0]
+    restarts.succeeded(0)
+    assert restarts.died(0, 0.0, was_ready=True) == 0.2
 
 
 @pytest.mark.slow
