@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hashrange import ids, terminal
-from hashrange.passwords import masked
+from hashrange.passwords import masked, masked_place
 from hashrange.storage.copying import Copyable, copy
 from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.leases import TERM_SECONDS, Lease
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
                     stack.callback(_acquire_lease(engine).release)
             checksum = copy(source, target, Reporter().report)
     except StorageError as error:
-        terminal.complain(str(error))
+        terminal.complain(masked(str(error)))
         return 1
     except KeyboardInterrupt:
         terminal.complain("interrupted; run the same command again to go on from here")
@@ -71,7 +71,7 @@ def is_postgres(place: str) -> bool:
     if place.startswith(_POSTGRES_URLS):
         return True
     if "://" in place:
-        shown = masked(place)
+        shown = masked_place(place)
         raise OpenError(f"{shown} is neither a directory nor a URL that begins with postgresql://")
     return False
 

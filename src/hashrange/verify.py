@@ -10,7 +10,7 @@ import msgspec
 
 from hashrange import migrate, terminal
 from hashrange.migrate import Reporter
-from hashrange.passwords import masked
+from hashrange.passwords import masked, masked_place
 from hashrange.storage.copying import Copyable
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import StorageError
@@ -71,8 +71,8 @@ def run(options: argparse.Namespace) -> int:
             report = verify(store, lambda rows: reporter.report("verified", rows))
     except StorageError as error:
         if options.json:
-            terminal.show(_encoded(masked(options.place), Report(), error=str(error)))
-        terminal.complain(str(error))
+            terminal.show(_encoded(masked_place(options.place), Report(), error=masked(str(error))))
+        terminal.complain(masked(str(error)))
         return NOT_VERIFIED
     except KeyboardInterrupt:
         terminal.complain("interrupted")
