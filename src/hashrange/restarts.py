@@ -23,7 +23,7 @@ class Restarts:
 
     def died(self, number: int, now: float, *, was_ready: bool) -> float:
         """Note that a worker has ended; gives the seconds until it is started again."""
-        seconds = min(FIRST_SECONDS * 2 ** self._failures[number], LONGEST_SECONDS)
+        seconds: float = min(FIRST_SECONDS * 2 ** self._failures[number], LONGEST_SECONDS)
         self._failures[number] += not was_ready
         self._times[number] = now + seconds
         return seconds
