@@ -37,7 +37,7 @@ mutants: $(VENV)/ready
 	PYTHONPATH=tests $(BIN)/python -m mutants --sample $(or $(SAMPLE),300) --seed $(or $(SEED),1) --only "$(ONLY)"
 
 check: lint types
-	$(BIN)/pytest -n 2 -m "not slow" --hypothesis-profile quick $(FAST)
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile quick $(FAST)
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,8 +28,22 @@ _TABLE = {
 
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[Serving]:
+    """A server of its own, for tests that do something to it."""
     with serving("--workers", "2", "--data-dir", str(tmp_path), "--transition-ms", "0") as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def shared_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    directory = str(tmp_path_factory.mktemp("shared"))
+    with serving("--workers", "2", "--data-dir", directory, "--transition-ms", "0") as running:
+        yield running
+
+
+@pytest.fixture
+def name() -> str:
+    """The name of a table that no other test uses."""
+    return f"shared-{uuid.uuid4().hex}"
 
 
 def children(process: int) -> list[int]:
@@ -50,73 +65,76 @@ def wait_for(what: object, *, seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
-def test_a_table_is_there_for_every_worker_once_it_is_created(pair: Serving) -> None:
+def test_a_table_is_there_for_every_worker_once_it_is_created(shared_pair: Serving, name: str) -> None:
     for round_number in range(10):
-        name = f"shared-{round_number}"
-        assert pair.post("CreateTable", _TABLE | {"TableName": name}).status == 200
+        table = f"{name}-{round_number}"
+        assert shared_pair.post("CreateTable", _TABLE | {"TableName": table}).status == 200
         # Each request is a connection of its own, sent to the workers round robin.
-        answers = [pair.post("Scan", {"TableName": name}) for _ in range(4)]
+        answers = [shared_pair.post("Scan", {"TableName": table}) for _ in range(4)]
         assert [answer.status for answer in answers] == [200] * 4
-    listed = {tuple(pair.post("ListTables", {}).body["TableNames"]) for _ in range(4)}
-    assert listed == {tuple(sorted(f"shared-{number}" for number in range(10)))}
+    lists = [shared_pair.post("ListTables", {}).body["TableNames"] for _ in range(4)]
+    expected = sorted(f"{name}-{number}" for number in range(10))
+    assert [[listed for listed in names if listed.startswith(name)] for names in lists] == [expected] * 4
 
 
-def test_what_one_worker_wrote_the_other_reads_at_once(pair: Serving) -> None:
-    pair.post("CreateTable", _TABLE)
+def test_what_one_worker_wrote_the_other_reads_at_once(shared_pair: Serving, name: str) -> None:
+    shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     for number in range(50):
         item = {"pk": {"S": "one"}, "n": {"N": str(number)}}
-        assert pair.post("PutItem", {"TableName": "shared", "Item": item}).status == 200
-        assert pair.post("GetItem", {"TableName": "shared", "Key": {"pk": {"S": "one"}}}).body["Item"] == item
+        assert shared_pair.post("PutItem", {"TableName": name, "Item": item}).status == 200
+        assert (
+            shared_pair.post("GetItem", {"TableName": name, "Key": {"pk": {"S": "one"}}}).body["Item"] == item
+        )
 
 
-def test_a_counter_loses_nothing_between_workers(pair: Serving) -> None:
-    pair.post("CreateTable", _TABLE)
+def test_a_counter_loses_nothing_between_workers(shared_pair: Serving, name: str) -> None:
+    shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     update = {
-        "TableName": "shared",
+        "TableName": name,
         "Key": {"pk": {"S": "counter"}},
         "UpdateExpression": "ADD n :one",
         "ExpressionAttributeValues": {":one": {"N": "1"}},
     }
     with ThreadPoolExecutor(8) as pool:
-        answers = pool.map(lambda _: pair.post("UpdateItem", update), range(200))
+        answers = pool.map(lambda _: shared_pair.post("UpdateItem", update), range(200))
         assert {answer.status for answer in answers} == {200}
-    stored = pair.post(
-        "GetItem", {"TableName": "shared", "Key": {"pk": {"S": "counter"}}, "ConsistentRead": True}
+    stored = shared_pair.post(
+        "GetItem", {"TableName": name, "Key": {"pk": {"S": "counter"}}, "ConsistentRead": True}
     )
     assert stored.body["Item"]["n"] == {"N": "200"}
-    assert pair.post("DescribeTable", {"TableName": "shared"}).body["Table"]["ItemCount"] == 1
+    assert shared_pair.post("DescribeTable", {"TableName": name}).body["Table"]["ItemCount"] == 1
 
 
-def test_a_token_is_known_to_every_worker(pair: Serving) -> None:
-    pair.post("CreateTable", _TABLE)
+def test_a_token_is_known_to_every_worker(shared_pair: Serving, name: str) -> None:
+    shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     update = {
-        "TableName": "shared",
+        "TableName": name,
         "Key": {"pk": {"S": "t"}},
         "UpdateExpression": "ADD n :one",
         "ExpressionAttributeValues": {":one": {"N": "1"}},
     }
-    request = {"ClientRequestToken": "same", "TransactItems": [{"Update": update}]}
-    assert {pair.post("TransactWriteItems", request).status for _ in range(4)} == {200}
-    stored = pair.post("GetItem", {"TableName": "shared", "Key": {"pk": {"S": "t"}}})
+    request = {"ClientRequestToken": name[:36], "TransactItems": [{"Update": update}]}
+    assert {shared_pair.post("TransactWriteItems", request).status for _ in range(4)} == {200}
+    stored = shared_pair.post("GetItem", {"TableName": name, "Key": {"pk": {"S": "t"}}})
     assert stored.body["Item"]["n"] == {"N": "1"}
 
 
-def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
-    pair.post("CreateTable", _TABLE)
+def test_an_index_is_built_whichever_worker_was_asked(shared_pair: Serving, name: str) -> None:
+    shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     for number in range(20):
         item = {"pk": {"S": str(number)}, "g": {"S": "same"}}
-        pair.post("PutItem", {"TableName": "shared", "Item": item})
+        shared_pair.post("PutItem", {"TableName": name, "Item": item})
     for number in range(2):
-        name = f"index-{number}"
-        created = pair.post(
+        index_name = f"index-{number}"
+        created = shared_pair.post(
             "UpdateTable",
             {
-                "TableName": "shared",
+                "TableName": name,
                 "AttributeDefinitions": [{"AttributeName": "g", "AttributeType": "S"}],
                 "GlobalSecondaryIndexUpdates": [
                     {
                         "Create": {
-                            "IndexName": name,
+                            "IndexName": index_name,
                             "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
                             "Projection": {"ProjectionType": "ALL"},
                         }
@@ -126,14 +144,15 @@ def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
         )
         assert created.status == 200, created.body
 
-        def ready(index: str = name) -> bool:
-            table = pair.post("DescribeTable", {"TableName": "shared"}).body["Table"]
+        def ready(index: str = index_name) -> bool:
+            table = shared_pair.post("DescribeTable", {"TableName": name}).body["Table"]
             states = {entry["IndexName"]: entry["IndexStatus"] for entry in table["GlobalSecondaryIndexes"]}
             return states[index] == "ACTIVE" and table["TableStatus"] == "ACTIVE"
 
         wait_for(ready)
         counts = {
-            pair.post("Scan", {"TableName": "shared", "IndexName": name}).body["Count"] for _ in range(4)
+            shared_pair.post("Scan", {"TableName": name, "IndexName": index_name}).body["Count"]
+            for _ in range(4)
         }
         assert counts == {20}
 
