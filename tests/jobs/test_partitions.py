@@ -160,7 +160,7 @@ def test_another_table_of_the_same_name_is_left_alone(service: Clocked) -> None:
     service.settle()
     create(service, "tab")
     service.settle()
-    service.engine.write(lambda tx: job._split(tx, planned=planned))
+    service.engine.write(lambda tx: job._split(tx, planned=planned, now=0.0))
     assert service.catalogue.refresh("000000000000", "us-east-1", "tab") is not None
     assert counts(service, "tab") == {None: 1}
 

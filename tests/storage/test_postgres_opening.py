@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from hashrange.storage.errors import Corrupt, FormatTooNew, FormatTooOld, NotWritable, OpenError
+from hashrange.storage.formats import FORMAT_VERSION
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.postgres.address import parse_address
 from postgres_server import PostgresServer, free_port
@@ -30,7 +31,8 @@ def test_several_servers_may_start_on_an_empty_database_at_once(database: str) -
 
 
 @pytest.mark.parametrize(
-    ("found", "error"), [("1", FormatTooOld), ("4", FormatTooNew), ("9999", FormatTooNew), ("odd", Corrupt)]
+    ("found", "error"),
+    [("1", FormatTooOld), (str(FORMAT_VERSION + 1), FormatTooNew), ("9999", FormatTooNew), ("odd", Corrupt)],
 )
 def test_a_database_of_another_format_is_left_alone(
     postgres: PostgresServer, database: str, found: str, error: type[Exception]

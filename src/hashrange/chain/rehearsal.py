@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from hashrange.api.results import Result
+from hashrange.storage.appends import Append
 from hashrange.storage.engine import Engine, Transaction
 
 
@@ -30,6 +31,7 @@ class _Notes:
         self.reads: dict[bytes, bytes | None] = {}
         self.writes: dict[bytes, bytes | None] = {}
         self.adds: list[tuple[bytes, int]] = []
+        self.appends: list[Append] = []  # which get their places in the transaction
 
     def get(self, key: bytes) -> bytes | None:
         if key in self.writes:
@@ -47,6 +49,9 @@ class _Notes:
 
     def add(self, key: bytes, amount: int) -> None:
         self.adds.append((key, amount))
+
+    def append(self, append: Append) -> None:
+        self.appends.append(append)
 
     def prefetch(self, keys: Sequence[bytes]) -> None:
         pass
@@ -98,3 +103,5 @@ class Rehearsal:
                 tx.put(key, value)
         for key, amount in notes.adds:
             tx.add(key, amount)
+        for append in notes.appends:
+            tx.append(append)

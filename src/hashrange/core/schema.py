@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from hashrange.core.log_shards import OpenLog
+
 ScalarType = Literal["S", "N", "B"]
 Status = Literal["CREATING", "UPDATING", "ACTIVE", "DELETING"]
 Updating = Literal["throughput", "stream", "class", "index"]
@@ -121,6 +123,11 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     sse_changes: tuple[float, ...] = ()
     stream_view_type: str | None = None
     stream_label: str | None = None
+    pitr_since: float | None = None  # point-in-time recovery is on since then
+    pitr_days: int = 35
+    held: bool = False  # somebody reads the table's past: see storage/holds.py
+    log_next_shard: int = 1
+    log: OpenLog | None = None  # where changes are written; none if nobody wants them
     ttl_attribute: str | None = None
     ttl_changed_at: float | None = None
     tags: dict[str, str] = {}
@@ -175,6 +182,24 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def global_indexes(self) -> tuple[Index, ...]:
         """The global secondary indexes."""
         return tuple(index for index in self.indexes if not index.local)
+
+    @cached_property
+    def logs_before(self) -> bool:
+        """Whether the change log holds the items as they were."""
+        wanted = self.held or self.pitr_since is not None
+        return wanted or self.stream_view_type in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES")
+
+    @cached_property
+    def logs_after(self) -> bool:
+        """Whether the change log holds the items as they became."""
+        return self.stream_view_type in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
+
+    @property
+    def wants_log(self) -> bool:
+        """Whether somebody wants to know of changes."""
+        if self.status == "DELETING":
+            return self.held  # by somebody who must not miss a write that was under way
+        return self.held or self.pitr_since is not None or self.stream_view_type is not None
 
     @cached_property
     def stamp(self) -> bytes:

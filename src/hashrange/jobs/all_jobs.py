@@ -3,6 +3,7 @@
 from hashrange import ids
 from hashrange.clock import Clock
 from hashrange.jobs.backfill import Backfill
+from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
 from hashrange.jobs.settle import SettleTables
@@ -26,6 +27,8 @@ def supervise(engine: Engine, tables: Catalogue, clock: Clock) -> Supervisor:
             Backfill(engine, tables),
             ReclaimSpace(engine),
             ExpireTokens(engine),
+            RollShards(engine, tables),
+            TrimLogs(engine, tables),
         ],
         clock,
         lease,

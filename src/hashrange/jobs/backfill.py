@@ -39,13 +39,13 @@ class Backfill:
                 if now < index.settles_at:
                     pause = min(pause, index.settles_at - now)
                     continue
-                if self._engine.write(partial(_fill, planned=table, planned_index=index)):
+                if self._engine.write(partial(_fill, planned=table, planned_index=index, now=now)):
                     self._tables.refresh(*catalogue.address(table))
                 return 0.0
         return pause
 
 
-def _fill(tx: Transaction, *, planned: Table, planned_index: Index) -> bool:
+def _fill(tx: Transaction, *, planned: Table, planned_index: Index, now: float) -> bool:
     """Write a chunk; true if the table's record is not the planned one any more, by this step or before it."""
     table = catalogue.stored_table(tx, *catalogue.address(planned))
     index = None if table is None else table.index_by_name.get(planned_index.name)
@@ -57,7 +57,7 @@ def _fill(tx: Transaction, *, planned: Table, planned_index: Index) -> bool:
         return False
     ready = changed(index, backfilling=False, status="ACTIVE")
     indexes_after = tuple(ready if other.slot == index.slot else other for other in table.indexes)
-    catalogue.save(tx, changed(table, indexes=indexes_after, version=table.version + 1))
+    catalogue.save(tx, changed(table, indexes=indexes_after, version=table.version + 1), now)
     return True
 
 

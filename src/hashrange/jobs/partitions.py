@@ -28,7 +28,7 @@ class SplitPartitions:
             self._unchecked = [table for table in self._tables.tables() if table.status != "DELETING"]
         tables, self._unchecked = self._unchecked[:_CHUNK_TABLES], self._unchecked[_CHUNK_TABLES:]
         for table in self._engine.read(partial(_outgrown, tables=tables)):
-            self._engine.write(partial(_split, planned=table))
+            self._engine.write(partial(_split, planned=table, now=now))
             self._tables.refresh(*catalogue.address(table))
         return 0.0 if self._unchecked else IDLE_SECONDS
 
@@ -42,10 +42,10 @@ def _grown(reader: Reader, table: Table) -> Table:
     return grown(table, store.size_bytes(reader, table), sizes)
 
 
-def _split(tx: Transaction, *, planned: Table) -> None:
+def _split(tx: Transaction, *, planned: Table, now: float) -> None:
     stored = catalogue.stored_table(tx, *catalogue.address(planned))
     if stored is None or stored.number != planned.number:
         return
     after = _grown(tx, stored)
     if after is not stored:
-        catalogue.save(tx, changed(after, version=stored.version + 1))
+        catalogue.save(tx, changed(after, version=stored.version + 1), now)

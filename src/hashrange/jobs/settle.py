@@ -46,6 +46,6 @@ def _settle(tx: Transaction, *, planned: Table, now: float) -> None:
     if stored is None or stored.number != planned.number or not _is_outdated(stored, now):
         return
     if gone(stored, now):
-        catalogue.remove(tx, stored)
+        catalogue.remove(tx, stored, now)
     else:
-        catalogue.save(tx, changed(settled(stored, now), version=stored.version + 1))
+        catalogue.save(tx, changed(settled(stored, now), version=stored.version + 1), now)

@@ -17,7 +17,7 @@ from hashrange.core import schema
 from hashrange.core.keys import encoding
 from hashrange.core.schema import Index, Table
 from hashrange.core.table_life import gone
-from hashrange.storage import layout
+from hashrange.storage import change_log, layout
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import Replaced
 
@@ -204,15 +204,18 @@ def _count_change(tx: Transaction) -> None:
     tx.put(layout.CATALOGUE_EPOCH, number.to_bytes(_NUMBER_BYTES, "big") + secrets.token_bytes(_NONCE_BYTES))
 
 
-def save(tx: Transaction, table: Table) -> None:
-    """Write a record and its stamp."""
+def save(tx: Transaction, table: Table, now: float, *, roll: bool = False) -> Table:
+    """Write a record and its stamp, with the shards of the change log that it asks for; give what was written."""
+    table = change_log.arranged(tx, table, now, roll=roll)
     _count_change(tx)
     tx.put(layout.catalogue_key(*address(table)), schema.encode(table))
     tx.put(layout.version_key(table.number), table.stamp)
+    return table
 
 
-def remove(tx: Transaction, table: Table) -> None:
-    """Delete a table's record; a job clears its rows."""
+def remove(tx: Transaction, table: Table, now: float) -> None:
+    """Delete a table's record; a job clears its rows once nobody reads them any more."""
+    change_log.closed(tx, table, now)
     _count_change(tx)
     tx.delete(layout.catalogue_key(*address(table)))
     tx.delete(layout.version_key(table.number))
@@ -220,7 +223,8 @@ def remove(tx: Transaction, table: Table) -> None:
     for index in table.indexes:
         tx.delete(layout.backfill_key(table.number, index.slot))
         reset_counters(tx, table.number, index.slot)
-    discard(tx, layout.table_rows_prefix(table.number))
+    if not table.held:
+        discard(tx, layout.table_rows_prefix(table.number))
 
 
 def reset_counters(tx: Transaction, number: int, slot: int) -> None:

@@ -36,6 +36,10 @@ other keys, and need not read those.
 holds among all of their steps. The rows are then across a network and every read waits for it: an event loop
 uses `submit_read`, not `read`.
 
+**Logs.** `append` adds a row to a log (storage/appends.py): positions are dense and in commit order, times never go
+back, and all appends of one step have the same time. The log must have been opened, by putting its head; the row and
+its position are there when the step is over, not before.
+
 **Iterators.** `scan` is lazy, holds a bounded part of the range in memory, and may be left unfinished.
 It lives no longer than its step. Inside a transaction it sees the writes made before the call; whether
 it sees those made in its range while it is being consumed is not defined.
@@ -53,6 +57,8 @@ twice. Reading afterwards raises `Closed`; a step submitted afterwards is done w
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
+
+from hashrange.storage.appends import Append
 
 T = TypeVar("T")
 
@@ -119,6 +125,9 @@ class Transaction(Reader, Protocol):
 
     def add(self, key: bytes, amount: int) -> None:
         """Add to a counter."""
+
+    def append(self, append: Append) -> None:
+        """Add a row to a log when the step is over."""
 
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Declare keys that the step will read next: a hint, like the declared keys of the step."""

@@ -16,6 +16,11 @@ CATALOGUE_EPOCH = b"\x0b"  # -> a number that rises with every change of any tab
 LEASE = b"\x0c"  # name -> holder of the lease
 MIGRATION = b"\x0d"  # -> progress of a copy into this engine; deleted when it is complete
 ROWS = b"\x10"  # table number, slot, key -> item or index entry
+LOG = b"\x11"  # table number, shard, position -> time and change record
+LOG_HEAD = b"\x12"  # table number, shard -> next position and last time of an open shard
+LOG_SHARD = b"\x13"  # table number, shard -> shard
+STREAM = b"\x14"  # account \0 region \0 table name \0 label -> stream
+HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
 READ_MOSTLY = (TABLE_VERSION,)
@@ -59,6 +64,48 @@ def backfill_key(table_number: int, slot: int) -> bytes:
     return BACKFILL + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
 
 
+@lru_cache(maxsize=4096)
+def log_prefix(table_number: int, shard: int) -> bytes:
+    """The key prefix of the records of one shard of a table's change log."""
+    return LOG + table_number.to_bytes(4, "big") + shard.to_bytes(4, "big")
+
+
+@lru_cache(maxsize=4096)
+def log_head_key(table_number: int, shard: int) -> bytes:
+    """The row that says where the next record of a shard goes."""
+    return LOG_HEAD + table_number.to_bytes(4, "big") + shard.to_bytes(4, "big")
+
+
+def log_shards_prefix(table_number: int) -> bytes:
+    """The key prefix of the shards of a table's change log."""
+    return LOG_SHARD + table_number.to_bytes(4, "big")
+
+
+def log_shard_key(table_number: int, shard: int) -> bytes:
+    """The row of one shard."""
+    return log_shards_prefix(table_number) + shard.to_bytes(4, "big")
+
+
+def log_shard_table(key: bytes) -> int:
+    """The table number in the key of a shard."""
+    return int.from_bytes(key[1:5], "big")
+
+
+def streams_prefix(account_id: str, region: str) -> bytes:
+    """The key prefix of the streams of one account and region."""
+    return STREAM + f"{account_id}\0{region}\0".encode()
+
+
+def stream_key(account_id: str, region: str, table_name: str, label: str) -> bytes:
+    """The row of one stream."""
+    return streams_prefix(account_id, region) + f"{table_name}\0{label}".encode()
+
+
+def holds_prefix(table_number: int) -> bytes:
+    """The key prefix of the readers of a table's past."""
+    return HOLD + table_number.to_bytes(4, "big")
+
+
 def catalogue_prefix(account_id: str, region: str) -> bytes:
     """The key prefix of the table records of one account and region."""
     return CATALOGUE + f"{account_id}\0{region}\0".encode()
@@ -82,6 +129,11 @@ _NAMES = {
     CATALOGUE_EPOCH: "epoch of the catalogue",
     LEASE: "lease",
     MIGRATION: "progress of a copy",
+    LOG: "record of a change log",
+    LOG_HEAD: "head of a shard of a change log",
+    LOG_SHARD: "shard of a change log",
+    STREAM: "stream",
+    HOLD: "hold on a table's past",
 }
 
 

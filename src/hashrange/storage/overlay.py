@@ -1,5 +1,8 @@
 """The writes of one commit, in memory until it is due: a step's own over those of the steps before it."""
 
+from hashrange.storage import appends
+from hashrange.storage.appends import Append
+
 COUNTER_MAX = 2**62
 
 Writes = dict[bytes, bytes | None]
@@ -9,11 +12,12 @@ Writes = dict[bytes, bytes | None]
 class Overlay:
     """Rows and counters as the steps of a commit leave them. The base of both engines' transactions."""
 
-    __slots__ = ("accepted", "accepted_adds", "adds", "own", "pending_bytes")
+    __slots__ = ("accepted", "accepted_adds", "adds", "appends", "own", "pending_bytes")
 
     def __init__(self) -> None:
         self.own: Writes = {}
         self.adds: dict[bytes, int] = {}
+        self.appends: list[Append] = []
         self.accepted: Writes = {}
         self.accepted_adds: dict[bytes, int] = {}
         self.pending_bytes = 0
@@ -39,6 +43,20 @@ class Overlay:
             raise OverflowError("a counter has 64 bits")
         self.adds[key] = total
 
+    def append(self, append: Append) -> None:
+        """Add a row to a log when the step is over."""
+        self.appends.append(append)
+
+    def get(self, key: bytes) -> bytes | None:
+        """Give the value at `key`, or None."""
+        raise NotImplementedError
+
+    def end_step(self) -> None:
+        """Write what the step has appended: its last reads and writes."""
+        if self.appends:
+            appends.write(self, self.appends)
+            self.appends.clear()
+
     def added(self, key: bytes) -> int:
         """What this step and those before it added to a counter."""
         return self.accepted_adds.get(key, 0) + self.adds.get(key, 0)
@@ -55,5 +73,6 @@ class Overlay:
 
     def discard(self) -> None:
         """Forget what the step wrote."""
+        self.appends.clear()
         self.own.clear()
         self.adds.clear()

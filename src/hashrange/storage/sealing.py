@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
+from hashrange.storage import appends
+from hashrange.storage.appends import Append
 from hashrange.storage.checksums import opened, sealed
 from hashrange.storage.engine import Reader, Transaction
 
@@ -38,7 +40,11 @@ class SealedReader(Generic[R]):
 class SealedTransaction(SealedReader[Transaction]):
     """A transaction that reads and writes stored forms."""
 
-    __slots__ = ()
+    __slots__ = ("appends",)
+
+    def __init__(self, stored: Transaction) -> None:
+        super().__init__(stored)
+        self.appends: list[Append] = []
 
     def put(self, key: bytes, value: bytes) -> None:
         """Store `value` at `key`."""
@@ -58,6 +64,10 @@ class SealedTransaction(SealedReader[Transaction]):
         """Add to a counter."""
         self._stored.add(key, amount)
 
+    def append(self, append: Append) -> None:
+        """Add a row to a log when the step is over."""
+        self.appends.append(append)
+
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Declare keys that the step will read next."""
         self._stored.prefetch(keys)
@@ -70,7 +80,15 @@ def sealed_read(step: Callable[[Reader], T]) -> Callable[[Reader], T]:
 
 def sealed_write(step: Callable[[Transaction], T]) -> Callable[[Transaction], T]:
     """The step for a transaction of stored forms."""
-    return lambda stored: step(SealedTransaction(stored))
+
+    def run(stored: Transaction) -> T:
+        tx = SealedTransaction(stored)
+        result = step(tx)
+        if tx.appends:
+            appends.write(tx, tx.appends)
+        return result
+
+    return run
 
 
 def _opened_row(row: tuple[bytes, bytes]) -> tuple[bytes, bytes]:

@@ -6,7 +6,7 @@ from hashrange.core.items import StoredItem
 from hashrange.core.keys.encoding import HASH_BYTES
 from hashrange.core.mutation import Command, Origin, Outcome
 from hashrange.core.schema import Index, Table
-from hashrange.storage import layout
+from hashrange.storage import change_log, layout
 from hashrange.storage.engine import Reader, Transaction
 
 _COLLECTION_BYTES_MAX = 10 * 1024**3
@@ -31,9 +31,12 @@ def read_item(reader: Reader, table: Table, key: bytes) -> StoredItem | None:
 def reads(table: Table, key: bytes) -> tuple[bytes, ...]:
     """The rows that a write of this item looks at for sure: a hint for engines across a network."""
     row = row_key(table, key)
+    rows: tuple[bytes, ...]
     if table.local_indexes:
-        return row, layout.version_key(table.number), collection_key(table, key)
-    return row, layout.version_key(table.number)
+        rows = row, layout.version_key(table.number), collection_key(table, key)
+    else:
+        rows = row, layout.version_key(table.number)
+    return rows if table.log is None else (*rows, change_log.head_key(table, table.log, key))
 
 
 def apply(tx: Transaction, table: Table, command: Command, origin: Origin) -> Outcome:
@@ -59,7 +62,8 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
     row = layout.rows_prefix(number, layout.BASE_SLOT) + outcome.key
     if after is not None:
         size = outcome.after_size
-        tx.put(row, items.encode(after, size, outcome.origin.time))
+        encoded = items.encode(after, size, outcome.origin.time)
+        tx.put(row, encoded)
         growth = size if before is None else size - before.size
     elif before is not None:
         tx.delete(row)
@@ -74,6 +78,8 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
             _grow_collection(tx, table, outcome.key, growth)
     for diff in outcome.index_diffs:
         _write_index(tx, table, outcome, diff)
+    if table.log is not None:
+        change_log.append(tx, table, table.log, outcome, None if after is None else encoded)
 
 
 def _write_index(tx: Transaction, table: Table, outcome: Outcome, diff: IndexDiff) -> None:

@@ -36,7 +36,7 @@ def change_table(
         after = edit(settled(stored, now))
         if after is not stored:
             after = changed(after, version=stored.version + 1)
-            catalogue.save(tx, after)
+            after = catalogue.save(tx, after, now)
         return Described(describe(tx, after))
 
     return Write(step, after=lambda: context.catalogue.refresh(*place))

@@ -103,7 +103,7 @@ def create_table(context: Context, request: CreateTable) -> Plan:
     def step(tx: Transaction) -> Described:
         _make_room(tx, new, now)
         table = changed(new, number=catalogue.next_number(tx))
-        catalogue.save(tx, table)
+        table = catalogue.save(tx, table, now)
         description = describe(tx, table, now, created=True)
         return Described(CreateTableOutput(table_description=description))
 
@@ -115,7 +115,7 @@ def _make_room(tx: Transaction, new: Table, now: float) -> None:
     if stored is None:
         return
     if gone(stored, now):
-        catalogue.remove(tx, stored)
+        catalogue.remove(tx, stored, now)
         return
     if settled(stored, now).status == "CREATING":
         states.check_changeable(stored)

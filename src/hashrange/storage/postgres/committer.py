@@ -148,6 +148,8 @@ def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
     """Run one step, keep or forget its writes, and give its callback for after the commit."""
     try:
         result = job.step(tx)
+        if tx.appends:
+            tx.end_step()
     except BaseException as error:
         # Whatever it raised is the step's outcome, unless the engine is in trouble.
         if tx.failure is not None:

@@ -137,6 +137,8 @@ def run_step(
     """Run one step, keep or discard its writes, and give its callback for after the commit."""
     try:
         result = step(transaction)
+        if transaction.appends:
+            transaction.end_step()
     except apsw.Error as error:
         if is_fault(error):
             raise

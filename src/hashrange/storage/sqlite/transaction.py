@@ -171,6 +171,7 @@ class WriteTransaction(Overlay):
         """Forget the whole commit, as after a fault."""
         if self._scans:
             close_scans(self._scans)
+        self.appends.clear()
         for pending in (self.own, self.adds, self.accepted, self.accepted_adds):
             pending.clear()
         self._savepoint = False

@@ -11,9 +11,10 @@ from hashrange.core.items import StoredItem
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
-from hashrange.storage import catalogue, layout, store, token_rows
+from hashrange.storage import catalogue, holds, layout, store, token_rows
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import DamagedRow
+from hashrange.storage.verification import log_rows
 from hashrange.storage.verification.report import Problem
 from hashrange.storage.verification.tables import Tables, find_index
 
@@ -51,6 +52,8 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
                 yield Problem("orphan row", layout.describe(key), "there is no such index")
         case layout.MIGRATION:
             yield Problem("unfinished copy", layout.describe(key), "run `hashrange migrate` again")
+        case layout.LOG | layout.LOG_HEAD | layout.LOG_SHARD | layout.STREAM | layout.HOLD:
+            yield from log_rows.problems_of(reader, tables, key, value)
         case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE:
             pass
         case _:
@@ -80,7 +83,7 @@ def _row(reader: Reader, tables: Tables, key: bytes, value: bytes) -> Iterator[P
         yield from _collection(reader, tables, table, key, value)
     elif table is not None and index is not None:
         yield from _index_entry(reader, tables, (table, index), key, value)
-    elif not tables.is_garbage(key):
+    elif not tables.is_garbage(key) and not any(True for _ in holds.held(reader, number)):
         yield Problem("orphan row", tables.name(key), "there is no such table or index")
 
 

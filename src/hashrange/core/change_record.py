@@ -1,0 +1,103 @@
+"""One change of one item, as the change log stores it.
+
+A record says when, on whose behalf and to which key, whether there was an item before and is one now, and holds the
+images that somebody wants, in their stored form. The document of record is docs/design/014-change-log.md.
+"""
+
+from struct import Struct
+from typing import Literal
+
+import msgspec
+import orjson
+
+from hashrange.core.items import HEADER_BYTES
+from hashrange.core.mutation import Actor, Outcome
+from hashrange.core.schema import Table
+from hashrange.core.values import Item, Value
+
+Event = Literal["INSERT", "MODIFY", "REMOVE"]
+
+FORMAT = 1
+_ACTORS: tuple[Actor, ...] = ("client", "ttl", "replication", "restore")
+_EXISTED, _EXISTS, _HAS_BEFORE, _HAS_AFTER = 1, 2, 4, 8
+_HEAD = Struct(">BBBHHI")  # format, flags, actor; lengths of the key, of the keys' JSON, of the image before
+_SETS = ("SS", "NS", "BS")
+
+
+class ChangeRecord(msgspec.Struct, frozen=True):
+    """A record taken apart."""
+
+    event: Event
+    actor: Actor
+    key: bytes  # of the item's row, as core/keys/ encodes it
+    keys: bytes  # the JSON of the key attributes
+    before: bytes | None  # stored form; None: there was none, or nobody wanted it
+    after: bytes | None
+
+
+def encode(table: Table, outcome: Outcome, after: bytes | None) -> bytes:
+    """The record of an outcome; `after` is the stored form of the new item."""
+    before = outcome.before
+    item = outcome.after if outcome.after is not None else outcome.before_item
+    keys = orjson.dumps({key.name: item[key.name] for key in table.keys} if item is not None else {})
+    flags = (_EXISTED if before is not None else 0) | (_EXISTS if after is not None else 0)
+    old = new = b""
+    if before is not None and table.logs_before:
+        flags |= _HAS_BEFORE
+        old = before.stored
+    if after is not None and table.logs_after:
+        flags |= _HAS_AFTER
+        new = after
+    actor = _ACTORS.index(outcome.origin.actor)
+    head = _HEAD.pack(FORMAT, flags, actor, len(outcome.key), len(keys), len(old))
+    return b"".join((head, outcome.key, keys, old, new))
+
+
+def decode(stored: bytes) -> ChangeRecord:
+    """The record of a stored form."""
+    _, flags, actor, key_length, keys_length, before_length = _HEAD.unpack_from(stored)
+    keys_at = _HEAD.size + key_length
+    before_at = keys_at + keys_length
+    after_at = before_at + before_length
+    return ChangeRecord(
+        _event(flags),
+        _ACTORS[actor],
+        stored[_HEAD.size : keys_at],
+        stored[keys_at:before_at],
+        stored[before_at:after_at] if flags & _HAS_BEFORE else None,
+        stored[after_at:] if flags & _HAS_AFTER else None,
+    )
+
+
+def _event(flags: int) -> Event:
+    if not flags & _EXISTED:
+        return "INSERT"
+    return "MODIFY" if flags & _EXISTS else "REMOVE"
+
+
+def changes_nothing(outcome: Outcome, after: bytes | None) -> bool:
+    """Whether a write leaves the item as it was: the order in maps and sets does not count."""
+    before = outcome.before
+    if before is None or after is None or outcome.after is None or before.size != outcome.after_size:
+        return False
+    if before.stored[HEADER_BYTES:] == after[HEADER_BYTES:]:
+        return True
+    return same_items(before.item, outcome.after)
+
+
+def same_items(one: Item, other: Item) -> bool:
+    """Whether two items have equal attributes."""
+    return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+
+
+def _same(one: Value, other: Value) -> bool:
+    if one == other:
+        return True
+    ((kind, content),) = one.items()
+    if kind not in other:
+        return False
+    if kind in _SETS:
+        return set(content) == set(other[kind])
+    if kind == "L":
+        return len(content) == len(other["L"]) and all(map(_same, content, other["L"]))
+    return kind == "M" and same_items(content, other["M"])
