@@ -5,6 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 FAST := tests/chain tests/core tests/jobs tests/storage tests/tidy tests/wire
 
+# Python keeps what it has compiled, also where the environment says otherwise: pytest rewrites every test module, which
+# takes five seconds of processor time in each of its processes if it cannot keep the outcome.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: serve test check lint fmt types clean clients fuzz differential mutants bytecode pythons
 
 serve: $(VENV)/runtime bytecode

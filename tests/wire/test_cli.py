@@ -117,6 +117,7 @@ def test_an_invalid_setting_ends_the_command() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
     with serving("--data-dir", str(tmp_path / "data"), "--region", "eu-north-1") as server:
         assert server.process.stdout is not None
@@ -126,6 +127,7 @@ def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
         assert server.request("GET", "/").body == b"healthy: dynamodb.eu-north-1.amazonaws.com "
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_it_well(number: int, tmp_path: Path) -> None:
     with serving("--data-dir", str(tmp_path)) as server:
@@ -133,6 +135,7 @@ def test_signals_end_it_well(number: int, tmp_path: Path) -> None:
         assert "Traceback" not in server.log_text()
 
 
+@pytest.mark.slow
 def test_json_logs_are_json(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "hashrange", "serve", "--port", "0", "--in-memory", "--log-format", "json"],
@@ -161,6 +164,7 @@ def test_a_taken_port() -> None:
     assert (ended.returncode, ended.stderr) == (1, message)
 
 
+@pytest.mark.slow
 def test_a_name_with_two_addresses_has_one_port() -> None:
     with serving("--in-memory", "--host", "localhost") as server:
         for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):

@@ -65,6 +65,7 @@ def wait_for(what: object, *, seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_table_is_there_for_every_worker_once_it_is_created(shared_pair: Serving, name: str) -> None:
     for round_number in range(10):
         table = f"{name}-{round_number}"
@@ -77,6 +78,7 @@ def test_a_table_is_there_for_every_worker_once_it_is_created(shared_pair: Servi
     assert [[listed for listed in names if listed.startswith(name)] for names in lists] == [expected] * 4
 
 
+@pytest.mark.slow
 def test_what_one_worker_wrote_the_other_reads_at_once(shared_pair: Serving, name: str) -> None:
     shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     for number in range(50):
@@ -87,6 +89,7 @@ def test_what_one_worker_wrote_the_other_reads_at_once(shared_pair: Serving, nam
         )
 
 
+@pytest.mark.slow
 def test_a_counter_loses_nothing_between_workers(shared_pair: Serving, name: str) -> None:
     shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     update = {
@@ -105,6 +108,7 @@ def test_a_counter_loses_nothing_between_workers(shared_pair: Serving, name: str
     assert shared_pair.post("DescribeTable", {"TableName": name}).body["Table"]["ItemCount"] == 1
 
 
+@pytest.mark.slow
 def test_a_token_is_known_to_every_worker(shared_pair: Serving, name: str) -> None:
     shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     update = {
@@ -119,6 +123,7 @@ def test_a_token_is_known_to_every_worker(shared_pair: Serving, name: str) -> No
     assert stored.body["Item"]["n"] == {"N": "1"}
 
 
+@pytest.mark.slow
 def test_an_index_is_built_whichever_worker_was_asked(shared_pair: Serving, name: str) -> None:
     shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     for number in range(20):
@@ -225,6 +230,7 @@ def test_a_worker_is_restarted_however_often_it_dies(mortal: Callable[[float], i
     assert b"1" in seen
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced(pair: Serving) -> None:
     pair.post("CreateTable", _TABLE)
     before = children(pair.process.pid)
@@ -332,12 +338,14 @@ def test_workers_end_with_their_parent_and_leave_the_data_free(tmp_path: Path, r
         assert second.post("Scan", {"TableName": "shared"}).body["Items"] == [{"pk": {"S": "kept"}}]
 
 
+@pytest.mark.slow
 def test_sigterm_drains_every_worker(pair: Serving) -> None:
     workers = children(pair.process.pid)
     assert pair.stop() == 0
     assert not any(map(alive, workers))
 
 
+@pytest.mark.slow
 def test_a_second_server_finds_the_data_locked(pair: Serving, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hashrange", "serve", "--port", "0", "--data-dir", str(tmp_path)]
     second = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
