@@ -1,7 +1,7 @@
 """Every error answer is made here: type prefix, member casing, status and headers."""
 
+import json
 from http import HTTPStatus
-from typing import Any
 
 import orjson
 
@@ -66,10 +66,14 @@ def render(
 
 
 def _body(error: ApiError, namespace: str) -> bytes:
-    members: dict[str, Any] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
+    members: dict[str, object] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
     if error.message is not None:
         # A failed condition has a capital only where the item stands beside the message (measured).
         capital = error.code in _CAPITAL_MESSAGE or "Item" in error.fields
         members["Message" if capital else "message"] = error.message
     members.update(error.fields)
-    return orjson.dumps(members)
+    try:
+        return orjson.dumps(members)
+    except TypeError:
+        # The message shows half of a character, which only an escape can: see core/expressions/lexer.py.
+        return json.dumps(members).encode()

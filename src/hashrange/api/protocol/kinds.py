@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -23,6 +23,7 @@ _FALSE_WORDS = frozenset(("false", "f", "no", "n", "0"))
 
 MEMBER = "\0"  # stands before member names in a path, so that map keys are told apart from them
 Violation = tuple[Any, str, str]  # the value, the path, what it fails
+Sent = Mapping[str, Any]  # a request's members as they came, whatever their types
 
 
 def _scalar_name(raw: Any) -> str:

@@ -24,6 +24,7 @@ from hashrange.api.protocol.kinds import (
     ListOf,
     MapOf,
     Member,
+    Sent,
     Struct,
     Text,
     Violation,
@@ -39,7 +40,7 @@ _MEMBER_NAME = re.compile(f"{MEMBER}([^.]*)")
 R = TypeVar("R", bound=Request)
 
 # What an operation reports of all that is wrong with its members, given those that were sent.
-Narrow = Callable[[dict[str, Any], list[Violation]], list[Violation]]
+Narrow = Callable[[Sent, list[Violation]], list[Violation]]
 
 
 class Refined(NamedTuple):
@@ -74,7 +75,7 @@ class Shape(Generic[R]):
         """The request's members by the service's names."""
         return _members(self.request)
 
-    def explain(self, sent: dict[str, Any]) -> R:
+    def explain(self, sent: Sent) -> R:
         """Read the whole request slowly: raise what is wrong with it, or give it without what does not count."""
         try:
             clean = self._checked(sent)
@@ -86,12 +87,12 @@ class Shape(Generic[R]):
         except msgspec.ValidationError:
             raise serialization(None) from None
 
-    def check(self, sent: dict[str, Any]) -> None:
+    def check(self, sent: Sent) -> None:
         """Raise what is wrong with a request that the handler refused: the service looks at all of its shape first."""
         with contextlib.suppress(RecursionError):
             self._checked(sent)
 
-    def _checked(self, sent: dict[str, Any]) -> dict[str, Any]:
+    def _checked(self, sent: Sent) -> Sent:
         clean = self._read(sent)
         violations = self.violations(clean)
         message = self.message(sent, violations) if violations else None
@@ -99,7 +100,7 @@ class Shape(Generic[R]):
             raise validation(message)
         return clean
 
-    def _read(self, sent: dict[str, Any]) -> dict[str, Any]:
+    def _read(self, sent: Sent) -> Sent:
         members = self.members
         return {
             name: members[name].kind.read(value)
@@ -107,7 +108,7 @@ class Shape(Generic[R]):
             if name in members and value is not None
         }
 
-    def violations(self, clean: dict[str, Any]) -> list[Violation]:
+    def violations(self, clean: Sent) -> list[Violation]:
         """The constraints that a request breaks, in the order of its members."""
         violations: list[Violation] = []
         for name, member in self.members.items():
@@ -117,7 +118,7 @@ class Shape(Generic[R]):
                 violations.append((None, name, "Member must not be null"))
         return violations if self._narrowed is None else self._narrowed(clean, violations)
 
-    def message(self, _sent: dict[str, Any], violations: list[Violation]) -> str | None:
+    def message(self, _sent: Sent, violations: list[Violation]) -> str | None:
         """What the service says of broken constraints; None if they are left to the handler."""
         phrases = [self.phrase(violation) for violation in violations[:VIOLATIONS_MAX]]
         return joined(phrases) if phrases else None
