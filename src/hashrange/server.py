@@ -32,7 +32,7 @@ from hashrange.storage import follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine, Reader
-from hashrange.storage.errors import OpenError, StorageError
+from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire import health
@@ -88,11 +88,7 @@ class Server:
         background = self._background = Background(deliver)
         if not self._is_clock_given:
             self._clock = clock
-        refuse_unfinished(engine)
-        own_changes = self._worker is not None and not engine.shared
-        catalogue = Catalogue(
-            engine, self._worker.catalogue_invalidation if self._worker and own_changes else None
-        )
+        catalogue = self._read_catalogue(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
             self._supervisor = supervise(engine, catalogue, self._clock)
@@ -124,6 +120,18 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    def _read_catalogue(self, engine: Engine) -> Catalogue:
+        own_changes = self._worker is not None and not engine.shared
+        invalidation = self._worker.catalogue_invalidation if self._worker and own_changes else None
+        try:
+            refuse_unfinished(engine)
+            return Catalogue(engine, invalidation)
+        except Corrupt as error:
+            raise Corrupt(
+                f"the table records in {engine.description} cannot be read: {error}. Restore a backup; "
+                "`hashrange verify` says what else is damaged"
+            ) from error
 
     def _follow(self, engine: Engine, catalogue: Catalogue) -> Follower:
         """Look now and then for changes that other servers make; requests look for themselves."""

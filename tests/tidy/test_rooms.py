@@ -14,6 +14,8 @@ RANKS = {
     "logs": 1,
     "caches": 1,
     "passwords": 1,
+    "restarts": 1,
+    "terminal": 1,
     "config": 2,
     "storage": 3,
     "api": 4,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from hashrange.api.errors import serialization
+from hashrange.api.errors import ApiError, serialization
 
 _MODEL = "com.amazonaws.dynamodb.v20120810."
 _STRUCTURE = "Start of structure or map found where not expected"
@@ -34,6 +34,15 @@ def _scalar_name(raw: Any) -> str:
     if isinstance(raw, str):
         return "STRING_VALUE"
     return "NUMBER_VALUE" if isinstance(raw, int) else "DECIMAL_VALUE"
+
+
+def _wrong_type(raw: Any, java: str, short: str) -> ApiError:
+    """The error for JSON of another type than a scalar member has."""
+    if isinstance(raw, list):
+        return serialization(f"Unrecognized collection type {java}")
+    if isinstance(raw, dict):
+        return serialization(_STRUCTURE)
+    return serialization(f"{_scalar_name(raw)} cannot be converted to {short}")
 
 
 class Kind(ABC):
@@ -71,11 +80,7 @@ class Text(Kind):
     def read(self, raw: Any) -> Any:
         if isinstance(raw, str):
             return raw
-        if isinstance(raw, list):
-            raise serialization(f"Unrecognized collection type {self.java}")
-        if isinstance(raw, dict):
-            raise serialization(_STRUCTURE)
-        raise serialization(f"{_scalar_name(raw)} cannot be converted to String")
+        raise _wrong_type(raw, self.java, "String")
 
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
         if self.choices is not None and value not in self.choices:
@@ -135,11 +140,7 @@ class Whole(Kind):
             if self.java == "Integer":
                 # Limit is seen to stay within 32 bits, where Java's cast would wrap around.
                 return beyond - 1 if raw > 0 else -beyond
-        if isinstance(raw, list):
-            raise serialization(f"Unrecognized collection type class java.lang.{self.java}")
-        if isinstance(raw, dict):
-            raise serialization(_STRUCTURE)
-        raise serialization(f"{_scalar_name(raw)} cannot be converted to {self.java}")
+        raise _wrong_type(raw, f"class java.lang.{self.java}", self.java)
 
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
         if self.least is not None and value < self.least:
@@ -161,11 +162,7 @@ class Flag(Kind):
             if raw.lower() in _TRUE_WORDS | _FALSE_WORDS:
                 return raw.lower() in _TRUE_WORDS
             raise serialization("Unexpected token received from parser")
-        if isinstance(raw, list):
-            raise serialization("Unrecognized collection type class java.lang.Boolean")
-        if isinstance(raw, dict):
-            raise serialization(_STRUCTURE)
-        raise serialization(f"{_scalar_name(raw)} cannot be converted to Boolean")
+        raise _wrong_type(raw, "class java.lang.Boolean", "Boolean")
 
 
 @dataclass(frozen=True, slots=True)
