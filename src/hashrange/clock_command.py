@@ -3,10 +3,10 @@
 import argparse
 import http.client
 import json
-import sys
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
+from hashrange import terminal
 from hashrange.durations import parse_duration, shown_duration
 
 DESCRIPTION = (
@@ -69,11 +69,13 @@ def run(options: argparse.Namespace) -> int:
     try:
         answer = _ask(options.endpoint, options.method, json.dumps(options.move(options)))
     except _Failed as failure:
-        print(f"hashrange: {failure}", file=sys.stderr)
+        terminal.complain(str(failure))
         return 1
     shown = json.loads(answer)
     time = datetime.fromtimestamp(shown["epoch_seconds"], UTC).isoformat(timespec="seconds")
-    print(f"{time.replace('+00:00', 'Z')}, moved ahead by {shown_duration(round(shown['ahead_seconds']))}")
+    terminal.show(
+        f"{time.replace('+00:00', 'Z')}, moved ahead by {shown_duration(round(shown['ahead_seconds']))}"
+    )
     return 0
 
 

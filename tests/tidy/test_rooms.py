@@ -16,6 +16,8 @@ RANKS = {
     "durations": 1,
     "metrics": 1,
     "passwords": 1,
+    "restarts": 1,
+    "terminal": 1,
     "config": 2,
     "storage": 3,
     "api": 4,
