@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FAST := tests/chain tests/core tests/jobs tests/storage tests/tidy tests/wire
+FAST := tests/chain tests/core tests/jobs tests/storage tests/streams tests/tidy tests/wire
 
 .PHONY: serve test check lint fmt types clean clients fuzz differential mutants bytecode pythons
 
