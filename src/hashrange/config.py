@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hashrange import logs
-from hashrange.passwords import masked
+from hashrange.passwords import masked_place
 
 ENVIRONMENT_PREFIX = "HASHRANGE_"
 _REGION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -210,7 +210,7 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         try:
             values[setting.name] = setting.metadata["parse"](text)
         except ValueError as error:
-            raise SettingInvalid(f"{label}: {masked(text)!r} is not valid: {error}") from None
+            raise SettingInvalid(f"{label}: {masked_place(text)!r} is not valid: {error}") from None
     settings = Settings(**values)
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(

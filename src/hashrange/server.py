@@ -33,7 +33,7 @@ from hashrange.storage import follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine, Reader
-from hashrange.storage.errors import OpenError, StorageError
+from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire import health
@@ -55,7 +55,7 @@ ACCOUNT_ID = "000000000000"
 _GC_THRESHOLD = 50_000
 
 _SWITCH_SECONDS = 0.001
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h numbers them
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
 _FOLLOW_SECONDS = 0.2  # how soon the background work sees a change that another server has made
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
@@ -89,11 +89,7 @@ class Server:
         background = self._background = Background(deliver)
         if not self._is_clock_given:
             self._clock = clock
-        refuse_unfinished(engine)
-        own_changes = self._worker is not None and not engine.shared
-        catalogue = Catalogue(
-            engine, self._worker.catalogue_invalidation if self._worker and own_changes else None
-        )
+        catalogue = self._read_catalogue(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
             self._supervisor = supervise(engine, catalogue, self._clock, settings)
@@ -125,6 +121,18 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    def _read_catalogue(self, engine: Engine) -> Catalogue:
+        own_changes = self._worker is not None and not engine.shared
+        invalidation = self._worker.catalogue_invalidation if self._worker and own_changes else None
+        try:
+            refuse_unfinished(engine)
+            return Catalogue(engine, invalidation)
+        except Corrupt as error:
+            raise Corrupt(
+                f"the table records in {engine.description} cannot be read: {error}. Restore a backup; "
+                "`hashrange verify` says what else is damaged"
+            ) from error
 
     def _follow(self, engine: Engine, catalogue: Catalogue) -> Follower:
         """Look now and then for changes that other servers make; requests look for themselves."""
@@ -366,11 +374,15 @@ def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 def _keep_freed_memory() -> None:
-    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one."""
+    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one.
+
+    All threads share one arena. Otherwise each keeps what its costliest request took, and no other can use it.
+    """
     with contextlib.suppress(OSError, AttributeError):  # only glibc has this
         allocator = ctypes.CDLL(None)
         allocator.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
         allocator.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+        allocator.mallopt(_M_ARENA_MAX, 1)
 
 
 def _allow_many_connections() -> None:

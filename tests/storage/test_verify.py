@@ -182,19 +182,6 @@ def test_a_damaged_page_is_reported_and_the_walk_goes_on_behind_it(
     assert before["rows"] // 2 < report["rows"] < before["rows"]
 
 
-def test_a_place_without_data_and_one_that_cannot_be_opened(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["verify", str(tmp_path / "nothing")]) == 2
-    assert "there is no data in" in capsys.readouterr().err
-    assert not (tmp_path / "nothing").exists()
-    (tmp_path / "hashrange.db").write_bytes(b"x" * 100_000)
-    status, report = verify(tmp_path, capsys)
-    assert (status, report["ok"]) == (2, False)
-    assert "damaged" in report["error"]
-    assert cli.main(["verify", "mysql://x"]) == 2
-
-
 @pytest.mark.slow
 def test_a_store_on_postgresql(postgres: PostgresServer, capsys: pytest.CaptureFixture[str]) -> None:
     postgres.execute("DROP SCHEMA IF EXISTS hashrange CASCADE")

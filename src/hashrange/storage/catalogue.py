@@ -207,10 +207,15 @@ def _count_change(tx: Transaction) -> None:
 def save(tx: Transaction, table: Table, now: float, *, roll: bool = False) -> Table:
     """Write a record and its stamp, with the shards of the change log that it asks for; give what was written."""
     table = change_log.arranged(tx, table, now, roll=roll)
+    put_record(tx, table)
+    return table
+
+
+def put_record(tx: Transaction, table: Table) -> None:
+    """Write a record and its stamp as they are."""
     _count_change(tx)
     tx.put(layout.catalogue_key(*address(table)), schema.encode(table))
     tx.put(layout.version_key(table.number), table.stamp)
-    return table
 
 
 def remove(tx: Transaction, table: Table, now: float) -> None:
@@ -235,6 +240,7 @@ def reset_counters(tx: Transaction, number: int, slot: int) -> None:
 
 def discard(tx: Transaction, prefix: bytes) -> None:
     """Mark all rows with this prefix as garbage, for a job to clear."""
+    tx.use_reserve()
     tx.put(layout.GARBAGE + prefix, b"")
 
 

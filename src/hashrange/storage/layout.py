@@ -149,6 +149,22 @@ def describe(key: bytes) -> str:
     return f"{name}, key {key.hex()}"
 
 
+def describe_range(start: bytes, end: bytes) -> str:
+    """Name the rows of a range for people."""
+    if not start.startswith(ROWS) or len(start) < ROWS_PREFIX_BYTES:
+        return f"between {describe(start)} and {describe(end)}"
+    is_within = end.startswith(start[:ROWS_PREFIX_BYTES])
+    return f"{describe(start)} or behind it" + (
+        f", before {end[ROWS_PREFIX_BYTES:].hex()}" if is_within else ""
+    )
+
+
+def describe_prefix(prefix: bytes) -> str:
+    """Name all rows of a table or index for people."""
+    number, slot = split_rows_key(prefix)
+    return f"table number {number}" + (f", index {slot}" if len(prefix) == ROWS_PREFIX_BYTES else "")
+
+
 def split_rows_key(key: bytes) -> tuple[int, int]:
     """The table number and the slot in the key of an item or index entry."""
     return int.from_bytes(key[1:5], "big"), int.from_bytes(key[5:7], "big")
