@@ -13,6 +13,7 @@ from hashrange.chain.executor import Call, LocalExecutor, run_now
 from hashrange.clock import ManualClock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
+from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.job import Job
@@ -20,12 +21,14 @@ from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.tokens import ExpireTokens
+from hashrange.services.streams.registry import STREAMS
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
 from hashrange.storage.sqlite import MemoryEngine
 from hashrange.wire.answers import described
 from hashrange.wire.renderers import RENDERERS
 
+OPERATIONS = DYNAMODB.operations | STREAMS.operations
 MIDNIGHT = 1_699_920_000.0  # the beginning of a day, UTC
 
 
@@ -51,6 +54,8 @@ class Clocked:
         self.expire = ExpireItems(self.engine, self.catalogue, lag_seconds=ttl_lag)
         self.reclaim = ReclaimSpace(self.engine)
         self.tokens = ExpireTokens(self.engine)
+        self.rolling = RollShards(self.engine, self.catalogue, shard_seconds=4 * 3600)
+        self.trimming = TrimLogs(self.engine, self.catalogue)
         self.context = Context(
             catalogue=self.catalogue,
             clock=self.clock,
@@ -70,7 +75,7 @@ class Clocked:
 
     def run(self, operation: str, /, **request: Any) -> tuple[Call, Result]:
         """Run a request; give the call and its typed result."""
-        call = Call(DYNAMODB.operations[operation], self.context, None, orjson.dumps(request))
+        call = Call(OPERATIONS[operation], self.context, None, orjson.dumps(request))
         call.decode()
         return call, run_now(self.executor, call)
 
@@ -93,6 +98,8 @@ class Clocked:
             self.backfill,
             self.expiry_backfill,
             self.expire,
+            self.rolling,
+            self.trimming,
             self.reclaim,
             self.tokens,
         )

@@ -61,6 +61,11 @@ def dynamodb() -> ServiceModel:
     return botocore.session.get_session().get_service_model("dynamodb")
 
 
+@cache
+def dynamodb_streams() -> ServiceModel:
+    return botocore.session.get_session().get_service_model("dynamodbstreams")
+
+
 def operations() -> list[str]:
     """Every operation of the service, in order."""
     return sorted(dynamodb().operation_names)

@@ -164,6 +164,9 @@ class Settings:
     test_clock: bool = _setting(
         False, _switch, "let `hashrange clock` move the server's time ahead, for tests of TTL and retention"
     )
+    stream_shard_hours: int = _setting(
+        4, _whole_number(1, 24), "age at which a shard of a stream is followed by another one, in hours"
+    )
     workers: int = _setting(
         1, _whole_number(1, 64), "processes that share the port and the data; one per core is a good number"
     )

@@ -30,6 +30,7 @@ from hashrange.config import Settings
 from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
@@ -109,7 +110,7 @@ class Server:
         )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         endpoint = JsonEndpoint(
-            (DYNAMODB,),
+            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
             run,
             Callers(self._contexts(catalogue)),
             background,

@@ -7,7 +7,7 @@ import pytest
 
 from hashrange.core import change_record, items
 from hashrange.core.items import StoredItem
-from hashrange.core.log_shards import OpenLog, OpenShard, position_of, sequence_number
+from hashrange.core.log_shards import OpenLog, OpenShard
 from hashrange.core.mutation import Origin, Outcome
 from hashrange.core.values import Item
 from schemas import item_key, table
@@ -84,10 +84,3 @@ def test_a_key_belongs_to_the_shard_of_its_hash() -> None:
     log = OpenLog("", 0.0, (OpenShard(0, 7), OpenShard(1 << 62, 8), OpenShard(1 << 63, 9)))
     hashes = (0, (1 << 62) - 1, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
     assert [log.shard_of(number.to_bytes(8, "big") + b"x") for number in hashes] == [7, 7, 8, 8, 9, 9]
-
-
-def test_sequence_numbers_rise_with_positions_and_have_21_digits_at_least() -> None:
-    first, second = sequence_number(1, 1_700_000_000_000_000), sequence_number(2, 1_700_000_000_000_000)
-    assert len(first) == 21
-    assert int(first) < int(second)
-    assert (position_of(first), position_of(second)) == (1, 2)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from hashrange.api.registry import DYNAMODB
+from hashrange.services.streams.registry import STREAMS
 
-operations = DYNAMODB.operations
+operations = DYNAMODB.operations | STREAMS.operations
 _PAGE = (Path(__file__).parents[2] / "docs" / "compatibility.md").read_text()
 _SECTIONS = dict(re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", _PAGE, re.MULTILINE | re.DOTALL))
 

@@ -2,20 +2,27 @@
 
 import re
 
+import pytest
+
+from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
+from hashrange.services.streams.registry import STREAMS
+
+OPERATIONS = DYNAMODB.operations | STREAMS.operations
 
 
 def test_an_operation_lives_in_the_module_of_its_name() -> None:
     wrong = {
         operation.name: operation.handler.__module__
-        for operation in DYNAMODB.operations.values()
+        for operation in OPERATIONS.values()
         if operation.handler.__module__.rpartition(".")[2] != snake_case(operation.name)
     }
     assert wrong == {}
 
 
-def test_the_table_of_operations_is_sorted() -> None:
-    assert list(DYNAMODB.operations) == sorted(DYNAMODB.operations)
+@pytest.mark.parametrize("service", [DYNAMODB, STREAMS])
+def test_the_table_of_operations_is_sorted(service: Service) -> None:
+    assert list(service.operations) == sorted(service.operations)
 
 
 def snake_case(name: str) -> str:

@@ -10,9 +10,13 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
+from botocore.model import ServiceModel
 
 from hashrange.api.registry import DYNAMODB
-from service_model import differences, operations, output_differences
+from hashrange.services.streams.registry import STREAMS
+from service_model import differences, dynamodb, dynamodb_streams, output_differences
+
+OPERATIONS = DYNAMODB.operations | STREAMS.operations
 
 # By the end of what `service_model` says.
 _LIMITS = re.compile(r": (least|most|pattern): the model has ")
@@ -22,6 +26,8 @@ _STRICT = ": the structure refuses members it does not know"
 _LAX = "the service words this itself, in the operation's own code and not as a constraint of the shape"
 _REPLICAS = "global tables are not there yet"
 _MODE = "the service's own messages name this member, which its published model does not have"
+_FILTER = "the service asks for both members of a filter"
+_NEWER = "newer than the pinned SDK's model"
 _OPERATORS = (
     "['BEGINS_WITH', 'BETWEEN', 'CONTAINS', 'EQ', 'GE', 'GT', 'IN', 'LE', 'LT', 'NE', 'NOT_CONTAINS', 'NOT_NULL', "
     "'NULL']"
@@ -40,6 +46,12 @@ KNOWN_REQUESTS = {
     f"Query.Select: the model has the values {_SELECTS}, the structure []": _LAX,
     "BatchGetItem.RequestItems: the model requires it, the structure does not": _LAX,
     "BatchWriteItem.RequestItems: the model requires it, the structure does not": _LAX,
+    "DescribeStream.ShardFilter.ShardId: the model lets it be left out, the structure does not": _FILTER,
+    "DescribeStream.ShardFilter.Type: the model lets it be left out, the structure does not": _FILTER,
+    "GetShardIterator.ShardIteratorType: the model has the values ['AFTER_SEQUENCE_NUMBER', 'AT_SEQUENCE_NUMBER', "
+    "'LATEST', 'TRIM_HORIZON'], the structure ['AFTER_SEQUENCE_NUMBER', 'AT_SEQUENCE_NUMBER', 'AT_TIMESTAMP', "
+    "'LATEST', 'TRIM_HORIZON']": _NEWER,
+    "GetShardIterator.Timestamp: the model does not have it": _NEWER,
     "CreateTable.ResourcePolicy: the structure does not have it": "policies on tables are not there yet",
     "CreateTable.TableClass: the model has the values ['STANDARD', 'STANDARD_INFREQUENT_ACCESS'], "
     "the structure []": _LAX,
@@ -70,19 +82,23 @@ KNOWN_ANSWERS = {
 }
 
 
+def model_of(operation: str) -> ServiceModel:
+    return dynamodb_streams() if operation in STREAMS.operations else dynamodb()
+
+
 def request_differences(operation: str) -> list[str]:
     """Members, types, what is required and enumerations."""
-    structure = DYNAMODB.operations[operation].shape.request
+    structure = OPERATIONS[operation].shape.request
     return [
         difference
-        for difference in differences(operation, structure)
+        for difference in differences(operation, structure, model=model_of(operation))
         if not (_LIMITS.search(difference) or difference.endswith(_STRICT))
     ]
 
 
 def outputs() -> Iterator[tuple[str, type[msgspec.Struct]]]:
     """The structures of answers that are described by one, by operation."""
-    for name, operation in DYNAMODB.operations.items():
+    for name, operation in OPERATIONS.items():
         structure = getattr(sys.modules[operation.handler.__module__], f"{name}Output", None)
         if structure is not None:
             yield name, structure
@@ -99,7 +115,7 @@ def answer_differences(operation: str) -> list[str]:
     left_out = ("the structure does not have it", "the model lets it be left out, the structure does not")
     return [
         difference
-        for difference in output_differences(operation, OUTPUTS[operation])
+        for difference in output_differences(operation, OUTPUTS[operation], model=model_of(operation))
         if not difference.endswith(left_out)
         and not _LIMITS.search(difference)
         and ": the model has the values " not in difference
@@ -107,13 +123,13 @@ def answer_differences(operation: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("operation", DYNAMODB.operations)
+@pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_request_has_the_members_of_the_model(operation: str) -> None:
     assert [one for one in request_differences(operation) if one not in KNOWN_REQUESTS] == []
 
 
 def test_no_exception_for_requests_has_outlived_its_reason() -> None:
-    made = {one for operation in DYNAMODB.operations for one in request_differences(operation)}
+    made = {one for operation in OPERATIONS for one in request_differences(operation)}
     assert KNOWN_REQUESTS.keys() - made == set()
 
 
@@ -128,9 +144,10 @@ def test_no_exception_for_answers_has_outlived_its_reason() -> None:
 
 
 def test_the_answers_of_all_control_operations_are_compared() -> None:
-    control = {name for name, operation in DYNAMODB.operations.items() if operation.kind == "control"}
+    control = {name for name, operation in OPERATIONS.items() if operation.kind == "control"}
     assert control - OUTPUTS.keys() == {"TagResource", "UntagResource"}  # whose answers have no body
 
 
 def test_every_operation_is_one_of_the_service() -> None:
-    assert set(DYNAMODB.operations) <= set(operations())
+    assert set(DYNAMODB.operations) <= set(dynamodb().operation_names)
+    assert set(STREAMS.operations) == set(dynamodb_streams().operation_names)

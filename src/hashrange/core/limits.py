@@ -38,6 +38,14 @@ TRANSACT_BYTES_MAX = 4 * MB  # API_TransactWriteItems
 IDEMPOTENCY_SECONDS = 600  # API_TransactWriteItems: a token is good for ten minutes
 CLIENT_REQUEST_TOKEN_CHARS_MAX = 36
 
+# Streams
+STREAM_SECONDS = 24 * 3600  # developer guide: records can be read for so long, and streams after their end
+STREAM_RECORDS_MAX = 1000  # API_streams_GetRecords
+STREAM_PAGE_BYTES_MAX = MB  # API_streams_GetRecords
+LIST_STREAMS_MAX = 100  # API_streams_ListStreams
+DESCRIBE_STREAM_SHARDS_MAX = 100  # API_streams_DescribeStream
+SHARD_ITERATOR_SECONDS = 15 * 60  # API_streams_GetShardIterator
+
 # PartiQL
 STATEMENT_CHARS_MAX = 8192  # API_ExecuteStatement
 STATEMENT_BATCH_MAX = 25  # API_BatchExecuteStatement

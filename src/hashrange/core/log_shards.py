@@ -3,14 +3,21 @@
 Only the open ones are in the table's record, where every write finds its own; all of them have rows.
 """
 
+import re
 from bisect import bisect_right
 from functools import cached_property
 
 import msgspec
 
 from hashrange.core.keys.encoding import HASH_BYTES
+from hashrange.core.limits import STREAM_SECONDS
 
-NUMBER_UNIT = 10**20  # a sequence number's text is the position times this, plus the time in microseconds
+# A sequence number is made of the position, 16 digits of the time in microseconds and four of the shard's number. Those
+# make it unlike the numbers of other shards: programs take it for the name of a change.
+_POSITION_UNIT = 10**20
+_TIME_UNIT = 10**4
+_ID = re.compile(r"shardId-[0-9]{20}-([0-9a-f]{8})", re.ASCII)
+_MICROSECONDS = 1_000_000
 
 
 class OpenShard(msgspec.Struct, frozen=True):
@@ -51,18 +58,40 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     start: int
     stream: str
-    parent: int | None = None
+    parent_id: str | None = None  # of the shard whose place it took, or part of it
     created_at: float
-    suffix: str  # of the id that clients see: eight hexadecimal digits
     first: int  # position of its first record, behind the last one of its parent
+    first_time: int  # that no record is older than, in microseconds
     last: int | None = None  # position of its last record once it is closed; first - 1 if it has none
     last_time: int | None = None  # of that record, in microseconds
     closed_at: float | None = None
 
     @property
     def id(self) -> str:
-        """The id that clients see: it begins with the milliseconds of the creation."""
-        return f"shardId-{int(self.created_at * 1000):020d}-{self.suffix}"
+        """The id that clients see, with the milliseconds of the creation: the ids sort as the numbers do."""
+        return f"shardId-{round(self.created_at * 1000):020d}-{self.number:08x}"
+
+    @property
+    def starting_number(self) -> str:
+        """A sequence number before that of the first record, and behind all those of the parent."""
+        return self.sequence_number(self.first, self.first_time - 1)
+
+    @property
+    def ending_number(self) -> str | None:
+        """A sequence number that no record of the shard is behind; None while there may come more."""
+        if self.last is None or self.last_time is None:
+            return None
+        if self.last < self.first:
+            return self.starting_number
+        return self.sequence_number(self.last, self.last_time)
+
+    def sequence_number(self, position: int, time_us: int) -> str:
+        """The number of a record that clients see: it rises along a shard and from parent to child."""
+        return str(position * _POSITION_UNIT + time_us * _TIME_UNIT + self.number % _TIME_UNIT)
+
+    def readable(self, now: float) -> bool:
+        """Whether readers of a stream still find the shard: so long after its end nothing in it can be read."""
+        return self.closed_at is None or self.closed_at > now - STREAM_SECONDS
 
 
 _encoder = msgspec.json.Encoder()
@@ -79,11 +108,18 @@ def decode(stored: bytes) -> Shard:
     return _decoder.decode(stored)
 
 
-def sequence_number(position: int, time_us: int) -> str:
-    """The sequence number that clients see: rising along a shard and from parent to child."""
-    return str(position * NUMBER_UNIT + time_us)
+def split_number(number: str) -> tuple[int, int]:
+    """The position and the time that a sequence number stands for."""
+    position, rest = divmod(int(number), _POSITION_UNIT)
+    return position, rest // _TIME_UNIT
 
 
-def position_of(sequence_number: str) -> int:
-    """The position that a sequence number stands for."""
-    return int(sequence_number) // NUMBER_UNIT
+def number_in(shard_id: str) -> int | None:
+    """The number of the shard with this id; None if no shard has an id of this form."""
+    match = _ID.fullmatch(shard_id)
+    return None if match is None else int(match[1], 16)
+
+
+def microseconds(seconds: float) -> int:
+    """A time of the clock as the log has it."""
+    return int(seconds * _MICROSECONDS)

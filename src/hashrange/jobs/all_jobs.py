@@ -32,7 +32,7 @@ def supervise(engine: Engine, tables: Catalogue, clock: Clock, settings: Setting
             ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
             ReclaimSpace(engine),
             ExpireTokens(engine),
-            RollShards(engine, tables),
+            RollShards(engine, tables, settings.stream_shard_hours * 3600),
             TrimLogs(engine, tables),
         ],
         clock,

@@ -6,16 +6,14 @@ import msgspec
 
 from hashrange.core import log_shards
 from hashrange.core.keys import encoding
+from hashrange.core.limits import STREAM_SECONDS
 from hashrange.core.log_shards import Shard
 from hashrange.core.schema import Table, changed
 from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.storage import appends, catalogue, change_log, holds, layout, stream_rows
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Reader, Transaction
-from hashrange.storage.stream_rows import Stream
 
-STREAM_SECONDS = 24 * 3600.0  # that records of a stream can be read, and that a stream is known after its end
-SHARD_SECONDS = 4 * 3600.0  # after which a shard is followed by a new one
 _DAY_SECONDS = 24 * 3600.0
 # Records go this much later than they could: whoever takes hold of the past meanwhile finds them.
 _MARGIN_SECONDS = 60.0
@@ -46,10 +44,15 @@ class TrimLogs:
 
     def step(self, now: float) -> float:
         """Clear a chunk of one shard, or go on to the next shards."""
+        epoch = self._tables.epoch
         tables = {table.number: table for table in self._tables.tables()}
-        key, trimmable = self._engine.read(
-            partial(_next_trimmable, start=self._start, tables=tables, now=now)
+        looked = self._engine.read(
+            partial(_next_trimmable, start=self._start, tables=tables, epoch=epoch, now=now)
         )
+        if looked is None:
+            self._tables.reload()
+            return _PAUSE_SECONDS
+        key, trimmable = looked
         if key is None:
             self._start = layout.LOG_SHARD
             self._forget_streams(now)
@@ -64,14 +67,19 @@ class TrimLogs:
 
     def _forget_streams(self, now: float) -> None:
         for stream in self._engine.read(lambda reader: list(stream_rows.all_streams(reader))):
-            if _is_over(stream, now):
+            if not stream.readable(now - _MARGIN_SECONDS):
                 self._engine.write(partial(stream_rows.remove, stream=stream))
 
 
 def _next_trimmable(
-    reader: Reader, *, start: bytes, tables: dict[int, Table], now: float
-) -> tuple[bytes | None, _Trimmable | None]:
-    """The next shard of which something can go; else the last one looked at; else nothing."""
+    reader: Reader, *, start: bytes, tables: dict[int, Table], epoch: bytes, now: float
+) -> tuple[bytes | None, _Trimmable | None] | None:
+    """The next shard of which something can go; else the last one looked at; else nothing.
+
+    None if the tables are not those of the snapshot: one may have recovery by now, and its log be wanted.
+    """
+    if catalogue.stored_epoch(reader) != epoch:
+        return None
     key = None
     for key, stored in reader.scan(start, encoding.prefix_end(layout.LOG_SHARD), limit=_SHARDS_AT_ONCE):
         number = layout.log_shard_table(key)
@@ -122,18 +130,16 @@ def _clear(tx: Transaction, *, trimmable: _Trimmable) -> None:
         tx.delete(trimmable.shard)
 
 
-def _is_over(stream: Stream, now: float) -> bool:
-    return stream.ended_at is not None and stream.ended_at <= now - STREAM_SECONDS - _MARGIN_SECONDS
-
-
 class RollShards:
     """Readers of a stream rely on shards that end: each is followed by a child after some hours."""
 
     name = "roll-shards"
 
-    def __init__(self, engine: Engine, tables: Catalogue) -> None:
+    def __init__(self, engine: Engine, tables: Catalogue, shard_seconds: float) -> None:
+        """`shard_seconds` is the age at which a shard is followed by another."""
         self._engine = engine
         self._tables = tables
+        self._shard_seconds = shard_seconds
 
     def step(self, now: float) -> float:
         """Close the shards of one stream, if they are old enough, and open their children."""
@@ -141,7 +147,7 @@ class RollShards:
         for table in self._tables.tables():
             if table.log is None or not table.log.stream:
                 continue
-            due_at = table.log.opened_at + SHARD_SECONDS
+            due_at = table.log.opened_at + self._shard_seconds
             if now >= due_at:
                 self._engine.write(partial(_roll, planned=table, now=now))
                 self._tables.refresh(*catalogue.address(table))

@@ -5,7 +5,6 @@ is sure of it, because it checks in its own transaction that the record is the n
 docs/design/014-change-log.md.
 """
 
-import secrets
 from collections.abc import Iterator
 
 import msgspec
@@ -19,13 +18,9 @@ from hashrange.storage import appends, layout, stream_rows
 from hashrange.storage.appends import Append, Head
 from hashrange.storage.engine import Reader, Transaction
 
-_MICROSECONDS = 1_000_000
-_SUFFIX_BYTES = 4
+_ID_SECONDS = 0.001  # the ids of shards have milliseconds
 
-
-def microseconds(seconds: float) -> int:
-    """A time of the clock as the log has it."""
-    return int(seconds * _MICROSECONDS)
+microseconds = log_shards.microseconds
 
 
 def append(tx: Transaction, table: Table, log: OpenLog, outcome: Outcome, after: bytes | None) -> None:
@@ -64,8 +59,9 @@ def arranged(tx: Transaction, table: Table, now: float, *, roll: bool = False) -
         _close(tx, table, log.shards, now)
         _end_stream(tx, table, log, now)
         return changed(table, log=None)
+    ended: list[Shard] = []  # of another stream: nothing new is a child of theirs, or is older than they are
     if log is not None and log.stream != label:
-        _close(tx, table, log.shards, now)
+        ended = _close(tx, table, log.shards, now)
         _end_stream(tx, table, log, now)
         log = None
     if log is not None and log.starts == table.partitions and not roll:
@@ -73,11 +69,14 @@ def arranged(tx: Transaction, table: Table, now: float, *, roll: bool = False) -
     kept = () if log is None or roll else tuple(shard for shard in log.shards if _fits(table, log, shard))
     going = () if log is None else tuple(shard for shard in log.shards if shard not in kept)
     closed = _close(tx, table, going, now)
-    opened, next_shard = _open(tx, table, kept, closed, now)
+    # Ids sort by the time of creation, and must sort children behind their parents whatever the clock does.
+    opened_at = now if log is None else max(now, log.opened_at + _ID_SECONDS)
+    first_time = max(microseconds(now), *(shard.last_time or 0 for shard in (*ended, *closed)), 0)
+    opened, next_shard = _open(tx, table, kept, closed, opened_at=opened_at, first_time=first_time)
     if log is None and label:
-        stream_rows.begin(tx, table, now)
+        stream_rows.begin(tx, table)
     shards = tuple(sorted((*kept, *opened), key=lambda shard: shard.start))
-    return changed(table, log=OpenLog(label, now, shards), log_next_shard=next_shard)
+    return changed(table, log=OpenLog(label, opened_at, shards), log_next_shard=next_shard)
 
 
 def closed(tx: Transaction, table: Table, now: float) -> None:
@@ -122,7 +121,13 @@ def _close(tx: Transaction, table: Table, shards: tuple[OpenShard, ...], now: fl
 
 
 def _open(
-    tx: Transaction, table: Table, kept: tuple[OpenShard, ...], ended: list[Shard], now: float
+    tx: Transaction,
+    table: Table,
+    kept: tuple[OpenShard, ...],
+    ended: list[Shard],
+    *,
+    opened_at: float,
+    first_time: int,
 ) -> tuple[list[OpenShard], int]:
     """Open a shard for every partition that has none; its parent is the closed one that the partition was in."""
     covered = {shard.start for shard in kept}
@@ -135,13 +140,12 @@ def _open(
             number=number,
             start=start,
             stream=_label(table),
-            parent=None if parent is None else parent.number,
-            created_at=now,
-            suffix=secrets.token_hex(_SUFFIX_BYTES),
+            parent_id=None if parent is None else parent.id,
+            created_at=opened_at,
             first=1 if parent is None or parent.last is None else parent.last + 1,
+            first_time=first_time,
         )
-        last_time = microseconds(now) if parent is None or parent.last_time is None else parent.last_time
-        head = Head(shard.first, max(last_time, microseconds(now)))
+        head = Head(shard.first, first_time)
         tx.put(layout.log_head_key(table.number, number), head.encode())
         tx.put(layout.log_shard_key(table.number, number), log_shards.encode(shard))
         opened.append(OpenShard(start, number))
@@ -157,11 +161,17 @@ def _end_stream(tx: Transaction, table: Table, log: OpenLog, now: float) -> None
 # Reading.
 
 
-def shards(reader: Reader, table_number: int) -> Iterator[Shard]:
-    """All shards of a table that are still known, parents before children."""
-    prefix = layout.log_shards_prefix(table_number)
-    for _, stored in reader.scan(prefix, encoding.prefix_end(prefix)):
+def shards(reader: Reader, table_number: int, first: int = 0) -> Iterator[Shard]:
+    """All shards of a table that are still known, those from a number on, parents before children."""
+    start, prefix = layout.log_shard_key(table_number, first), layout.log_shards_prefix(table_number)
+    for _, stored in reader.scan(start, encoding.prefix_end(prefix)):
         yield log_shards.decode(stored)
+
+
+def find_shard(reader: Reader, table_number: int, number: int) -> Shard | None:
+    """One shard, if it is still known."""
+    stored = reader.get(layout.log_shard_key(table_number, number))
+    return None if stored is None else log_shards.decode(stored)
 
 
 def read_shard(reader: Reader, table_number: int, number: int) -> Shard:

@@ -1,6 +1,6 @@
 """Which renderer gives an operation's answer its bytes."""
 
-from hashrange.wire import answers, partiql_answers
+from hashrange.wire import answers, partiql_answers, stream_answers
 from hashrange.wire.answers import Renderer
 
 # By operation; all others give structures.
@@ -12,6 +12,7 @@ RENDERERS: dict[str, Renderer] = {
     "ExecuteStatement": partiql_answers.statement_executed,
     "ExecuteTransaction": partiql_answers.transaction_executed,
     "GetItem": answers.item_read,
+    "GetRecords": stream_answers.records_read,
     "PutItem": answers.item_written,
     "Query": answers.page_read,
     "Scan": answers.page_read,

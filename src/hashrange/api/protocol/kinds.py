@@ -150,6 +150,22 @@ class Whole(Kind):
 
 
 @dataclass(frozen=True, slots=True)
+class Timestamp(Kind):
+    """A moment in epoch seconds, with fractions."""
+
+    java: str = "class java.util.Date"
+
+    def read(self, raw: Any) -> Any:
+        if isinstance(raw, (int, float)) and not isinstance(raw, bool):
+            return float(raw)
+        if isinstance(raw, list):
+            raise serialization(f"Unrecognized collection type {self.java}")
+        if isinstance(raw, dict):
+            raise serialization(_STRUCTURE)
+        raise serialization(f"{_scalar_name(raw)} cannot be converted to milliseconds since epoch")
+
+
+@dataclass(frozen=True, slots=True)
 class Flag(Kind):
     """A boolean; a few words stand for one too."""
 

@@ -29,7 +29,7 @@ from hashrange.api.tables.structures import (
 from hashrange.core import partitions
 from hashrange.core.schema import Index, Table, changed
 from hashrange.core.table_life import gone, settled
-from hashrange.storage import catalogue
+from hashrange.storage import catalogue, stream_rows
 from hashrange.storage.engine import Transaction
 
 
@@ -102,7 +102,7 @@ def create_table(context: Context, request: CreateTable) -> Plan:
 
     def step(tx: Transaction) -> Described:
         _make_room(tx, new, now)
-        table = changed(new, number=catalogue.next_number(tx))
+        table = changed(new, number=catalogue.next_number(tx), stream_label=_stream_label(tx, new, now))
         table = catalogue.save(tx, table, now)
         description = describe(tx, table, now, created=True)
         return Described(CreateTableOutput(table_description=description))
@@ -120,6 +120,13 @@ def _make_room(tx: Transaction, new: Table, now: float) -> None:
     if settled(stored, now).status == "CREATING":
         states.check_changeable(stored)
     raise errors.in_use(f"Table already exists: {stored.name}")
+
+
+def _stream_label(tx: Transaction, new: Table, now: float) -> str | None:
+    """The label of the new table's stream: streams of a deleted table of the same name may still be read."""
+    if new.stream_view_type is None:
+        return None
+    return stream_rows.label_at(now, stream_rows.latest_label(tx, *catalogue.address(new)))
 
 
 def _others(context: Context, new: Table) -> list[Table]:
@@ -161,7 +168,6 @@ def _table(context: Context, request: CreateTable, now: float) -> Table:
         deletion_protection=request.deletion_protection_enabled is True,
         sse_key=key,
         stream_view_type=stream,
-        stream_label=None if stream is None else settings.stream_label(now),
         tags=tags.new_tags(request.tags or ()),
     )
     return partitions.created(_with_ceilings(table, request))

@@ -1,6 +1,5 @@
 """Streams, encryption and table class: what a request may say about them."""
 
-from datetime import UTC, datetime
 from hashlib import md5
 from uuid import UUID
 
@@ -29,11 +28,6 @@ def check_stream_change(spec: StreamSpecification) -> None:
         raise invalid("If stream is being enabled then UpdateViewType is required")
     if not spec.stream_enabled and spec.stream_view_type is not None:
         raise invalid("If stream is being disabled, then UpdateViewType must not be specified")
-
-
-def stream_label(now: float) -> str:
-    """The name of a stream that begins now."""
-    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
 
 
 def check_table_class(name: str | None) -> None:

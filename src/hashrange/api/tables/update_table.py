@@ -38,7 +38,7 @@ from hashrange.api.tables.table_classes import reclassified
 from hashrange.api.tables.wording import invalid
 from hashrange.core import partitions
 from hashrange.core.schema import Table, changed
-from hashrange.storage import catalogue
+from hashrange.storage import catalogue, stream_rows
 from hashrange.storage.engine import Transaction
 
 
@@ -197,7 +197,9 @@ def _with_stream(table: Table, spec: StreamSpecification, moment: Moment) -> Tab
         raise errors.validation(f"Table already has an enabled stream: TableName: {table.name}")
     if not spec.stream_enabled and table.stream_view_type is None:
         raise errors.validation(f"Table has no stream to disable: TableName: {table.name}")
-    label = settings.stream_label(moment.now) if spec.stream_enabled else table.stream_label
+    label = (
+        stream_rows.label_at(moment.now, table.stream_label) if spec.stream_enabled else table.stream_label
+    )
     return changed(
         table,
         stream_view_type=spec.stream_view_type,

@@ -1,0 +1,1 @@
+"""DynamoDB Streams: the changes of a table's items, in order, for a day."""
