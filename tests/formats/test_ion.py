@@ -38,7 +38,9 @@ def text_line(inside: str) -> bytes:
 
 def binary(data: bytes) -> bytes:
     """The same values as a writer of binary Ion writes them: one table of symbols, then all of them."""
-    return simpleion.dumps(simpleion.loads(data, single_value=False), binary=True, sequence_as_stream=True)
+    return simpleion.dumps(
+        simpleion.loads(data.decode(), single_value=False), binary=True, sequence_as_stream=True
+    )
 
 
 @given(st.lists(items, max_size=4), st.integers(1, 200))
