@@ -10,6 +10,7 @@ from hashrange.formats.lines import lines
 _TOO_LONG = "The value is too long to be an item"
 _TOO_DEEP = "The value is nested too deeply to be an item"
 _NOT_ION = "The object is not valid Ion"
+_ANNOTATIONS_MAX = 10
 # What may have brackets in it that are none, and the brackets. A blob or clob is `{{…}}`.
 _TOKEN = re.compile(
     rb"""'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*|\{\{|[\[{(]|[\]})]|["']""", re.DOTALL
@@ -57,10 +58,16 @@ class _Nesting:
                 self._end = None
                 position = ended.end()
             token = _TOKEN.search(line, position)
+            self._check_annotations(line[position : token.start() if token else len(line)])
             if token is None:
                 return self._depth == 0
             position = token.end()
             self._take(token[0])
+
+    def _check_annotations(self, between: bytes) -> None:
+        """The parser takes time by the square of the annotations of one value."""
+        if any(part.count(b"::") > _ANNOTATIONS_MAX for part in between.split(b",")):
+            raise Garbage(_NOT_ION)
 
     def _take(self, token: bytes) -> None:
         if token in _ENDS:
