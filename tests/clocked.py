@@ -13,6 +13,9 @@ from hashrange.chain.executor import Call, LocalExecutor, run_now
 from hashrange.clock import ManualClock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
+from hashrange.jobs.expire_items import ExpireItems
+from hashrange.jobs.expiry_backfill import BackfillExpiry
+from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
 from hashrange.jobs.settle import SettleTables
@@ -30,7 +33,13 @@ class Clocked:
     """Operations, jobs and a clock that stands still. Statuses pass after `transition_ms`."""
 
     def __init__(
-        self, engine: Engine | None = None, *, transition_ms: int = 1000, now: float = MIDNIGHT
+        self,
+        engine: Engine | None = None,
+        *,
+        transition_ms: int = 1000,
+        now: float = MIDNIGHT,
+        ttl_lag: int = 0,
+        ttl_cooldown: int = 0,
     ) -> None:
         self.engine = engine or MemoryEngine()
         self.clock = ManualClock(now)
@@ -38,12 +47,14 @@ class Clocked:
         self.settling = SettleTables(self.engine, self.catalogue)
         self.splitting = SplitPartitions(self.engine, self.catalogue)
         self.backfill = Backfill(self.engine, self.catalogue)
+        self.expiry_backfill = BackfillExpiry(self.engine, self.catalogue)
+        self.expire = ExpireItems(self.engine, self.catalogue, lag_seconds=ttl_lag)
         self.reclaim = ReclaimSpace(self.engine)
         self.tokens = ExpireTokens(self.engine)
         self.context = Context(
             catalogue=self.catalogue,
             clock=self.clock,
-            settings=Settings(transition_ms=transition_ms),
+            settings=Settings(transition_ms=transition_ms, ttl_lag=ttl_lag, ttl_cooldown=ttl_cooldown),
             region="us-east-1",
             account_id="000000000000",
             access_key="test",
@@ -76,7 +87,16 @@ class Clocked:
 
     def run_jobs(self, most: int = 1000) -> None:
         """Run every job until it has nothing more to do now."""
-        for job in (self.settling, self.splitting, self.backfill, self.reclaim, self.tokens):
+        jobs: tuple[Job, ...] = (
+            self.settling,
+            self.splitting,
+            self.backfill,
+            self.expiry_backfill,
+            self.expire,
+            self.reclaim,
+            self.tokens,
+        )
+        for job in jobs:
             for _ in range(most):
                 if job.step(self.clock.now()) > 0.5:
                     break
