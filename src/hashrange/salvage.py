@@ -1,16 +1,17 @@
 """`hashrange salvage`: copy what can be read of a damaged store into an empty one, and say what is lost."""
 
 import argparse
-import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from hashrange import migrate
+from hashrange import migrate, terminal
 from hashrange.migrate import Reporter
+from hashrange.passwords import masked
 from hashrange.storage.copying import Copyable
 from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.salvage import Salvaged, salvage
 from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.sqlite.directory_lock import is_locked
 from hashrange.storage.sqlite.read_only import ReadOnlyStore
 
 SOMETHING_LOST = 1
@@ -37,12 +38,12 @@ def run(options: argparse.Namespace) -> int:
         with ExitStack() as stack:
             salvaged = _run(stack, options.source, options.target)
     except StorageError as error:
-        print(f"hashrange: {error}", file=sys.stderr)
+        terminal.complain(masked(str(error)))
         return NOT_SALVAGED
     except KeyboardInterrupt:
-        print("hashrange: interrupted; empty the target before the next attempt", file=sys.stderr)
+        terminal.complain("interrupted; empty the target before the next attempt")
         return _INTERRUPTED
-    print(_text(salvaged))
+    terminal.show(_text(salvaged))
     return SOMETHING_LOST if salvaged.lost else 0
 
 
@@ -61,11 +62,9 @@ def _run(stack: ExitStack, source_place: str, target_place: str) -> Salvaged:
 def _open_source(place: str) -> ReadOnlyStore | Copyable:
     if migrate.is_postgres(place):
         return migrate.open_postgres(place, create=False)
-    source = ReadOnlyStore(Path(place))
-    if source.is_live:
-        source.close()
+    if is_locked(Path(place)):
         raise OpenError(f"a server is running on {place}: stop it first")
-    return source
+    return ReadOnlyStore(Path(place))
 
 
 def _open_target(place: str) -> Copyable:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hashrange.api.errors import ApiError
 from hashrange.chain import background
 from hashrange.core import json_values
-from hashrange.wire import json_endpoint
+from hashrange.wire import json_endpoint, large_bodies
 from hashrange.wire.large_bodies import refuse_many_values
 from wiring import Wire
 
@@ -23,7 +23,7 @@ _TEXT = st.text(st.sampled_from('a,[{"\\\n'), max_size=30)
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_values, "VALUES_MAX", _LIMIT)
+    monkeypatch.setattr(large_bodies, "VALUES_MAX", _LIMIT)
 
 
 def _refused(body: bytes) -> bool:
@@ -53,14 +53,52 @@ def test_what_stands_in_a_string_does_not_count(text: str) -> None:
 @given(texts=st.lists(_TEXT, max_size=20))
 def test_where_the_pieces_end_makes_no_difference(piece: int, texts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_values, "VALUES_MAX", 0)
+        patch.setattr(large_bodies, "VALUES_MAX", 0)
         patch.setattr(json_values, "_PIECE_BYTES", piece)
-        outside = b"".join(json_values._outside_strings(orjson.dumps(texts)))
+        outside = b"".join(json_values.outside_strings(orjson.dumps(texts)))
     assert outside == b"[" + b"," * (len(texts) - 1) + b"]"
 
 
 def test_the_largest_item_is_within_the_limit() -> None:
     refuse_many_values(b'{"Item":{"l":{"L":[' + b",".join([b'{"S":""}'] * 400_000) + b"]}}}")
+
+
+def _members(count: int) -> bytes:
+    return orjson.dumps({f"a{number}": {"S": ""} for number in range(count)})
+
+
+def test_both_sides_of_the_limit_of_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_bodies, "MEMBERS_MAX", _LIMIT)
+    assert not _refused(_members(_LIMIT + 1))  # the first one does not count
+    assert _refused(_members(_LIMIT + 2))
+    assert not _refused(orjson.dumps([{"S": ""}] * 10 * _LIMIT))
+
+
+@pytest.mark.parametrize("filler", ["{}", "{ }", "{\n}", '""', "{}{}", "{{{{"])
+def test_nothing_makes_up_for_too_many_members(monkeypatch: pytest.MonkeyPatch, filler: str) -> None:
+    monkeypatch.setattr(large_bodies, "MEMBERS_MAX", _LIMIT)
+    monkeypatch.setattr(json_values, "_PIECE_BYTES", 50)
+    tail = ",".join([filler] * 10 * _LIMIT).encode()
+    # Members in the same piece as a syntax error may go uncounted, which are few.
+    assert _refused(b"[" + _members(_LIMIT + 10) + b"," + tail + b"]")
+
+
+def test_both_sides_of_the_limit_of_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_bodies, "ELEMENTS_MAX", _LIMIT)
+    assert not _refused(orjson.dumps([1] * (_LIMIT + 1)))
+    assert _refused(orjson.dumps([1] * (_LIMIT + 2)))
+    assert not _refused(_members(10 * _LIMIT))
+
+
+def test_a_request_about_tables_has_few_values() -> None:
+    body = orjson.dumps([1] * large_bodies.CONTROL_VALUES_MAX)
+    refuse_many_values(body, control=True)
+    with pytest.raises(ApiError):
+        refuse_many_values(body[:-1] + b",1]", control=True)
+
+
+def test_the_item_with_the_most_attributes_is_within_the_limit() -> None:
+    refuse_many_values(b'{"Item":' + _members(142_000) + b"}")
 
 
 def test_a_packed_body_with_too_many_values_is_refused(wire: Wire) -> None:

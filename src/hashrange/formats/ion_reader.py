@@ -11,7 +11,6 @@ from amazon.ion import simpleion
 from amazon.ion.core import Timestamp
 from amazon.ion.exceptions import IonException
 from amazon.ion.simple_types import IonPyNull
-from amazon.ion.simpleion import IonPyValueModel
 from amazon.ion.symbols import SymbolToken
 
 from hashrange.core import json_values
@@ -20,6 +19,9 @@ from hashrange.core.values import TOO_DEEP, Item, Value
 from hashrange.formats import ion_binary, ion_text
 from hashrange.formats.errors import Garbage
 from hashrange.formats.records import Record, Unread
+
+# The library's extension in C (0.15.0) crashes the process, or never returns, on some input that is no Ion.
+simpleion.c_ext = False
 
 _NOT_ION = "The value is not valid Ion"
 _NOT_A_STRUCT = "The value is not an Ion struct"
@@ -90,8 +92,9 @@ def _loaded(document: bytes) -> list[Any]:
     if json_values.too_many(document):
         raise Garbage(_TOO_MANY_VALUES)
     try:
-        # Values of Python's own types where they say as much take less than half of the time.
-        return list(simpleion.loads(document, single_value=False, value_model=IonPyValueModel.MAY_BE_BARE))
+        # Text is decoded here: the library takes the bytes of names for Latin-1.
+        is_binary = document.startswith(ion_binary.MARKER)
+        return list(simpleion.loads(document if is_binary else document.decode("utf-8"), single_value=False))
     except (IonException, *_PARSE_ERRORS):
         raise Garbage(_NOT_ION) from None
 

@@ -45,6 +45,7 @@ class _Nesting:
     def __init__(self) -> None:
         self._depth = 0
         self._end: re.Pattern[bytes] | None = None
+        self._annotations = 0  # since the last comma or bracket
 
     def is_balanced_after(self, line: bytes) -> bool:
         """Whether a value may end where this line does."""
@@ -57,19 +58,29 @@ class _Nesting:
                 self._end = None
                 position = ended.end()
             token = _TOKEN.search(line, position)
+            self._check_annotations(line[position : token.start() if token else len(line)])
             if token is None:
                 return self._depth == 0
             position = token.end()
             self._take(token[0])
 
+    def _check_annotations(self, between: bytes) -> None:
+        """The parser takes time by the square of the annotations of one value, whose names may be quoted."""
+        for number, part in enumerate(between.split(b",")):
+            self._annotations = (0 if number else self._annotations) + part.count(b"::")
+            if self._annotations > limits.ION_ANNOTATIONS_MAX:
+                raise Garbage(_NOT_ION)
+
     def _take(self, token: bytes) -> None:
         if token in _ENDS:
             self._end = _ENDS[token]
         elif token in (b"[", b"{", b"("):
+            self._annotations = 0
             self._depth += 1
             if self._depth > limits.ION_LEVELS_MAX:
                 raise Garbage(_TOO_DEEP)
         elif token in (b"]", b"}", b")"):
+            self._annotations = 0
             self._depth -= 1
         if self._depth < 0 or token in (b'"', b"'"):
             raise Garbage(_NOT_ION)

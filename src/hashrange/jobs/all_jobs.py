@@ -11,6 +11,8 @@ from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import BackUpTables, KeepBackups
 from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.expire_items import ExpireItems
+from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.exports import export_jobs
 from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
@@ -64,6 +66,8 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         SettleTables(engine, tables),
         SplitPartitions(engine, tables),
         Backfill(engine, tables),
+        BackfillExpiry(engine, tables),
+        ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
         ReclaimSpace(engine),
         ExpireTokens(engine),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),

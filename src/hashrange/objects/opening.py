@@ -19,12 +19,12 @@ DEFAULT_BACKUPS = "backups"
 _S3 = "s3://"
 
 
-def open_backups(settings: Settings, environment: Mapping[str, str]) -> tuple[Bucket, str]:
+def open_backups(settings: Settings, store: ObjectStore) -> tuple[Bucket, str]:
     """Where backups are kept, as a bucket and a prefix: a folder of their own, or a bucket of the store of `--s3`."""
     if settings.backups.startswith(_S3):
         bucket, _, prefix = settings.backups.removeprefix(_S3).partition("/")
         prefix = prefix.strip("/")
-        return open_store(settings, environment).bucket(bucket), f"{prefix}/" if prefix else ""
+        return store.bucket(bucket), f"{prefix}/" if prefix else ""
     if settings.backups:
         folder = Path(settings.backups)
     elif settings.in_memory:

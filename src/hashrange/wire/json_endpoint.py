@@ -190,7 +190,7 @@ def _large_call(
     request_id: bytes,
 ) -> _LargeCall:
     """The call of a large body, read in short pieces of work."""
-    large_bodies.refuse_many_values(body)
+    large_bodies.refuse_many_values(body, control=target is not None and target.operation.kind == "control")
     if target is None:
         read_object(body)
         raise ApiError("UnknownOperationException", None)

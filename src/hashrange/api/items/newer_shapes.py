@@ -147,10 +147,18 @@ def _length_first(violation: Violation) -> bool:
 
 
 def _is_deep(sent: Sent) -> bool:
-    maps = (sent.get(name) for name in ("Item", "Key", "ExpressionAttributeValues"))
-    listed = [value for attributes in maps if attributes for value in attributes.values()]
+    """Whether one of these members nests very deeply; the operation need not know it, so that it can be anything."""
+    attributes = [
+        value
+        for name in ("Item", "Key", "ExpressionAttributeValues")
+        for value in _members(sent.get(name)).values()
+    ]
     for name in ("Expected", "AttributeUpdates"):
-        for element in (sent.get(name) or {}).values():
-            members = element or {}
-            listed += [members.get("Value"), *(members.get("AttributeValueList") or ())]
-    return nests_beyond(listed, NEWER_FORM_NESTING_LEVELS_MAX)
+        for element in _members(sent.get(name)).values():
+            listed = _members(element).get("AttributeValueList")
+            attributes += [_members(element).get("Value"), *(listed if isinstance(listed, list) else ())]
+    return nests_beyond(attributes, NEWER_FORM_NESTING_LEVELS_MAX)
+
+
+def _members(sent: object) -> Sent:
+    return sent if isinstance(sent, dict) else {}

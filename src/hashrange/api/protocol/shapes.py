@@ -9,12 +9,13 @@ import re
 import types
 from collections.abc import Callable
 from functools import cached_property
+from itertools import islice
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
-from hashrange.api.errors import serialization, validation
+from hashrange.api.errors import serialization, too_many_values, validation
 from hashrange.api.protocol import kinds
 from hashrange.api.protocol.kinds import (
     MEMBER,
@@ -34,6 +35,9 @@ from hashrange.api.protocol.kinds import (
 from hashrange.api.protocol.structures import Request
 from hashrange.core.errors import Refused, RequestInvalid
 
+ENTRIES_MAX = (
+    160_000  # of all lists and maps outside attribute values; an item has 142,000 attributes at most
+)
 VIOLATIONS_MAX = 10  # the service lists no more in one message
 _MEMBER_NAME = re.compile(f"{MEMBER}([^.]*)")
 
@@ -75,6 +79,17 @@ class Shape(Generic[R]):
         """The request's members by the service's names."""
         return _members(self.request)
 
+    def refuse_many_entries(self, sent: Any) -> None:
+        """Refuse lists and maps that would take long to be made into a request, which is done in one piece."""
+        if not isinstance(sent, dict):
+            return
+        entries = 0
+        for name, member in self.members.items():
+            if name in sent:
+                entries += member.kind.entries(sent[name], ENTRIES_MAX)
+        if entries > ENTRIES_MAX:
+            raise too_many_values()
+
     def explain(self, sent: Sent) -> R:
         """Read the whole request slowly: raise what is wrong with it, or give it without what does not count."""
         try:
@@ -109,11 +124,11 @@ class Shape(Generic[R]):
         }
 
     def violations(self, clean: Sent) -> list[Violation]:
-        """The constraints that a request breaks, in the order of its members."""
+        """The constraints that a request breaks, in the order of its members; of each member no more than are told."""
         violations: list[Violation] = []
         for name, member in self.members.items():
             if name in clean:
-                violations.extend(member.kind.violations(clean[name], name))
+                violations.extend(islice(member.kind.violations(clean[name], name), VIOLATIONS_MAX))
             elif member.required:
                 violations.append((None, name, "Member must not be null"))
         return violations if self._narrowed is None else self._narrowed(clean, violations)

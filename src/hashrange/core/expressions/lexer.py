@@ -64,8 +64,12 @@ def _rejoined(text: str) -> str:
 
 
 def tokenize(text: str) -> list[Token]:
-    """All tokens of the text, the last one being the end of it."""
-    tokens = []
+    """All tokens of the text, the last one being the end of it.
+
+    No expression goes on behind OTHER: only the token beside it is read, for the message. Quotes that never end would
+    make the rest of the text be looked through once for each of them.
+    """
+    tokens: list[Token] = []
     for match in _TOKEN.finditer(text):
         group = match.lastgroup
         if group == "SPACE" or group is None:
@@ -75,6 +79,8 @@ def tokenize(text: str) -> list[Token]:
         if kind is Kind.NAME and word.upper() in KEYWORDS:
             kind, word = Kind.KEYWORD, word.upper()
         tokens.append(Token(kind, word, match.start(), match.end()))
+        if len(tokens) > 1 and tokens[-2].kind is Kind.OTHER:
+            break
     tokens.append(Token(Kind.END, "<EOF>", len(text), len(text)))
     return tokens
 
