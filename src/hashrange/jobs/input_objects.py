@@ -13,7 +13,7 @@ from hashrange.objects.interface import Bucket, ObjectInfo
 from hashrange.storage.import_rows import Position
 
 # Clients' writes wait while a piece is written.
-PIECE_ROWS = 50
+PIECE_ROWS = 100
 _PIECE_BYTES = 512 * 1024
 _PIECE_REJECTIONS = 500
 _IDLE_ROWS = 500
