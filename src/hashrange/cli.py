@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `migrate`, `verify`, `salvage` and `--version`."""
+"""The command line: `hashrange serve`, `migrate`, `verify`, `salvage`, `clock` and `--version`."""
 
 import argparse
 import errno
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from hashrange import __version__, config, logs, migrate, salvage, server, terminal, verify
+from hashrange import __version__, clock_command, config, logs, migrate, salvage, server, terminal, verify
 from hashrange.config import SettingInvalid, Settings
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
@@ -76,6 +76,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     salvage.add_flags(rescue)
     rescue.set_defaults(run=salvage.run)
+    clock = commands.add_parser(
+        "clock",
+        help="show or move the time of a server started with --test-clock",
+        description=clock_command.DESCRIPTION,
+    )
+    clock_command.add_flags(clock)
+    clock.set_defaults(run=clock_command.run)
     return parser
 
 
@@ -120,6 +127,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
     endpoint = _endpoint(settings, port)
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
     flags = f"--region {settings.region} --endpoint-url {endpoint}"
+    clock = ("  clock     `hashrange clock` moves it",) if settings.test_clock else ()
     warning = () if binds_loopback(settings.host) else (f"  WARNING   {_EXPOSED}",)
     return "\n".join(
         (
@@ -128,6 +136,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  engine    {engine}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
+            *clock,
             *warning,
         )
     )

@@ -19,6 +19,7 @@ from mmap import mmap
 import msgspec
 
 from hashrange import logs
+from hashrange.clock import Offsets, new_offsets
 from hashrange.config import Settings
 from hashrange.restarts import Restarts
 
@@ -118,6 +119,7 @@ class Worker(msgspec.Struct, frozen=True):
     commit_version: SharedCommitVersion
     beats: SharedCounters
     control: socket.socket
+    clock_offsets: Offsets  # of a clock that can be moved, a cell for each worker
 
     @property
     def runs_jobs(self) -> bool:
@@ -146,6 +148,7 @@ class Parent:
         self._main = main
         self._catalogue_counters = SharedCounters(settings.workers)
         self._commit_counters = SharedCounters(settings.workers)
+        self._clock_offsets = new_offsets(mmap(-1, settings.workers * _COUNTER_BYTES))
         self._controls: dict[int, socket.socket] = {}  # by worker number
         self._processes: dict[int, int] = {}  # process id to worker number
         self._ready: set[int] = set()  # the workers that answer requests
@@ -224,6 +227,7 @@ class Parent:
                 SharedCommitVersion(self._commit_counters, number),
                 self._watch.beats,
                 control,
+                self._clock_offsets,
             )
             status = self._main(self._settings, worker)
         except BaseException as error:  # noqa: BLE001 - the parent's stack must not be unwound in the child

@@ -11,7 +11,8 @@ from faults.stores import fact, fill, opened
 from faults.tables import FACTS, NOTES
 from hashrange import cli
 from hashrange.core import items
-from hashrange.storage import catalogue, layout, store
+from hashrange.core.schema import changed
+from hashrange.storage import catalogue, expiry, layout, store
 from hashrange.storage.engine import Transaction
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import SqliteEngine
@@ -123,6 +124,31 @@ def wrong_version(tx: Transaction, tables: Any) -> None:
     tx.put(layout.version_key(tables[NOTES].number), (77).to_bytes(4, "big"))
 
 
+def expiry_prefix(tables: Any) -> bytes:
+    table = tables[FACTS]
+    return layout.rows_prefix(table.number, table.ttl.slot)
+
+
+def lose_expiry_row(tx: Transaction, tables: Any) -> None:
+    tx.delete(first(tx, expiry_prefix(tables))[0])
+
+
+def move_expiry_row(tx: Transaction, tables: Any) -> None:
+    row, _ = first(tx, expiry_prefix(tables))
+    second, key = expiry.split_row_key(row)
+    table = tables[FACTS]
+    tx.delete(row)
+    tx.put(expiry.row_key(table.number, table.ttl.slot, second + 1, key), b"")
+
+
+def lose_ttl(tx: Transaction, tables: Any) -> None:
+    catalogue.save(tx, changed(tables[FACTS], ttl=None), 1.0)
+
+
+def orphan_progress(tx: Transaction, tables: Any) -> None:
+    tx.put(layout.backfill_key(tables[FACTS].number, tables[FACTS].ttl.slot + 1), b"x")
+
+
 def lost_expiry(tx: Transaction, _tables: Any) -> None:
     tx.delete(first(tx, layout.TOKEN_EXPIRY)[0])
 
@@ -145,6 +171,10 @@ def no_json(tx: Transaction, tables: Any) -> None:
         (wrong_sequence, {"wrong sequence"}),
         (wrong_version, {"wrong version"}),
         (lost_expiry, {"missing row"}),
+        (lose_expiry_row, {"missing expiry row"}),
+        (move_expiry_row, {"missing expiry row", "extra expiry row"}),
+        (lose_ttl, {"orphan row"}),
+        (orphan_progress, {"orphan row"}),
         (no_json, {"unreadable value", "wrong counter"}),
     ],
 )

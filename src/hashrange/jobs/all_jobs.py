@@ -5,6 +5,8 @@ from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.expire_items import ExpireItems
+from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
 from hashrange.jobs.settle import SettleTables
@@ -26,6 +28,8 @@ def supervise(engine: Engine, tables: Catalogue, clock: Clock, settings: Setting
             SettleTables(engine, tables),
             SplitPartitions(engine, tables),
             Backfill(engine, tables),
+            BackfillExpiry(engine, tables),
+            ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
             ReclaimSpace(engine),
             ExpireTokens(engine),
             RollShards(engine, tables, settings.stream_shard_hours * 3600),

@@ -228,6 +228,9 @@ def remove(tx: Transaction, table: Table, now: float) -> None:
     for index in table.indexes:
         tx.delete(layout.backfill_key(table.number, index.slot))
         reset_counters(tx, table.number, index.slot)
+    if table.ttl is not None:
+        tx.delete(layout.backfill_key(table.number, table.ttl.slot))
+    _reset(tx, layout.expired_items_key(table.number))
     if not table.held:
         discard(tx, layout.table_rows_prefix(table.number))
 
@@ -235,7 +238,11 @@ def remove(tx: Transaction, table: Table, now: float) -> None:
 def reset_counters(tx: Transaction, number: int, slot: int) -> None:
     """Bring a table's or index's counters to zero, where they take no space."""
     for key in (layout.count_key(number, slot), layout.size_key(number, slot)):
-        tx.add(key, -tx.counter(key))
+        _reset(tx, key)
+
+
+def _reset(tx: Transaction, counter: bytes) -> None:
+    tx.add(counter, -tx.counter(counter))
 
 
 def discard(tx: Transaction, prefix: bytes) -> None:
@@ -249,6 +256,12 @@ def discard_index(tx: Transaction, table: Table, index: Index) -> None:
     tx.delete(layout.backfill_key(table.number, index.slot))
     reset_counters(tx, table.number, index.slot)
     discard(tx, layout.rows_prefix(table.number, index.slot))
+
+
+def discard_expiry(tx: Transaction, number: int, slot: int) -> None:
+    """Clear away the expiry rows of a table whose TTL is switched off."""
+    tx.delete(layout.backfill_key(number, slot))
+    discard(tx, layout.rows_prefix(number, slot))
 
 
 def next_number(tx: Transaction) -> int:

@@ -11,15 +11,15 @@ from typing import Protocol
 
 import msgspec
 
-from hashrange.storage import layout
+from hashrange.storage import clock_record, layout
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import OpenError
 
 _CHUNK_ROWS = 500
 _CHUNK_BYTES = 4 * 1024 * 1024
 _END = b"\xff" * 8  # behind every key of the layout
-# These belong to one engine and not to the data.
-_NOT_COPIED = (layout.LEASE, layout.MIGRATION)
+# These belong to one engine and not to the data; of the clock only how far it was moved does.
+_NOT_COPIED = (layout.LEASE, layout.MIGRATION, layout.CLOCK)
 
 
 class Copyable(Engine, Protocol):
@@ -68,7 +68,14 @@ def copy(source: Copyable, target: Copyable, report: ReportProgress) -> Checksum
             f"{target.description}. If the source was in use since the copy began, empty the target and begin again"
         )
         raise CopyDiffers(message)
-    target.write(lambda tx: tx.delete(layout.MIGRATION))
+    clock = source.read(clock_record.stored_record)
+
+    def finish(tx: Transaction) -> None:
+        if clock is not None:
+            tx.put(layout.CLOCK, clock.encode())
+        tx.delete(layout.MIGRATION)
+
+    target.write(finish)
     return actual
 
 
