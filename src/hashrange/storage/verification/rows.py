@@ -56,6 +56,9 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
             yield Problem("unfinished copy", layout.describe(key), "run `hashrange migrate` again")
         case layout.LOG | layout.LOG_HEAD | layout.LOG_SHARD | layout.STREAM | layout.HOLD:
             yield from log_rows.problems_of(reader, tables, key, value)
+        case layout.JOB | layout.ACTIVE_JOB:
+            if key.startswith(layout.ACTIVE_JOB) and reader.get(layout.JOB + key[1:]) is None:
+                yield Problem("orphan row", layout.describe(key), "there is no such job")
         case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
         case _:
