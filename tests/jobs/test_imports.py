@@ -158,6 +158,50 @@ def test_formats(service: Clocked, input_format: str, text: bytes, compression: 
     assert content(service) == {"a": {"pk": {"S": "a"}, "v": {"S": "1"}}}
 
 
+@pytest.mark.parametrize(
+    ("input_format", "text"),
+    [
+        (
+            "DYNAMODB_JSON",
+            (
+                b'{"Item":{"Id":{"N":"103"},"Authors":{"SS":["Author1","Author2"]},"InPublication":{"BOOL":false},'
+                b'"PageCount":{"N":"600"},"Title":{"S":"Book 103 Title"}}}\n'
+            ),
+        ),
+        (
+            "ION",
+            (
+                b'$ion_1_0 {Item:{Id:103.,Authors:$dynamodb_SS::["Author1","Author2"],InPublication:false,'
+                b'PageCount:6d2,Title:"Book 103 Title"}}\n'
+            ),
+        ),
+    ],
+)
+def test_an_export_as_the_service_makes_it(service: Clocked, input_format: str, text: bytes) -> None:
+    """The lines of the developer guide's sample, with the file of an empty partition beside them."""
+    folder = "AWSDynamoDB/01693685827463-2d8752fd/data/"
+    upload(service, f"{folder}asdl123456789012345678abcd.gz", gzip.compress(text))
+    upload(service, f"{folder}zsdl123456789012345678abcd.gz", gzip.compress(b""))
+    parameters = {"KeySchema": key_schema("Id"), "AttributeDefinitions": definitions(Id="N")}
+    description = run(
+        service,
+        prefix=folder,
+        parameters=parameters,
+        InputFormat=input_format,
+        InputCompressionType="GZIP",
+    )
+    assert (description["ImportStatus"], counts(description)) == ("COMPLETED", (1, 1, 0))
+    assert service.call("Scan", TableName="tab")["Items"] == [
+        {
+            "Id": {"N": "103"},
+            "Authors": {"SS": ["Author1", "Author2"]},
+            "InPublication": {"BOOL": False},
+            "PageCount": {"N": "600"},
+            "Title": {"S": "Book 103 Title"},
+        }
+    ]
+
+
 def test_csv_options(service: Clocked) -> None:
     upload(service, "x", b"a;1\nb;2\n")
     options = {"Csv": {"Delimiter": ";", "HeaderList": ["pk", "n"]}}
