@@ -291,13 +291,15 @@ def test_a_missing_bucket_fails_before_anything_is_written(service: Clocked) -> 
 
 
 def test_a_table_that_goes_away_fails_the_operation(service: Clocked) -> None:
-    upload(service, "a", *(record(number) for number in range(300)))
+    upload(service, "a", {"Item": {}}, *(record(number) for number in range(300)))
     arn = begin(service)["BulkOperationArn"]
     for _ in range(2):
         service.bulk_putting.step(service.clock.now())
     service.call("DeleteTable", TableName="tab")
     service.settle()
-    assert describe(service, arn)["FailureCode"] == "ResourceNotFound"
+    done = describe(service, arn)
+    assert done["FailureCode"] == "ResourceNotFound"
+    assert len(report(service, done, "ERROR")) == 1
 
 
 def test_requests_that_are_refused(service: Clocked) -> None:

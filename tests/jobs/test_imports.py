@@ -293,7 +293,7 @@ def test_counts_are_exact_after_crashes(service: Clocked, monkeypatch: pytest.Mo
 
 
 def test_an_object_that_changes_fails_the_import(service: Clocked) -> None:
-    upload(service, "x", b"".join(line(number) for number in range(200)))
+    upload(service, "x", b'{"Item":{}}\n' + b"".join(line(number) for number in range(200)))
     arn = begin(service)["ImportArn"]
     for _ in range(2):
         service.importing.step(service.clock.now())
@@ -301,6 +301,7 @@ def test_an_object_that_changes_fails_the_import(service: Clocked) -> None:
     upload(service, "x", line(1))
     service.run_jobs()
     assert describe(service, arn)["FailureCode"] == "S3PreconditionFailed"
+    assert len(rejected(service)) == describe(service, arn)["ErrorCount"] == 1
     assert service.describe("tab")["TableStatus"] == "ACTIVE"
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
 import msgspec
@@ -27,6 +28,7 @@ from hashrange.formats.manifest import checksum
 from hashrange.jobs.bulk_conditions import with_conditions
 from hashrange.jobs.input_objects import Piece, pieces
 from hashrange.jobs.long_runs import JobFailure, LongRuns
+from hashrange.objects.errors import ObjectStoreError
 from hashrange.objects.interface import Bucket, BucketOptions, ObjectStore
 from hashrange.storage import catalogue, report_rows, store
 from hashrange.storage.bulk_rows import BULK_OPERATIONS, BulkOperation, BulkStatus
@@ -52,6 +54,10 @@ def bulk_jobs(engine: Engine, objects: ObjectStore) -> LongRuns:
         return None if found is None else BulkRun(engine, objects, place, found)
 
     def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
+        with suppress(ObjectStoreError):  # the operation has failed already
+            run = begin(place)
+            if run is not None:
+                run.report()
         engine.write(partial(_ended, place=place, now=now, failure=failure))
 
     return LongRuns("bulk-put-items", engine, BULK_OPERATIONS, begin, fail)
@@ -143,11 +149,15 @@ class BulkRun:
                 piece.rejections.append(Rejection(full.index, _COLLECTION_FULL))
 
     def _finish(self, now: float) -> None:
+        self.report()
+        done = self._engine.write(partial(_ended, place=self._place, now=now))
+        log.info("bulk.ended", table=done.table.name, status=done.status, items=done.written)
+
+    def report(self) -> None:
+        """Complete the reports."""
         for name in self._record().reports:
             self._flush(name, all_lines=True)
         self._write_manifest()
-        done = self._engine.write(partial(_ended, place=self._place, now=now))
-        log.info("bulk.ended", table=done.table.name, status=done.status, items=done.written)
 
     def _flush(self, name: ReportType, *, all_lines: bool) -> None:
         """Write files of a report's lines that wait."""

@@ -1,6 +1,7 @@
 """Imports: make a table and fill it from the objects of a bucket, a few items at a time."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
 from hashrange import logs
@@ -15,6 +16,7 @@ from hashrange.jobs import filled_tables
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.input_objects import Piece, pieces
 from hashrange.jobs.long_runs import JobFailure, LongRuns
+from hashrange.objects.errors import ObjectStoreError
 from hashrange.objects.interface import BucketOptions, ObjectStore
 from hashrange.storage import backup_rows, catalogue, report_rows, store
 from hashrange.storage.catalogue import Catalogue
@@ -44,6 +46,8 @@ def import_jobs(engine: Engine, tables: Catalogue, objects: ObjectStore, logs_pl
         return None if found is None else ImportRun(engine, tables, objects, logs_place, place)
 
     def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
+        with suppress(ObjectStoreError):  # the import has failed already
+            ImportRun(engine, tables, objects, logs_place, place).flush(all_lines=True)
         _end(engine, tables, place, now, failure)
 
     return LongRuns("import-tables", engine, IMPORTS, begin, fail)
@@ -73,7 +77,7 @@ class ImportRun:
             return 0.0
         piece = next(self._pieces, None)
         if piece is None:
-            self._flush(all_lines=True)
+            self.flush(all_lines=True)
             _end(self._engine, self._tables, self._place, now)
             return 0.0
         if piece.is_idle:
@@ -82,7 +86,7 @@ class ImportRun:
         if piece.rejections:
             self._log(record, piece)
         if record.report.is_due:
-            self._flush(all_lines=False)
+            self.flush(all_lines=False)
         return _PAUSE_SECONDS
 
     def _begin(self, now: float) -> Iterator[Piece[Row]]:
@@ -114,7 +118,7 @@ class ImportRun:
                 reason=rejection.message,
             )
 
-    def _flush(self, *, all_lines: bool) -> None:
+    def flush(self, *, all_lines: bool) -> None:
         """Write files of the errors that wait."""
         record = self._record()
         while record.report.is_due or (all_lines and record.report.waiting_lines):

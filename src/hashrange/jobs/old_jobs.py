@@ -5,6 +5,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
+from hashrange.storage import report_rows
 from hashrange.storage.bulk_rows import BULK_OPERATIONS
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.export_rows import EXPORTS
@@ -70,3 +71,5 @@ def _remove(tx: Transaction, *, old: list[tuple[str, JobPlace]]) -> None:
     }
     for kind, place in old:
         kinds[kind].remove(tx, place)
+        if kind in ("import", "bulk"):
+            report_rows.forget(tx, place)

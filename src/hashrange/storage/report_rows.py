@@ -13,6 +13,7 @@ from hashrange.storage.job_rows import JobPlace
 
 _NUMBER_BYTES = 8
 _FILE_LINES = 1000
+_FORGOTTEN_MAX = 5000  # more do not wait: the job fails when it cannot write its files
 _FILE_BYTES = 4 * 1024 * 1024
 
 
@@ -74,6 +75,12 @@ def remove(tx: Transaction, report: Report, batch: Batch) -> Report:
         report.waiting_lines - len(batch.lines),
         report.waiting_bytes - sum(map(len, batch.lines)),
     )
+
+
+def forget(tx: Transaction, place: JobPlace) -> None:
+    """Remove the lines of a job that never came into a file, because there was no bucket for them."""
+    prefix = layout.REPORT + "\0".join((*place, "")).encode()
+    tx.clear(prefix, encoding.prefix_end(prefix), limit=_FORGOTTEN_MAX)
 
 
 def _prefix(place: JobPlace, name: str) -> bytes:
