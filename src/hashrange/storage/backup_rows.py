@@ -10,7 +10,7 @@ from hashrange.storage import catalogue, holds, layout
 from hashrange.storage.engine import Transaction
 from hashrange.storage.job_rows import JobPlace, JobRows
 
-BackupStatus = Literal["CREATING", "AVAILABLE", "DELETED"]
+BackupStatus = Literal["CREATING", "AVAILABLE", "FAILED", "DELETED"]
 
 SYSTEM_SUFFIX = "00000000"
 SYSTEM_SECONDS = 35 * 86_400  # that the backup of a deleted table is kept
@@ -42,7 +42,9 @@ class Backup(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     files: tuple[BackupFile, ...] = ()
     after: bytes = b""  # the last key in these files
-    damage: str | None = None  # what was found wrong with the files when somebody wanted to restore them
+    damage: str | None = (
+        None  # why it failed, or what was found wrong with its files when they were to be restored
+    )
 
 
 BACKUPS = JobRows("backup", Backup)

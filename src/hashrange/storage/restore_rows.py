@@ -3,7 +3,8 @@
 import msgspec
 
 from hashrange.core.schema import Table
-from hashrange.storage.job_rows import JobRows
+from hashrange.storage.engine import Reader
+from hashrange.storage.job_rows import JobPlace, JobRows
 
 
 class Restore(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,3 +21,12 @@ class Restore(msgspec.Struct, frozen=True, kw_only=True):
 
 RESTORES = JobRows("restore", Restore)
 ACTIVE_MAX = 50
+
+
+def restored_from(reader: Reader, backup: JobPlace) -> bool:
+    """Whether a table is being restored from a backup."""
+    for place in RESTORES.active(reader):
+        restore = RESTORES.find(reader, place)
+        if restore is not None and place._replace(id=restore.backup_id or "") == backup:
+            return True
+    return False

@@ -122,9 +122,9 @@ def details(place: JobPlace, backup: Backup, status: str | None = None) -> Backu
 
 
 def find(reader: Reader, arn: str, place: JobPlace) -> Backup:
-    """The backup, which must be there."""
+    """The backup, which must be there and be of the table that the ARN names."""
     backup = BACKUPS.find(reader, place)
-    if backup is None or backup.status == "DELETED":
+    if backup is None or backup.status == "DELETED" or backup.source.name != backup_rows.table_name(arn):
         raise not_found(arn)
     return backup
 

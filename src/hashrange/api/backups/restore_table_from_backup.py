@@ -24,7 +24,7 @@ from hashrange.api.tables.structures import (
 from hashrange.core.schema import Restoring
 from hashrange.storage.engine import Transaction
 from hashrange.storage.job_rows import JobPlace
-from hashrange.storage.restore_rows import RESTORES, Restore
+from hashrange.storage.restore_rows import Restore, restored_from
 
 
 class RestoreTableFromBackup(Request, kw_only=True):
@@ -60,13 +60,17 @@ def restore_table_from_backup(context: Context, request: RestoreTableFromBackup)
         if backup.status == "CREATING":
             raise not_found(request.backup_arn)
         if backup.damage is not None:
-            raise invalid(f"Backup {request.backup_arn} is damaged: {backup.damage}")
+            state = "has failed" if backup.status == "FAILED" else "is damaged"
+            raise invalid(f"Backup {request.backup_arn} {state}: {backup.damage}")
         restoring = Restoring(
             source_arn=backup.source.arn, backup_arn=request.backup_arn, restore_at=backup.created_at
         )
         target = restored_table(context, backup.source, request, restoring, now)
         restores.refuse_taken(tx, target, now)
-        _refuse_second(tx, request.backup_arn, origin.id)
+        if restored_from(tx, origin):  # a backup feeds one restore at a time
+            raise ApiError(
+                "BackupInUseException", f"Backup is being used to restore another table: {request.backup_arn}"
+            )
         restore = Restore(
             target=target.name,
             target_number=0,
@@ -79,11 +83,3 @@ def restore_table_from_backup(context: Context, request: RestoreTableFromBackup)
 
     refresh = context.catalogue.refresh
     return Write(step, after=lambda: refresh(context.account_id, context.region, request.target_table_name))
-
-
-def _refuse_second(tx: Transaction, arn: str, backup_id: str) -> None:
-    """A backup feeds one restore at a time."""
-    for other in RESTORES.active(tx):
-        restore = RESTORES.find(tx, other)
-        if restore is not None and restore.backup_id == backup_id:
-            raise ApiError("BackupInUseException", f"Backup is being used to restore another table: {arn}")
