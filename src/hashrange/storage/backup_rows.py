@@ -8,7 +8,7 @@ import msgspec
 from hashrange.core.schema import Table
 from hashrange.storage import catalogue, holds, layout
 from hashrange.storage.engine import Transaction
-from hashrange.storage.job_rows import JobPlace, JobRows
+from hashrange.storage.job_rows import JobPlace, JobRows, job_id
 
 BackupStatus = Literal["CREATING", "AVAILABLE", "FAILED", "DELETED"]
 
@@ -70,7 +70,7 @@ def table_name(arn: str) -> str:
 def remove_table(tx: Transaction, table: Table, now: float) -> None:
     """Remove a deleted table; one with point-in-time recovery leaves a backup of its last state."""
     if table.pitr_since is not None:
-        place = JobPlace(table.account_id, table.region, f"{int(now * 1000):014d}-{SYSTEM_SUFFIX}")
+        place = JobPlace(table.account_id, table.region, job_id(now, SYSTEM_SUFFIX))
         while BACKUPS.find(tx, place) is not None:  # two tables deleted in one millisecond
             place = place._replace(id=f"{int(place.id[:14]) + 1:014d}-{SYSTEM_SUFFIX}")
         moment_us = holds.hold(tx, table, place.id, now)

@@ -55,7 +55,9 @@ def delete_backup(context: Context, request: DeleteBackup) -> Plan:
         if backup.status == "CREATING":
             holds.release(tx, backup.source, place.id, now)
         BACKUPS.save(tx, place, changed(backup, status="DELETED"), active=True)
-        return Described(DeleteBackupOutput(backup_description=described(place, backup, "DELETED")))
+        return Described(
+            DeleteBackupOutput(backup_description=described(request.backup_arn, backup, "DELETED"))
+        )
 
     source = backup_rows.table_name(request.backup_arn)
     refresh = context.catalogue.refresh

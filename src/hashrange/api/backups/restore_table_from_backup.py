@@ -23,7 +23,7 @@ from hashrange.api.tables.structures import (
 )
 from hashrange.core.schema import Restoring
 from hashrange.storage.engine import Transaction
-from hashrange.storage.job_rows import JobPlace
+from hashrange.storage.job_rows import JobPlace, job_id
 from hashrange.storage.restore_rows import Restore, restored_from
 
 
@@ -53,7 +53,7 @@ def restore_table_from_backup(context: Context, request: RestoreTableFromBackup)
     """Check the backup, then begin to fill the new table."""
     origin = place_of(context, request.backup_arn)
     now = context.clock.now()
-    place = JobPlace(context.account_id, context.region, f"{int(now * 1000):014d}-{secrets.token_hex(4)}")
+    place = JobPlace(context.account_id, context.region, job_id(now, secrets.token_hex(4)))
 
     def step(tx: Transaction) -> Described:
         backup = find(tx, request.backup_arn, origin)

@@ -29,7 +29,7 @@ from hashrange.core.schema import Restoring, Table
 from hashrange.core.table_life import gone
 from hashrange.storage import catalogue, holds
 from hashrange.storage.engine import Transaction
-from hashrange.storage.job_rows import JobPlace
+from hashrange.storage.job_rows import JobPlace, job_id
 from hashrange.storage.restore_rows import Restore
 
 _MICROSECONDS = 1_000_000
@@ -66,7 +66,7 @@ def restore_table_to_point_in_time(context: Context, request: RestoreTableToPoin
     _check_moment_members(request)
     planned = _source(context, request)
     now = context.clock.now()
-    place = JobPlace(context.account_id, context.region, f"{int(now * 1000):014d}-{secrets.token_hex(4)}")
+    place = JobPlace(context.account_id, context.region, job_id(now, secrets.token_hex(4)))
 
     def step(tx: Transaction) -> Described:
         source = catalogue.stored_table(tx, *catalogue.address(planned))
