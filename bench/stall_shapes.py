@@ -57,22 +57,23 @@ def rows() -> list[bytes]:
     """The PutItem requests that fill the table."""
     middle = [{"S": f"element {number}"} for number in range(2500)]
     items: list[bytes] = [
-        *(_item("dense", number, l=_list(_DENSE_ELEMENTS)) for number in range(_DENSE_ROWS)),
-        *(_item("flat", number, t=_json({"S": "x" * 390_000})) for number in range(_FLAT_ROWS)),
+        *(item("dense", number, l=string_list(_DENSE_ELEMENTS)) for number in range(_DENSE_ROWS)),
+        *(item("flat", number, t=_json({"S": "x" * 390_000})) for number in range(_FLAT_ROWS)),
         *(
-            _item("middle", number, l=_json({"L": middle}), t=_json({"S": "ab" * 5_000}))
+            item("middle", number, l=_json({"L": middle}), t=_json({"S": "ab" * 5_000}))
             for number in range(_MIDDLE_ROWS)
         ),
-        *(_item("small", number, t=_json({"S": "x" * 200}), n=_json({"N": "1"})) for number in range(2_500)),
-        _item("sets", 0, ss=_json({"SS": _members()})),
-        _item("numbers", 0, ns=_json({"NS": [str(number) for number in range(40_000)]})),
-        _item("half", 0, l=_list(190_000), m=_list(190_000)),
-        _item("watched", 0, t=_json({"S": "here"})),
+        *(item("small", number, t=_json({"S": "x" * 200}), n=_json({"N": "1"})) for number in range(2_500)),
+        item("sets", 0, ss=_json({"SS": _members()})),
+        item("numbers", 0, ns=_json({"NS": [str(number) for number in range(40_000)]})),
+        item("half", 0, l=string_list(190_000), m=string_list(190_000)),
+        item("watched", 0, t=_json({"S": "here"})),
     ]
-    return [b'{"TableName":"stalls","Item":' + item + b"}" for item in items]
+    return [put_into(TABLE, row) for row in items]
 
 
-def _item(pk: str, sk: int, **attributes: bytes) -> bytes:
+def item(pk: str, sk: int, **attributes: bytes) -> bytes:
+    """A whole row."""
     parts = [b'"pk":{"S":"%b"},"sk":{"N":"%d"}' % (pk.encode(), sk)]
     parts += [b'"%b":%b' % (name.encode(), value) for name, value in attributes.items()]
     return b"{" + b",".join(parts) + b"}"
@@ -82,7 +83,8 @@ def _json(value: Any) -> bytes:
     return orjson.dumps(value)
 
 
-def _list(elements: int, element: bytes = _EMPTY) -> bytes:
+def string_list(elements: int, element: bytes = _EMPTY) -> bytes:
+    """A list of equal elements, empty strings unless something else is wanted."""
     return b'{"L":[' + b",".join([element] * elements) + b"]}"
 
 
@@ -90,12 +92,14 @@ def _members() -> list[str]:
     return [f"m{number:05}" for number in range(_SET_MEMBERS)]
 
 
-def _key(pk: str, sk: int = 0) -> dict[str, Any]:
+def key(pk: str, sk: int = 0) -> dict[str, Any]:
+    """The key of a row."""
     return {"pk": {"S": pk}, "sk": {"N": str(sk)}}
 
 
-def _named(pk: str, **members: Any) -> dict[str, Any]:
-    return {"TableName": TABLE, "Key": _key(pk), **members}
+def named(pk: str, **members: Any) -> dict[str, Any]:
+    """A request about one item."""
+    return {"TableName": TABLE, "Key": key(pk), **members}
 
 
 def _contains(count: int, attribute: str = "l") -> tuple[str, dict[str, Any]]:
@@ -113,11 +117,17 @@ def _filtered(operation: str, pk: str, count: int, attribute: str = "l") -> dict
 
 
 def _updated(pk: str, text: str, **members: Any) -> dict[str, Any]:
-    return _named(pk, UpdateExpression=text, **members)
+    return named(pk, UpdateExpression=text, **members)
 
 
-def _put(attribute: bytes, pk: str = "new") -> bytes:
-    return b'{"TableName":"stalls","Item":' + _item(pk, 0, a=attribute) + b"}"
+def put(attribute: bytes, pk: str = "new") -> bytes:
+    """A PutItem with one attribute beside the key."""
+    return put_into(TABLE, item(pk, 0, a=attribute))
+
+
+def put_into(table: str, row: bytes) -> bytes:
+    """A PutItem."""
+    return b'{"TableName":"%b","Item":%b}' % (table.encode(), row)
 
 
 def _checked(pk: str, text: str, **members: Any) -> dict[str, Any]:
@@ -134,7 +144,7 @@ def _transact_conditions() -> dict[str, Any]:
     check = {"TableName": TABLE, "ConditionExpression": f"NOT ({text})", "ExpressionAttributeValues": values}
     return {
         "TransactItems": [
-            {"ConditionCheck": {**check, "Key": _key("dense", number)}} for number in range(_DENSE_ROWS)
+            {"ConditionCheck": {**check, "Key": key("dense", number)}} for number in range(_DENSE_ROWS)
         ]
     }
 
@@ -142,30 +152,30 @@ def _transact_conditions() -> dict[str, Any]:
 def _transact_projections() -> dict[str, Any]:
     paths = ",".join(f"a{number}" for number in range(700))
     get = {"TableName": TABLE, "ProjectionExpression": paths}
-    return {"TransactItems": [{"Get": {**get, "Key": _key("small", number)}} for number in range(100)]}
+    return {"TransactItems": [{"Get": {**get, "Key": key("small", number)}} for number in range(100)]}
 
 
 def _transact_updates() -> dict[str, Any]:
     text = "SET " + ",".join(f"a{number}=:v" for number in range(400))
     update = {"TableName": TABLE, "UpdateExpression": text, "ExpressionAttributeValues": {":v": {"S": ""}}}
-    return {"TransactItems": [{"Update": {**update, "Key": _key("many", number)}} for number in range(100)]}
+    return {"TransactItems": [{"Update": {**update, "Key": key("many", number)}} for number in range(100)]}
 
 
 def _batch_puts() -> bytes:
     puts = [
-        b'{"PutRequest":{"Item":%b}}' % _item("batch", number, t=_json({"S": "x" * 390_000}))
+        b'{"PutRequest":{"Item":%b}}' % item("batch", number, t=_json({"S": "x" * 390_000}))
         for number in range(25)
     ]
     return b'{"RequestItems":{"stalls":[' + b",".join(puts) + b"]}}"
 
 
 def _batch_gets(pk: str, count: int, **members: Any) -> dict[str, Any]:
-    return {"RequestItems": {TABLE: {"Keys": [_key(pk, number) for number in range(count)], **members}}}
+    return {"RequestItems": {TABLE: {"Keys": [key(pk, number) for number in range(count)], **members}}}
 
 
 def _batch_deletes() -> dict[str, Any]:
     return {
-        "RequestItems": {TABLE: [{"DeleteRequest": {"Key": _key("batch", number)}} for number in range(25)]}
+        "RequestItems": {TABLE: [{"DeleteRequest": {"Key": key("batch", number)}} for number in range(25)]}
     }
 
 
@@ -178,7 +188,7 @@ def _in_list(count: int) -> str:
 
 
 def _names(count: int) -> dict[str, Any]:
-    return _named(
+    return named(
         "small",
         ProjectionExpression="#a",
         ExpressionAttributeNames={"#a": "t", **{f"#n{n}": "x" for n in range(count)}},
@@ -187,7 +197,7 @@ def _names(count: int) -> dict[str, Any]:
 
 def _wide_and_deep() -> bytes:
     """As many values as there may be, below more levels than there may be."""
-    return _put(b'{"L":[' * 90 + _list(400_000) + b"]}" * 90)
+    return put(b'{"L":[' * 90 + string_list(400_000) + b"]}" * 90)
 
 
 def _create() -> dict[str, Any]:
@@ -225,7 +235,7 @@ def _legacy_in(count: int) -> dict[str, Any]:
 
 
 def _legacy_updates(count: int) -> dict[str, Any]:
-    return _named(
+    return named(
         "legacy", AttributeUpdates={f"a{n}": {"Action": "PUT", "Value": {"S": ""}} for n in range(count)}
     )
 
@@ -233,7 +243,7 @@ def _legacy_updates(count: int) -> dict[str, Any]:
 def _expected(count: int) -> dict[str, Any]:
     return {
         "TableName": TABLE,
-        "Item": _key("legacy"),
+        "Item": key("legacy"),
         "Expected": {f"a{number}": {"Exists": False} for number in range(count)},
     }
 
@@ -253,60 +263,62 @@ _SIZES = " OR ".join(["size(t) < size(pk)"] * 60)
 _BRANCHES = " AND ".join(["(sk > 1 OR sk < 0)"] * 9 + ["sk > 0"] * 300)
 
 SHAPES: tuple[Shape, ...] = (
-    Shape("nothing special", "GetItem", lambda: _named("small")),
-    Shape("gzip: 1.4 million values", "PutItem", lambda: _put(_list(1_400_000)), gzipped=True),
-    Shape("gzip: 390,000 values", "PutItem", lambda: _put(_list(_DENSE_ELEMENTS)), gzipped=True),
-    Shape("gzip: 5 million empty lists", "PutItem", lambda: _put(_list(5_000_000, b"[]")), gzipped=True),
+    Shape("nothing special", "GetItem", lambda: named("small")),
+    Shape("gzip: 1.4 million values", "PutItem", lambda: put(string_list(1_400_000)), gzipped=True),
+    Shape("gzip: 390,000 values", "PutItem", lambda: put(string_list(_DENSE_ELEMENTS)), gzipped=True),
+    Shape("gzip: 5 million empty lists", "PutItem", lambda: put(string_list(5_000_000, b"[]")), gzipped=True),
     Shape(
         "gzip: 16 MB of one string",
         "PutItem",
-        lambda: _put(b'{"S":"%b"}' % (b"x" * 16_000_000)),
+        lambda: put(b'{"S":"%b"}' % (b"x" * 16_000_000)),
         gzipped=True,
     ),
     Shape(
         "gzip: 16 MB of commas in a string",
         "PutItem",
-        lambda: _put(b'{"S":"%b"}' % (b"," * 16_000_000)),
+        lambda: put(b'{"S":"%b"}' % (b"," * 16_000_000)),
         gzipped=True,
     ),
     Shape(
         "gzip: 16 MB of backslashes",
         "PutItem",
-        lambda: _put(b'{"S":"%b"}' % (b"\\\\" * 8_000_000)),
+        lambda: put(b'{"S":"%b"}' % (b"\\\\" * 8_000_000)),
         gzipped=True,
     ),
-    Shape("gzip: 16 MB of blanks", "PutItem", lambda: b" " * 15_999_000 + _put(_EMPTY), gzipped=True),
-    Shape("gzip: 16 MB that end too soon", "PutItem", lambda: _put(_list(450_000))[:-3], gzipped=True),
-    Shape("nested 400 deep", "PutItem", lambda: _put(b'{"L":[' * 400 + b"]}" * 400)),
+    Shape("gzip: 16 MB of blanks", "PutItem", lambda: b" " * 15_999_000 + put(_EMPTY), gzipped=True),
+    Shape("gzip: 16 MB that end too soon", "PutItem", lambda: put(string_list(450_000))[:-3], gzipped=True),
+    Shape("nested 400 deep", "PutItem", lambda: put(b'{"L":[' * 400 + b"]}" * 400)),
     Shape("900,000 values nested 180 deep", "PutItem", _wide_and_deep),
-    Shape("a wrong type behind 390,000 values", "PutItem", lambda: _put(_list(_DENSE_ELEMENTS) + b',"b":7')),
+    Shape(
+        "a wrong type behind 390,000 values", "PutItem", lambda: put(string_list(_DENSE_ELEMENTS) + b',"b":7')
+    ),
     Shape(
         "a set of 100,000 numbers",
         "PutItem",
-        lambda: _put(_json({"NS": [str(n) for n in range(100_000, 0, -1)]})),
+        lambda: put(_json({"NS": [str(n) for n in range(100_000, 0, -1)]})),
     ),
     Shape(
         "a set of 60,000 binaries",
         "PutItem",
-        lambda: _put(_json({"BS": [b64encode(b"%05d" % n).decode() for n in range(60_000)]})),
+        lambda: put(_json({"BS": [b64encode(b"%05d" % n).decode() for n in range(60_000)]})),
     ),
-    Shape("a set with a repeat at its end", "PutItem", lambda: _put(_json({"SS": [*_members(), "m00000"]}))),
+    Shape("a set with a repeat at its end", "PutItem", lambda: put(_json({"SS": [*_members(), "m00000"]}))),
     Shape(
         "a map of 60,000 names",
         "PutItem",
-        lambda: _put(_json({"M": {f"n{n}": {"S": ""} for n in range(60_000)}})),
+        lambda: put(_json({"M": {f"n{n}": {"S": ""} for n in range(60_000)}})),
     ),
     Shape("BatchWriteItem, 25 x 390 KB", "BatchWriteItem", _batch_puts),
     Shape("BatchWriteItem, delete 25 x 390 KB", "BatchWriteItem", _batch_deletes),
     Shape(
         "GetItem, 390,000 values projected",
         "GetItem",
-        lambda: _named("dense", ProjectionExpression="l[1],l[5]"),
+        lambda: named("dense", ProjectionExpression="l[1],l[5]"),
     ),
     Shape(
         "GetItem, 700 paths",
         "GetItem",
-        lambda: _named("dense", ProjectionExpression=",".join(f"l[{n}]" for n in range(600))),
+        lambda: named("dense", ProjectionExpression=",".join(f"l[{n}]" for n in range(600))),
     ),
     Shape("GetItem, 100,000 names", "GetItem", lambda: _names(100_000)),
     Shape("BatchGetItem, 16 MB", "BatchGetItem", lambda: _batch_gets("flat", _FLAT_ROWS)),
@@ -469,5 +481,5 @@ SHAPES: tuple[Shape, ...] = (
     Shape("CreateTable, 50,000 attributes", "CreateTable", _create),
     Shape("TagResource, 100,000 tags", "TagResource", _tags),
     Shape("ListTables, a name of 10 MB", "ListTables", lambda: {"ExclusiveStartTableName": "x" * 10_000_000}),
-    Shape("no such operation, 16 MB", "Nothing", lambda: _put(_list(450_000))),
+    Shape("no such operation, 16 MB", "Nothing", lambda: put(string_list(450_000))),
 )

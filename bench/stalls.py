@@ -24,11 +24,15 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from stall_shapes import SHAPES, TABLE, WATCHED, Shape, rows, schema
+import stall_lists
+import stall_shapes
+import stall_values
+from stall_shapes import TABLE, WATCHED, Shape, rows, schema
 
 from hashrange_bench.process import Meter
 from serving import AUTHORIZATION, serving
 
+SHAPES = (*stall_shapes.SHAPES, *stall_lists.SHAPES, *stall_values.SHAPES)
 PROMISED_MS = 100.0
 _ANSWER_SECONDS_MAX = 300
 _QUIET_SECONDS = 0.3
@@ -116,12 +120,13 @@ class Watcher:
 
 
 def fill(port: int) -> None:
-    """Make the table and its items."""
+    """Make the tables and their items."""
     client = Client(port)
-    status, answer = client.call("CreateTable", orjson.dumps(schema()))
-    if status != 200:
-        raise SystemExit(f"CreateTable: {answer.decode()}")
-    for row in rows():
+    for definition in (schema(), stall_values.indexed_schema()):
+        status, answer = client.call("CreateTable", orjson.dumps(definition))
+        if status != 200:
+            raise SystemExit(f"CreateTable: {answer.decode()}")
+    for row in (*rows(), stall_values.holders()):
         status, answer = client.call("PutItem", row)
         if status != 200:
             raise SystemExit(f"PutItem: {answer[:300].decode()}")

@@ -20,6 +20,8 @@ from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import BackUpTables
 from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.expire_items import ExpireItems
+from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.jobs.partitions import SplitPartitions
@@ -43,7 +45,13 @@ class Clocked:
     """Operations, jobs and a clock that stands still. Statuses pass after `transition_ms`."""
 
     def __init__(
-        self, engine: Engine | None = None, *, transition_ms: int = 1000, now: float = MIDNIGHT
+        self,
+        engine: Engine | None = None,
+        *,
+        transition_ms: int = 1000,
+        now: float = MIDNIGHT,
+        ttl_lag: int = 0,
+        ttl_cooldown: int = 0,
     ) -> None:
         self.engine = engine or MemoryEngine()
         self.clock = ManualClock(now)
@@ -51,6 +59,8 @@ class Clocked:
         self.settling = SettleTables(self.engine, self.catalogue)
         self.splitting = SplitPartitions(self.engine, self.catalogue)
         self.backfill = Backfill(self.engine, self.catalogue)
+        self.expiry_backfill = BackfillExpiry(self.engine, self.catalogue)
+        self.expire = ExpireItems(self.engine, self.catalogue, lag_seconds=ttl_lag)
         self.reclaim = ReclaimSpace(self.engine)
         self.tokens = ExpireTokens(self.engine)
         self.rolling = RollShards(self.engine, self.catalogue, shard_seconds=4 * 3600)
@@ -64,7 +74,7 @@ class Clocked:
         self.context = Context(
             catalogue=self.catalogue,
             clock=self.clock,
-            settings=Settings(transition_ms=transition_ms),
+            settings=Settings(transition_ms=transition_ms, ttl_lag=ttl_lag, ttl_cooldown=ttl_cooldown),
             region="us-east-1",
             account_id="000000000000",
             access_key="test",
@@ -101,6 +111,8 @@ class Clocked:
             self.settling,
             self.splitting,
             self.backfill,
+            self.expiry_backfill,
+            self.expire,
             self.rolling,
             self.trimming,
             self.reclaim,

@@ -38,7 +38,7 @@ class Fake:
     """An operation made of one function of caller and request; any JSON object will do as a request."""
 
     def __init__(self, handler: Callable[[Any, dict[str, Any]], Plan]) -> None:
-        self.name = "Fake"
+        self.name, self.kind = "Fake", "read"
         self.handler = handler
         self.shape = self
         self.decode = self.read_patiently = msgspec.json.Decoder(dict[str, Any]).decode

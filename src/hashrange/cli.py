@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `hashrange migrate`, `hashrange verify` and `hashrange --version`."""
+"""The command line: `hashrange serve`, `migrate`, `verify`, `salvage`, `clock` and `--version`."""
 
 import argparse
 import errno
@@ -6,13 +6,16 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from hashrange import __version__, config, logs, migrate, server, verify
+from hashrange import __version__, clock_command, config, logs, migrate, salvage, server, terminal, verify
 from hashrange.config import SettingInvalid, Settings
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
 from hashrange.wire.browsers import binds_loopback
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 _EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - named, not bound
 _EXPOSED = (
@@ -27,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; give the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     hide_arguments(words)
+    return terminal.exit_status(lambda: _run(words))
+
+
+def _run(words: list[str]) -> int:
     options = _parser().parse_args(words)
     status: int = options.run(options)
     return status
@@ -37,6 +44,13 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         super().error(masked(message))
+
+    def _print_message(self, message: str, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print help, version and usage; argparse itself does not mind if they cannot be written."""
+        if file is sys.stdout:
+            terminal.show(message.removesuffix("\n"))
+        else:
+            terminal.tell(message.removesuffix("\n"))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,6 +71,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     verify.add_flags(verification)
     verification.set_defaults(run=verify.run)
+    rescue = commands.add_parser(
+        "salvage", help="copy what can be read of a damaged store", description=salvage.DESCRIPTION
+    )
+    salvage.add_flags(rescue)
+    rescue.set_defaults(run=salvage.run)
+    clock = commands.add_parser(
+        "clock",
+        help="show or move the time of a server started with --test-clock",
+        description=clock_command.DESCRIPTION,
+    )
+    clock_command.add_flags(clock)
+    clock.set_defaults(run=clock_command.run)
     return parser
 
 
@@ -78,7 +104,7 @@ def _serve(options: argparse.Namespace) -> int:
         if settings.log_format == "json":
             log.info("server.started", endpoint=_endpoint(settings, port), engine=engine)
         else:
-            print(banner(settings, engine, port), flush=True)
+            _show_banner(banner(settings, engine, port))
 
     try:
         return server.run(settings, started)
@@ -88,11 +114,20 @@ def _serve(options: argparse.Namespace) -> int:
         return _fail(_listen_error(error, settings), 1)
 
 
+def _show_banner(text: str) -> None:
+    """Print the banner; a server does its work also where nobody reads it."""
+    try:
+        terminal.show(text)
+    except terminal.NotShown as problem:
+        log.warning("banner.not_shown", reason=str(problem))
+
+
 def banner(settings: Settings, engine: str, port: int) -> str:
     """Say where the server is, where its data is, and how to try it."""
     endpoint = _endpoint(settings, port)
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
     flags = f"--region {settings.region} --endpoint-url {endpoint}"
+    clock = ("  clock     `hashrange clock` moves it",) if settings.test_clock else ()
     warning = () if binds_loopback(settings.host) else (f"  WARNING   {_EXPOSED}",)
     return "\n".join(
         (
@@ -101,6 +136,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  engine    {engine}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
+            *clock,
             *warning,
         )
     )
@@ -127,5 +163,5 @@ def _listen_error(error: Exception, settings: Settings) -> str:
 
 
 def _fail(message: str, status: int) -> int:
-    print(f"hashrange: {message}", file=sys.stderr)
+    terminal.complain(message)
     return status

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from mmap import mmap
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 
 class Clock(Protocol):
@@ -17,6 +18,18 @@ class SystemClock:
     __slots__ = ()
 
     now = staticmethod(time.time)
+
+
+_OFFSET_BYTES = 8
+if TYPE_CHECKING:
+    Offsets: TypeAlias = memoryview[float]  # in memory that processes may share
+else:
+    Offsets = memoryview  # which has no [] before Python 3.14
+
+
+def new_offsets(memory: bytearray | mmap) -> Offsets:
+    """Cells for a movable clock, one per eight bytes, all of them zero."""
+    return memoryview(memory).cast("B").cast("d")
 
 
 _SLOW = 0.1  # of the usual speed, for a clock that is ahead
@@ -65,6 +78,36 @@ class FollowedClock:
             return
         offset = min(max(self._course.offset, least), most)
         self._course = _Course(offset, self.now(), self._monotonic())
+
+
+class MovableClock:
+    """Another clock, and how far it has been moved ahead; it never goes back.
+
+    Processes that share it have one cell each in `offsets`, and the largest counts, so that none overwrites another's.
+    """
+
+    __slots__ = ("_base", "_cell", "_offsets")
+
+    def __init__(self, base: Clock, offsets: Offsets | None = None, cell: int = 0) -> None:
+        self._base = base
+        self._offsets = new_offsets(bytearray(_OFFSET_BYTES)) if offsets is None else offsets
+        self._cell = cell
+
+    def now(self) -> float:
+        return self._base.now() + max(self._offsets)
+
+    def base_now(self) -> float:
+        """What the other clock shows."""
+        return self._base.now()
+
+    @property
+    def ahead_seconds(self) -> float:
+        """How far it is ahead of the other clock."""
+        return max(self._offsets)
+
+    def move(self, ahead_seconds: float) -> None:
+        """Be so far ahead, if it is not further ahead already."""
+        self._offsets[self._cell] = max(self._offsets[self._cell], ahead_seconds)
 
 
 class ManualClock:

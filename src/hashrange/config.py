@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from hashrange import logs
-from hashrange.passwords import masked
+from hashrange.durations import parse_duration, shown_duration
+from hashrange.passwords import masked_place
 
 ENVIRONMENT_PREFIX = "HASHRANGE_"
 _REGION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _YES = frozenset({"1", "true", "yes", "on"})
+_DAY_SECONDS = 24 * 3600
 _DATA_DIR = Path("hashrange-data")
 _POSTGRES_URLS = ("postgresql://", "postgres://")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#@]+")
@@ -41,6 +43,16 @@ def _one_of(*choices: str) -> Callable[[str], str]:
         if text.lower() not in choices:
             raise ValueError(f"must be one of {', '.join(choices)}")
         return text.lower()
+
+    return parse
+
+
+def _duration(seconds_max: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        seconds = parse_duration(text)
+        if seconds > seconds_max:
+            raise ValueError(f"must not be more than {shown_duration(seconds_max)}")
+        return seconds
 
     return parse
 
@@ -171,6 +183,19 @@ class Settings:
     transition_ms: int = _setting(
         1, _whole_number(0, 3_600_000), "how long CREATING, UPDATING and DELETING last, in milliseconds"
     )
+    ttl_lag: int = _setting(
+        0,
+        _duration(30 * _DAY_SECONDS),
+        "how long after its expiry an item is deleted, such as 30s or, as the service may take, 48h",
+    )
+    ttl_cooldown: int = _setting(
+        0,
+        _duration(_DAY_SECONDS),
+        "how long after a change of a table's TTL the next one is refused; the service's is 31m",
+    )
+    test_clock: bool = _setting(
+        False, _switch, "let `hashrange clock` move the server's time ahead, for tests of TTL and retention"
+    )
     stream_shard_hours: int = _setting(
         4, _whole_number(1, 24), "age at which a shard of a stream is followed by another one, in hours"
     )
@@ -242,7 +267,7 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         try:
             values[setting.name] = setting.metadata["parse"](text)
         except ValueError as error:
-            raise SettingInvalid(f"{label}: {masked(text)!r} is not valid: {error}") from None
+            raise SettingInvalid(f"{label}: {masked_place(text)!r} is not valid: {error}") from None
     settings = Settings(**values)
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(

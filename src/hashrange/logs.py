@@ -4,11 +4,13 @@ import json
 import logging
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, TextIO
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
 _OUTAGE_LINE_SECONDS = 60.0
+QUIET_SECONDS = 10.0  # without a failure until an outage is over
 
 
 class Log:
@@ -40,39 +42,70 @@ class Log:
 
 
 class Outage:
-    """Something that fails over and over: logged when it begins, now and then while it lasts, and when it is over."""
+    """Something that fails over and over: logged when it begins, now and then while it lasts, and when it is over.
 
-    __slots__ = ("_began", "_event", "_failures", "_fields", "_log", "_next_line")
+    It is over when it works and has not failed for a while: at the edge of a full disk small writes pass and large ones
+    do not, and each change between the two would be two lines.
+    """
 
-    def __init__(self, log: Log, event: str, **fields: Any) -> None:
+    __slots__ = (
+        "_began", "_event", "_failures", "_fields", "_last_failure", "_log", "_next_line", "_now", "_works"
+    )  # fmt: skip
+
+    def __init__(
+        self, log: Log, event: str, *, now: Callable[[], float] = time.monotonic, **fields: Any
+    ) -> None:
         """Log `event`.failed and `event`.recovered, with these fields."""
         self._log = log
         self._event = event
+        self._now = now
         self._fields = fields
         self._failures = 0
-        self._began = self._next_line = 0.0
+        self._works = True
+        self._began = self._last_failure = self._next_line = 0.0
 
     @property
     def lasts(self) -> bool:
-        """Whether the last attempt failed."""
+        """Whether it has failed, and its end was not logged yet."""
         return self._failures > 0
 
     def failed(self, reason: str) -> None:
         """Count a failure, and log it if it is the first or if a minute has passed since the last line."""
-        now = time.monotonic()
+        now = self._now()
         if not self._failures:
             self._began, self._next_line = now, now
         self._failures += 1
+        self._last_failure = now
+        self._works = False
         if now >= self._next_line:
             self._next_line = now + _OUTAGE_LINE_SECONDS
             self._log.error(f"{self._event}.failed", **self._fields, reason=reason, failures=self._failures)
 
-    def over(self) -> None:
-        """Log that it works again, and how often it did not."""
-        if self._failures:
+    def worked(self) -> None:
+        """Note that an attempt succeeded; cheap, but to be called only if it `lasts`."""
+        self._works = True
+        _ending.add(self)
+        self.settle()
+
+    def settle(self) -> None:
+        """Log that it is over, and how often it failed, if it works and has not failed for a while."""
+        if not self._failures or (self._works and self._now() - self._last_failure >= QUIET_SECONDS):
+            _ending.discard(self)
             failures, self._failures = self._failures, 0
-            seconds = round(time.monotonic() - self._began, 1)
-            self._log.warning(f"{self._event}.recovered", **self._fields, failures=failures, seconds=seconds)
+            if failures:
+                seconds = round(self._last_failure - self._began, 1)
+                self._log.warning(
+                    f"{self._event}.recovered", **self._fields, failures=failures, seconds=seconds
+                )
+
+
+_ending: set[Outage] = set()  # that have worked since they began
+
+
+def settle_outages() -> None:
+    """Log which outages are over by now; to be called every now and then, because nothing may be attempted any more."""
+    for outage in list(_ending):
+        outage.settle()
 
 
 class TextFormatter(logging.Formatter):

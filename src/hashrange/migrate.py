@@ -1,19 +1,18 @@
 """`hashrange migrate`: copy all data from a data directory to a PostgreSQL database, or back."""
 
 import argparse
-import sys
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hashrange import ids
-from hashrange.passwords import masked
+from hashrange import ids, terminal
+from hashrange.passwords import masked, masked_place
 from hashrange.storage.copying import Copyable, copy
 from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.leases import TERM_SECONDS, Lease
 from hashrange.storage.sqlite import SqliteEngine
-from hashrange.storage.sqlite.schema import data_file
+from hashrange.storage.sqlite.place import existing_data_file
 
 if TYPE_CHECKING:
     from hashrange.storage.postgres import PostgresEngine
@@ -46,24 +45,24 @@ def run(options: argparse.Namespace) -> int:
                 raise OpenError(f"source and target are the same: {source.description}")
             for engine in (source, target):
                 if engine.shared:
-                    stack.callback(_acquire_lease(engine).release)
+                    stack.callback(acquire_lease(engine).release)
             checksum = copy(source, target, Reporter().report)
     except StorageError as error:
-        print(f"hashrange: {error}", file=sys.stderr)
+        terminal.complain(masked(str(error)))
         return 1
     except KeyboardInterrupt:
-        print("hashrange: interrupted; run the same command again to go on from here", file=sys.stderr)
+        terminal.complain("interrupted; run the same command again to go on from here")
         return _INTERRUPTED
-    print(f"{checksum.rows} rows copied from {source.description} to {target.description} and checked")
-    print(f"sha256 of both {checksum.digest}")
+    copied = f"{checksum.rows} rows copied from {source.description} to {target.description} and checked"
+    terminal.show(f"{copied}\nsha256 of both {checksum.digest}")
     return 0
 
 
 def _open(place: str, *, is_source: bool) -> Copyable:
     if is_postgres(place):
         return open_postgres(place, create=not is_source)
-    if is_source and not data_file(Path(place)).exists():
-        raise OpenError(f"there is no data in {place}")
+    if is_source:
+        existing_data_file(Path(place))
     return SqliteEngine.open(Path(place))
 
 
@@ -72,7 +71,7 @@ def is_postgres(place: str) -> bool:
     if place.startswith(_POSTGRES_URLS):
         return True
     if "://" in place:
-        shown = masked(place)
+        shown = masked_place(place)
         raise OpenError(f"{shown} is neither a directory nor a URL that begins with postgresql://")
     return False
 
@@ -86,7 +85,7 @@ def open_postgres(url: str, *, create: bool) -> "PostgresEngine":
     return PostgresEngine.open(url, create=create)
 
 
-def _acquire_lease(engine: Copyable) -> Lease:
+def acquire_lease(engine: Copyable) -> Lease:
     """Acquire the lease of the background jobs, which a running server would hold."""
     lease = Lease(engine, "jobs", ids.unique_id())
     deadline = time.monotonic() + 2 * TERM_SECONDS
@@ -109,4 +108,4 @@ class Reporter:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _REPORT_SECONDS
-            print(f"{what} {rows} rows, {now - self._began:.0f} s", file=sys.stderr, flush=True)
+            terminal.tell(f"{what} {rows} rows, {now - self._began:.0f} s")

@@ -8,21 +8,52 @@ from pathlib import Path
 from urllib.parse import unquote
 
 _MASK = "***"
-_IN_USER = re.compile(r"://([^:/?#@]*):(.*)@")  # a password may have an @ of its own: up to the last one
-_IN_QUERY = re.compile(r"(?i)\b((?:ssl)?password)=([^&\s\"']*)")
+_SECRETS = frozenset(
+    {"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"}
+)  # https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS
+_DECODINGS = 3  # a name may be percent-encoded, and by mistake more than once
+# A password may have an @ of its own: up to the last one.
+_IN_USER = re.compile(r"(://[^:/?#\s]*):(.*)@")
+_IN_USER_WITHOUT_SCHEME = re.compile(r"((?:(?<=[\s\"'])|^)(?:[^\s:\"'@]*[:/]/*)?[^\s:/\"'@]+):(?!//|\s)(.*)@")
+_QUOTED = r"'(?:[^'\\]|\\.)*'"
+# Quotes behind a value are those of a message around it.
+_IN_URL = re.compile(rf"([\w%]+)(\s*=\s*)({_QUOTED}|(?:\\.|[^&\s])*?(?=[\"']*(?:[&\s]|$)))")
+_IN_KEYWORDS = re.compile(rf"([\w%]+)(\s*=\s*)({_QUOTED}|(?:\\.|\S)*)")
+_IN_URL_TO_END = re.compile(r"([\w%]+)(\s*=\s*)([^&]*)")  # of a URL that is nothing else, and has blanks
 # Which fields of /proc/self/stat say where the arguments are; counted from the one behind the name.
 _ARGUMENTS_START, _ARGUMENTS_END = 45, 46
 
 
 def masked(text: str) -> str:
     """Text as it may be shown and logged: without what may be the password in a URL."""
-    return _IN_QUERY.sub(rf"\1={_MASK}", _IN_USER.sub(rf"://\1:{_MASK}@", text))
+    for pattern in (_IN_USER, _IN_USER_WITHOUT_SCHEME):
+        text = pattern.sub(rf"\1:{_MASK}@", text)
+    return (_IN_URL if "://" in text else _IN_KEYWORDS).sub(_masked_parameter, text)
 
 
-def passwords_in(url: str) -> set[str]:
-    """The passwords in a URL, as they are written and as they are meant."""
-    written = {match[2] for pattern in (_IN_USER, _IN_QUERY) for match in pattern.finditer(url)}
-    return {password for text in written for password in (text, unquote(text)) if password}
+def masked_place(place: str) -> str:
+    """A setting or an argument that may be a URL as a whole, as it may be shown: a password ends where it ends."""
+    return without(passwords_in(place), place)
+
+
+def passwords_in(place: str) -> set[str]:
+    """The passwords in a URL or a list of keywords and values, as they are written and as they are meant."""
+    user_patterns = (_IN_USER, _IN_USER_WITHOUT_SCHEME)
+    written = {match[2] for pattern in user_patterns for match in pattern.finditer(place)}
+    for pattern in (_IN_URL, _IN_URL_TO_END) if "://" in place else (_IN_KEYWORDS,):
+        written |= {match[3] for match in pattern.finditer(place) if _is_secret(match[1])}
+    forms = {form for text in written for form in (text, unquote(text), text.strip("'"))}
+    return {form for form in forms if form and form != _MASK}
+
+
+def _masked_parameter(match: re.Match[str]) -> str:
+    return f"{match[1]}{match[2]}{_MASK}" if _is_secret(match[1]) else match[0]
+
+
+def _is_secret(name: str) -> bool:
+    for _ in range(_DECODINGS):
+        name = unquote(name)
+    return name.lower() in _SECRETS
 
 
 def without(passwords: Iterable[str], text: str) -> str:

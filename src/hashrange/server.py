@@ -20,32 +20,37 @@ from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
 from hashrange.chain.background import Background
+from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.executor import LocalExecutor
 from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
-from hashrange.clock import Clock, SystemClock
+from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
+from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.objects.opening import open_backups
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
-from hashrange.storage import follower, layout
+from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine, Reader
-from hashrange.storage.errors import OpenError, StorageError
+from hashrange.storage.errors import Corrupt, OpenError, StorageError
+from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import health
+from hashrange.wire import clock_endpoint, health, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
-from hashrange.wire.router import Router
+from hashrange.wire.metrics_endpoint import Collected, MetricsEndpoint
+from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
@@ -57,9 +62,8 @@ ACCOUNT_ID = "000000000000"
 _GC_THRESHOLD = 50_000
 
 _SWITCH_SECONDS = 0.001
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h numbers them
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
-_FOLLOW_SECONDS = 0.2  # how soon the background work sees a change that another server has made
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -81,6 +85,7 @@ class Server:
         self._supervisors: list[Supervisor] = []
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
+        self._clock_control: ClockControl | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -91,11 +96,8 @@ class Server:
         background = self._background = Background(deliver)
         if not self._is_clock_given:
             self._clock = clock
-        refuse_unfinished(engine)
-        own_changes = self._worker is not None and not engine.shared
-        catalogue = Catalogue(
-            engine, self._worker.catalogue_invalidation if self._worker and own_changes else None
-        )
+        catalogue = self._read_catalogue(engine)
+        control = self._clock_control = await self._agree_on_clock(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
             self._supervisors = supervise(
@@ -103,6 +105,8 @@ class Server:
             )
             for supervisor in self._supervisors:
                 supervisor.start()
+            if control is not None:
+                control.on_move = self._wake
         # An engine that waits for a network is never asked on this thread.
         executor = (
             LocalExecutor(engine, background)
@@ -118,10 +122,15 @@ class Server:
             body_bytes_max=settings.max_body_bytes,
         )
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
+        paths: dict[bytes, Endpoint] = {
+            health.PATH: self._health,
+            metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
+            clock_endpoint.PATH: ClockEndpoint(control),
+        }
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
         )
-        router = Router(endpoint, region=settings.region, rules=rules, paths={health.PATH: self._health})
+        router = Router(endpoint, region=settings.region, rules=rules, paths=paths)
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
         if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)
@@ -131,6 +140,37 @@ class Server:
         self._settings = replace(settings, port=port)
         return engine, port
 
+    def _read_catalogue(self, engine: Engine) -> Catalogue:
+        own_changes = self._worker is not None and not engine.shared
+        invalidation = self._worker.catalogue_invalidation if self._worker and own_changes else None
+        try:
+            refuse_unfinished(engine)
+            return Catalogue(engine, invalidation)
+        except Corrupt as error:
+            raise Corrupt(
+                f"the table records in {engine.description} cannot be read: {error}. Restore a backup; "
+                "`hashrange verify` says what else is damaged"
+            ) from error
+
+    async def _agree_on_clock(self, engine: Engine) -> ClockControl | None:
+        """See that all servers on this data have the same time, and go on from where it was moved to."""
+        movable = self._settings.test_clock
+        # Not on this thread, which delivers commits.
+        ahead_seconds = await asyncio.to_thread(clock_record.agree, engine, movable=movable)
+        if not movable:
+            return None
+        worker = self._worker
+        offsets, cell = (None, 0) if worker is None else (worker.clock_offsets, worker.number)
+        clock = self._clock = MovableClock(self._clock, offsets, cell)
+        clock.move(ahead_seconds)
+        if ahead_seconds:
+            log.warning("clock.ahead", ahead=shown_duration(int(ahead_seconds)))
+        return ClockControl(engine, clock)
+
+    def _wake(self) -> None:
+        for supervisor in self._supervisors:
+            supervisor.wake()
+
     def _follow(self, engine: Engine, catalogue: Catalogue) -> Follower:
         """Look now and then for changes that other servers make; requests look for themselves."""
         loop = asyncio.get_running_loop()
@@ -138,9 +178,11 @@ class Server:
 
         def look() -> None:
             followed.poll()
-            loop.call_later(_FOLLOW_SECONDS, look)
+            if self._clock_control is not None:
+                self._clock_control.poll()
+            loop.call_later(FOLLOW_SECONDS, look)
 
-        loop.call_later(_FOLLOW_SECONDS, look)
+        loop.call_later(FOLLOW_SECONDS, look)
         return followed
 
     def _join(self, worker: Worker, listener: Listener, catalogue: Catalogue) -> None:
@@ -151,6 +193,8 @@ class Server:
 
         def look() -> None:
             catalogue.catch_up()
+            if self._clock_control is not None:
+                self._clock_control.look()
             loop.call_later(_LOOK_SECONDS, look)
 
         def beat() -> None:
@@ -343,6 +387,16 @@ def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException |
     engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
 
 
+def _collect(engine: Engine, catalogue: Catalogue, clock: Clock, collected: Collected) -> None:
+    """Read the metrics of all tables in one snapshot."""
+    try:
+        tables = catalogue.tables()
+    except StorageError as error:
+        collected(None, error)
+        return
+    engine.submit_read(lambda reader: expiry_metrics(reader, tables, clock.now()), collected, more=True)
+
+
 def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:
     """Bring the callbacks of one commit to the loop's thread, all in one go."""
 
@@ -371,11 +425,15 @@ def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 def _keep_freed_memory() -> None:
-    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one."""
+    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one.
+
+    All threads share one arena. Otherwise each keeps what its costliest request took, and no other can use it.
+    """
     with contextlib.suppress(OSError, AttributeError):  # only glibc has this
         allocator = ctypes.CDLL(None)
         allocator.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
         allocator.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+        allocator.mallopt(_M_ARENA_MAX, 1)
 
 
 def _allow_many_connections() -> None:

@@ -1,7 +1,6 @@
 """`hashrange verify`: read a whole store, compare everything in it that can be compared, and report."""
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from hashrange import migrate
+from hashrange import migrate, terminal
 from hashrange.migrate import Reporter
+from hashrange.passwords import masked, masked_place
 from hashrange.storage.copying import Copyable
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import StorageError
@@ -71,13 +71,13 @@ def run(options: argparse.Namespace) -> int:
             report = verify(store, lambda rows: reporter.report("verified", rows))
     except StorageError as error:
         if options.json:
-            print(_encoded(options.place, Report(), error=str(error)))
-        print(f"hashrange: {error}", file=sys.stderr)
+            terminal.show(_encoded(masked_place(options.place), Report(), error=masked(str(error))))
+        terminal.complain(masked(str(error)))
         return NOT_VERIFIED
     except KeyboardInterrupt:
-        print("hashrange: interrupted", file=sys.stderr)
+        terminal.complain("interrupted")
         return _INTERRUPTED
-    print(_encoded(description, report) if options.json else _text(description, report))
+    terminal.show(_encoded(description, report) if options.json else _text(description, report))
     return PROBLEMS_FOUND if report.problem_count else 0
 
 

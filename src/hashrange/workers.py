@@ -19,13 +19,14 @@ from mmap import mmap
 import msgspec
 
 from hashrange import logs
+from hashrange.clock import Offsets, new_offsets
 from hashrange.config import Settings
+from hashrange.restarts import Restarts
 
 _BACKLOG = 1024
 _COUNTER_BYTES = 8
 _READY = b"r"
 _CONNECTION = b"c"
-_RESTART_SECONDS = 0.2  # a worker that cannot start must not be restarted in a tight loop
 _ACCEPT_PAUSE_SECONDS = 0.5  # without a free descriptor the next attempt would fail as well
 _BEAT_SECONDS = 0.25  # how often a worker shows that its loop turns
 _TICK_SECONDS = 0.5  # how often the parent looks
@@ -118,6 +119,7 @@ class Worker(msgspec.Struct, frozen=True):
     commit_version: SharedCommitVersion
     beats: SharedCounters
     control: socket.socket
+    clock_offsets: Offsets  # of a clock that can be moved, a cell for each worker
 
     @property
     def runs_jobs(self) -> bool:
@@ -146,9 +148,11 @@ class Parent:
         self._main = main
         self._catalogue_counters = SharedCounters(settings.workers)
         self._commit_counters = SharedCounters(settings.workers)
+        self._clock_offsets = new_offsets(mmap(-1, settings.workers * _COUNTER_BYTES))
         self._controls: dict[int, socket.socket] = {}  # by worker number
         self._processes: dict[int, int] = {}  # process id to worker number
-        self._restart_times: dict[int, float] = {}  # by number of a worker that has died
+        self._ready: set[int] = set()  # the workers that answer requests
+        self._restarts = Restarts(settings.workers)
         self._watch = Watch(SharedCounters(settings.workers))
         self._selector = selectors.DefaultSelector()
         self._round_robin = cycle(range(settings.workers))
@@ -174,6 +178,9 @@ class Parent:
         started()
         self._selector.register(self._signals, selectors.EVENT_READ, self._handle_signals)
         while not self._stopping:
+            if self._restarts.are_pointless:
+                log.error("workers.failed", reason="no worker can start; the lines above say why")
+                return self._end(1)
             self._accept_if(time.monotonic() >= self._accept_after and bool(self._available()))
             for key, _ in self._selector.select(self._restart_timeout()):
                 key.data(key.fileobj)
@@ -183,7 +190,7 @@ class Parent:
 
     def _available(self) -> set[int]:
         """The workers that take connections."""
-        return self._controls.keys() - self._watch.stalled
+        return self._ready - self._watch.stalled
 
     def _kill_lost_workers(self) -> None:
         """Look whether the workers' loops turn; one that has been stuck for too long is replaced."""
@@ -220,6 +227,7 @@ class Parent:
                 SharedCommitVersion(self._commit_counters, number),
                 self._watch.beats,
                 control,
+                self._clock_offsets,
             )
             status = self._main(self._settings, worker)
         except BaseException as error:  # noqa: BLE001 - the parent's stack must not be unwound in the child
@@ -231,7 +239,27 @@ class Parent:
 
     def _await_ready(self) -> bool:
         """Wait until every worker answers requests; false if one exits instead."""
-        return all(control.recv(1) == _READY for control in self._controls.values())
+        for number, control in self._controls.items():
+            if control.recv(1) != _READY:
+                return False
+            self._ready.add(number)
+        return True
+
+    def _await_ready_later(self, number: int) -> None:
+        """Give a worker that was restarted connections as soon as it says that it answers them."""
+        control = self._controls[number]
+        control.setblocking(False)
+
+        def handle(_: socket.socket) -> None:
+            if self._controls.get(number) is not control:
+                return  # its death was noted a moment ago
+            self._selector.unregister(control)
+            with contextlib.suppress(OSError):
+                if control.recv(1) == _READY:
+                    self._ready.add(number)
+                    self._restarts.succeeded(number)
+
+        self._selector.register(control, selectors.EVENT_READ, handle)
 
     def _accept_if(self, has_workers: bool) -> None:
         """Accept connections while there is a worker to take them; otherwise they wait in the backlog."""
@@ -269,12 +297,7 @@ class Parent:
         with connection:
             for _ in range(self._settings.workers):
                 number = next(self._round_robin)
-                control = self._controls.get(number)
-                if (
-                    control is not None
-                    and number not in self._watch.stalled
-                    and _send_connection(control, connection)
-                ):
+                if number in self._available() and _send_connection(self._controls[number], connection):
                     return
 
     def _handle_signals(self, signals: socket.socket) -> None:
@@ -291,26 +314,29 @@ class Parent:
                 process, status = os.waitpid(-1, os.WNOHANG)
                 if not process:
                     return
-                number = self._processes.pop(process)
-                self._controls.pop(number).close()
-                self._restart_times[number] = time.monotonic() + _RESTART_SECONDS
-                log.error("worker.died", worker=number, status=os.waitstatus_to_exitcode(status))
+                self._note_death(self._processes.pop(process), os.waitstatus_to_exitcode(status))
+
+    def _note_death(self, number: int, status: int) -> None:
+        control = self._controls.pop(number)
+        with contextlib.suppress(KeyError):  # it has never said that it is ready
+            self._selector.unregister(control)
+        control.close()
+        was_ready = number in self._ready
+        self._ready.discard(number)
+        seconds = self._restarts.died(number, time.monotonic(), was_ready=was_ready)
+        log.error("worker.died", worker=number, status=status, restart_seconds=seconds)
 
     def _restart_timeout(self) -> float:
         """Seconds until there is something to be looked at, whatever happens."""
-        next_restart = min(self._restart_times.values(), default=float("inf"))
-        return max(0.0, min(next_restart - time.monotonic(), _TICK_SECONDS))
+        return max(0.0, min(self._restarts.next_time() - time.monotonic(), _TICK_SECONDS))
 
     def _restart_workers(self) -> None:
         """Start the workers whose time has come."""
-        now = time.monotonic()
-        due = [number for number, restart_at in self._restart_times.items() if restart_at <= now]
-        for number in due:
+        for number in self._restarts.pop_due(time.monotonic()):
             if self._stopping:
                 return
-            del self._restart_times[number]
             self._start_worker(number)
-            self._controls[number].setblocking(False)
+            self._await_ready_later(number)
 
     def _end(self, status: int) -> int:
         """Have all workers answer what is under way, and wait for them, but not for ever."""

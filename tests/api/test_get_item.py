@@ -181,3 +181,9 @@ def test_misuse_is_told_without_announcement(
 def test_an_unknown_table_is_not_found(client: Any) -> None:
     found = refused(client.get_item, TableName="no-such-table", Key={"pk": {"S": "a"}})
     assert found == ("ResourceNotFoundException", "Requested resource not found")
+
+
+def test_half_of_a_character_is_named_in_the_answer(client: Any, hash_table: str) -> None:
+    request = {"TableName": hash_table, "Key": {"pk": {"S": "x"}}, "ProjectionExpression": "a\U0001d11e, b"}
+    message = invalid(client.get_item, **request)
+    assert message == ('Invalid ProjectionExpression: Syntax error; token: "\ud834", near: "a\U0001d11e"')

@@ -8,7 +8,7 @@ from item_tables import Item, all_items, invalid, make_table, pages, refused
 
 VALUES = "One or more parameter values were invalid: "
 COUNT = 40
-BAD_START = "The provided starting key is invalid: The provided key element does not match the schema"
+BAD_START = "The provided starting key is invalid"
 
 
 @pytest.fixture(scope="module")
@@ -131,14 +131,14 @@ def test_a_scan_s_filter_sees_only_what_the_index_carries(client: Any, indexed_t
         (
             {"Limit": 0},
             (
-                "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have "
+                "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have "
                 "value greater than or equal to 1"
             ),
         ),
         (
             {"Limit": -1},
             (
-                "1 validation error detected: Value '-1' at 'limit' failed to satisfy constraint: Member must have "
+                "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have "
                 "value greater than or equal to 1"
             ),
         ),
@@ -158,45 +158,43 @@ def test_a_scan_s_filter_sees_only_what_the_index_carries(client: Any, indexed_t
         ),
         (
             {"Segment": 5, "TotalSegments": 5},
-            (
-                "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: 5 is not "
-                "less than TotalSegments: 5"
-            ),
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments",
         ),
         (
             {"Segment": -1, "TotalSegments": 5},
             (
-                "1 validation error detected: Value '-1' at 'segment' failed to satisfy constraint: Member must have "
+                "1 validation error detected: Value at 'Segment' failed to satisfy constraint: Member must have "
                 "value greater than or equal to 0"
             ),
         ),
         (
             {"Segment": 0, "TotalSegments": 0},
             (
-                "1 validation error detected: Value '0' at 'totalSegments' failed to satisfy constraint: Member must "
+                "1 validation error detected: Value at 'TotalSegments' failed to satisfy constraint: Member must "
                 "have value greater than or equal to 1"
             ),
         ),
         (
             {"Segment": 0, "TotalSegments": 1000001},
             (
-                "1 validation error detected: Value '1000001' at 'totalSegments' failed to satisfy constraint: Member "
+                "1 validation error detected: Value at 'TotalSegments' failed to satisfy constraint: Member "
                 "must have value less than or equal to 1000000"
             ),
         ),
         (
             {"Select": "ALL_ATTRIBUTES", "ProjectionExpression": "v"},
-            "Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES",
+            "1 validation error detected: Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES",
         ),
         (
             {"Select": "SPECIFIC_ATTRIBUTES"},
             (
-                "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+                "1 validation error detected: Must specify the AttributesToGet or ProjectionExpression when choosing "
+                "to get SPECIFIC_ATTRIBUTES"
             ),
         ),
         (
             {"Select": "ALL_PROJECTED_ATTRIBUTES"},
-            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
+            "1 validation error detected: ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
         ),
         (
             {"ExpressionAttributeValues": {":a": {"S": "a"}}},

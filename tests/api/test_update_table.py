@@ -217,7 +217,7 @@ def test_four_decreases_a_day_then_one_an_hour(service: Clocked) -> None:
             "the first 4 decreases, each subsequent decrease in the same UTC day can be performed at most once every "
             "3600 seconds. Number of decreases today: 4. Last decrease at Tuesday, November 14, 2023 at 12:00:08 PM "
             "Coordinated Universal Time. Next decrease can be made at Tuesday, November 14, 2023 at 1:00:08 PM "
-            "Coordinated Universal Time"
+            "Coordinated Universal Time."
         ),
     )
     assert service.describe("tab")["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 4

@@ -74,7 +74,7 @@ def test_a_table_there_is_not(client: Any) -> None:
 
 
 def test_one_change_in_half_an_hour() -> None:
-    service = Clocked()
+    service = Clocked(ttl_cooldown=1860)
     service.call(
         "CreateTable",
         TableName="tab",

@@ -134,15 +134,15 @@ def test_a_bad_enumeration(client: Any, hash_table: str, operation: str) -> None
             {"TableName": "bad!", "Limit": 0, "Segment": -1, "TotalSegments": 0},
             [
                 (
-                    "Value '0' at 'totalSegments' failed to satisfy constraint: Member must have value greater than "
+                    "Value at 'TotalSegments' failed to satisfy constraint: Member must have value greater than "
                     "or equal to 1"
                 ),
                 NAME,
                 (
-                    "Value '-1' at 'segment' failed to satisfy constraint: Member must have value greater than or "
+                    "Value at 'Segment' failed to satisfy constraint: Member must have value greater than or "
                     "equal to 0"
                 ),
-                "Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
+                "Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
             ],
         ),
     ],

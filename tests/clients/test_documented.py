@@ -18,6 +18,7 @@ def _pins() -> dict[str, str]:
     rust = dict(_pairs("rust/Cargo.toml", r'^([\w-]+) = \{ version = "=([^"]+)"'))
     go = dict(_pairs("go/go.mod", r"^\s+(\S+) v(\S+)$"))
     java = dict(_pairs("java/pom.xml", r"<(aws)\.version>([^<]+)<"))
+    kcl = dict(_pairs("kcl/pom.xml", r"<(adapter)\.version>([^<]+)<"))
     return {
         "sdk.mjs": node["@aws-sdk/client-dynamodb"],
         "dynamoose.mjs": node["dynamoose"],
@@ -41,6 +42,7 @@ def _pins() -> dict[str, str]:
         "tour.go": go["github.com/aws/aws-sdk-go-v2/service/dynamodb"],
         "Sdk.java": java["aws"],
         "Enhanced.java": java["aws"],
+        "Consumer.java": kcl["adapter"],
     }
 
 

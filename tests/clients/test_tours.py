@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from clients import toolchains
-from clients.toolchains import GO, JAVA, NODE, PYTHON, RUST, Toolchain
+from clients.toolchains import GO, JAVA, KCL, NODE, PYTHON, RUST, Toolchain
 from serving import Serving
 
 TOURS = [
@@ -14,6 +14,7 @@ TOURS = [
     (GO, "tour"),
     (JAVA, "Sdk"),
     (JAVA, "Enhanced"),
+    (KCL, "Consumer"),
     (RUST, "tour"),
 ]
 # Packages are fetched in a first run, and compiled by `make clients`.
@@ -34,7 +35,14 @@ def test_a_tour_with(toolchain: Toolchain, tour: str, server: Serving) -> None:
 
 def test_every_tour_is_taken() -> None:
     taken = {(toolchain.name, tour) for toolchain, tour in TOURS}
-    suffixes = {"node": ".mjs", "python": "_tour.py", "go": ".go", "java": ".java", "rust": ".rs"}
+    suffixes = {
+        "node": ".mjs",
+        "python": "_tour.py",
+        "go": ".go",
+        "java": ".java",
+        "kcl": ".java",
+        "rust": ".rs",
+    }
     helpers = {("node", "settings"), ("java", "Settings")}
     there = {
         (name, path.name.removesuffix(suffix))

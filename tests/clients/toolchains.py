@@ -70,6 +70,14 @@ JAVA = Toolchain(
     ("java", "-cp", "classes:lib/*", "{tour}"),
     ("javac", "-cp", "lib/*", "-d", "classes", "Settings.java", "Sdk.java", "Enhanced.java"),
 )
+KCL = Toolchain(
+    "kcl",
+    "pom.xml",
+    ("java", "javac", "mvn"),
+    ((*_MVN, "-DincludeScope=runtime", "-DoutputDirectory=lib"),),
+    ("java", "-cp", "classes:lib/*", "{tour}"),
+    ("javac", "-cp", "lib/*", "-d", "classes", "Consumer.java"),
+)
 RUST = Toolchain(
     "rust",
     "Cargo.toml",

@@ -7,7 +7,7 @@ import pytest
 
 from hashrange.core import effort, items
 from hashrange.core.effort import Exhausted, Postponed
-from hashrange.core.expressions import Binder, Condition, matches
+from hashrange.core.expressions import Binder, Condition, Update, apply_update, matches
 from hashrange.core.partiql import prepare
 from hashrange.core.partiql.branches import Decomposition
 from hashrange.core.partiql.syntax import Select
@@ -147,3 +147,37 @@ def test_alternatives_that_multiply_are_counted() -> None:
     effort.begin()
     with pytest.raises(Postponed):
         Decomposition(where.where, {}, KeyAttribute("pk", "S"), KeyAttribute("sk", "N"))
+
+
+def test_the_values_of_a_request_are_counted_where_many_operators_may_look_at_them() -> None:
+    values = {":l": {"L": [{"S": ""}] * 3000}}
+    few = Binder(None, values).condition("FilterExpression", " OR ".join(["contains(:l, t)"] * 2))
+    many = Binder(None, values).condition("FilterExpression", " OR ".join(["contains(:l, t)"] * 100))
+    matches(few, {"t": {"S": "x"}}, 10)
+    with pytest.raises(Postponed):
+        matches(many, {"t": {"S": "x"}}, 10)
+    with pytest.raises(Postponed):
+        matches(many, {})
+
+
+def test_conditions_that_are_compared_with_each_other_are_counted() -> None:
+    effort.end()
+    text = "(contains(l, 'a') = contains(l, 'b')) = (contains(l, 'c') IN [contains(l, 'd'), TRUE])"
+    where = prepare(f"SELECT * FROM t WHERE {text}").where
+    assert where is not None
+    assert where.looks >= 4
+
+
+def test_a_set_that_is_added_to_many_others_is_counted() -> None:
+    numbers = {"NS": [str(number) for number in range(1000)]}
+    item = {f"s{number}": {"NS": ["-1"]} for number in range(30)}
+
+    def added(count: int) -> Update:
+        text = "ADD " + ",".join(f"s{number} :v" for number in range(count))
+        return Binder(None, {":v": numbers}).update(text)
+
+    once, often = added(1), added(30)
+    effort.begin()
+    apply_update(once, item)
+    with pytest.raises(Postponed):
+        apply_update(often, item)

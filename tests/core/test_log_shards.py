@@ -1,12 +1,21 @@
 """Shards of a change log: their ids and the sequence numbers of their records."""
 
+from typing import Any
+
 from hashrange.core.log_shards import Shard, microseconds, number_in, split_number
 
 NOW = 1_700_000_000.123
 
 
-def shard(number: int = 1, **fields: object) -> Shard:
-    return Shard(**({"number": number, "start": 0, "stream": "s", "created_at": NOW, "first": 1} | fields))  # type: ignore[arg-type]
+def shard(number: int = 1, **fields: Any) -> Shard:
+    usual: dict[str, Any] = {
+        "start": 0,
+        "stream": "s",
+        "created_at": NOW,
+        "first": 1,
+        "first_time": microseconds(NOW),
+    }
+    return Shard(number=number, **(usual | fields))
 
 
 def test_an_id_has_the_milliseconds_of_the_creation_and_eight_hexadecimal_digits() -> None:
@@ -38,8 +47,8 @@ def test_records_of_different_shards_have_different_numbers() -> None:
 
 
 def test_a_shard_begins_behind_the_end_of_its_parent_even_if_that_was_empty() -> None:
-    parent = shard(last=0, last_time=microseconds(NOW) + 1, closed_at=NOW + 1)
-    child = shard(2, parent_id=parent.id, created_at=NOW + 1)
+    parent = shard(last=0, last_time=microseconds(NOW), closed_at=NOW)
+    child = shard(2, parent_id=parent.id)
     assert parent.ending_number == parent.starting_number
     assert int(child.starting_number) > int(parent.ending_number or 0)
 

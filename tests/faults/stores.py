@@ -1,7 +1,7 @@
 """A small store with a bit of everything in it, and everything that a client can see of it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,13 @@ import orjson
 
 from clocked import Clocked
 from faults.tables import DEFINITIONS, FACTS, NOTES
+from hashrange.storage.delivery import run_inline
 from hashrange.storage.sqlite import SqliteEngine
+from hashrange.workers import SharedCommitVersion, SharedCounters
 
 FACTS_COUNT = 40
 NOTES_COUNT = 60
+WORKERS = 2
 
 
 @contextmanager
@@ -25,6 +28,22 @@ def opened(directory: Path) -> Iterator[Clocked]:
         yield service
     finally:
         engine.close()
+
+
+@contextmanager
+def opened_by_workers(directory: Path) -> Iterator[list[Clocked]]:
+    """Services that share a data directory, as worker processes do."""
+    with ExitStack() as stack:
+        stack.callback(SqliteEngine.lock_directory(directory).release)
+        counters = SharedCounters(WORKERS)
+        services = []
+        for worker in range(WORKERS):
+            version = SharedCommitVersion(counters, worker)
+            engine = SqliteEngine.join(directory, deliver=run_inline, commit_version=version)
+            stack.callback(engine.close)
+            services.append(Clocked(engine))
+            services[-1].clock.advance(1000)
+        yield services
 
 
 def fact(number: int) -> dict[str, Any]:
@@ -56,6 +75,10 @@ def fill(service: Clocked) -> None:
         put = {"Put": {"TableName": NOTES, "Item": note(NOTES_COUNT + number)}}
         service.call("TransactWriteItems", TransactItems=[put], ClientRequestToken=f"token-{number}")
     service.call("DeleteItem", TableName=NOTES, Key={"pk": {"S": "n0"}})
+    # These have expired too long ago to be deleted.
+    specification = {"AttributeName": "version", "Enabled": True}
+    service.call("UpdateTimeToLive", TableName=FACTS, TimeToLiveSpecification=specification)
+    service.run_jobs()
 
 
 def requests() -> list[tuple[str, dict[str, Any]]]:

@@ -48,7 +48,7 @@ def test_a_damaged_item(tmp_path: Path, workers: str) -> None:
         line.call("PutItem", {"TableName": NOTES, "Item": note(31)})
         log = server.log_text()
     assert "Traceback" not in log
-    assert "storage.damaged operation=" in log
+    assert f"storage.damaged operation=GetItem table={NOTES} reason=" in log
     assert "wrong checksum: table number" in log
     assert len(log.splitlines()) < 15
 
@@ -70,4 +70,6 @@ def test_a_damaged_page_met_by_a_scan(tmp_path: Path) -> None:
         assert readable > 40
         log = server.log_text()
     assert "Traceback" not in log
-    assert "storage.damaged" in log
+    assert f"storage.damaged operation=Scan table={NOTES} reason=" in log
+    assert f"page {page + 1} of {tmp_path / 'hashrange.db'}; table number 2, item, key" in log
+    assert log.count("storage.damaged") == 1  # it is one page, whatever is read from it

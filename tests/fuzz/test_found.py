@@ -53,3 +53,11 @@ def test_values_are_an_unknown_member_where_no_expression_takes_any(raw: Raw, va
 def test_rubbish_behind_a_request_that_offers_an_upgrade_is_the_clients_fault(server: Serving) -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}"
     assert hostile.exchange(server.port, head + b"zz\r\n\x00")[-1] == 400
+
+
+@pytest.mark.parametrize("rubbish", ["text", 5, [1], {"a": "text"}])
+@pytest.mark.parametrize("member", ["Item", "AttributeUpdates"])
+def test_a_member_of_another_operation_can_be_anything(raw: Raw, member: str, rubbish: Any) -> None:
+    delete = {"TableName": "none", "Key": {"pk": {"S": "a"}}, "ReturnConsumedCapacity": "MUCH"}
+    answer = raw("DeleteItem", {**delete, member: rubbish})
+    assert (answer.status, answer.error) == (400, "ValidationException")

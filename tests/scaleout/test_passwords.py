@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hashrange import cli
 from hashrange.config import SettingInvalid, load
 from hashrange.passwords import masked, passwords_in, without
 from hashrange.storage.errors import OpenError
@@ -23,11 +24,53 @@ from serving import serving
         ("postgresql://host/db?sslpassword=secret&PASSWORD=s", "postgresql://host/db?sslpassword=***&PASSWORD=***"),
         ('in "postgresql://host/db?password=secret" there', 'in "postgresql://host/db?password=***" there'),
         ("postgresql://me@host:5432/db?passfile=/a", "postgresql://me@host:5432/db?passfile=/a"),
+        ("postgresql://host/db?pass%77ord=secret&a=b", "postgresql://host/db?pass%77ord=***&a=b"),
+        ("postgresql://host/db?%70%61ss%77%6Frd=secret", "postgresql://host/db?%70%61ss%77%6Frd=***"),
+        ("postgresql://host/db?pass%2577ord=secret", "postgresql://host/db?pass%2577ord=***"),
+        ("postgresql://host/db?ssl%50assword=secret", "postgresql://host/db?ssl%50assword=***"),
+        ("postgresql://host/db?scram_client_key=secret", "postgresql://host/db?scram_client_key=***"),
+        ("postgresql://host/db?oauth_client_secret=s&x=y", "postgresql://host/db?oauth_client_secret=***&x=y"),
+        ("'postgresql://host/db?password=it's' there", "'postgresql://host/db?password=***' there"),
+        ("postgresql://us@er:secret@host/db", "postgresql://us@er:***@host/db"),
+        ("postgresql://:secret@host/db", "postgresql://:***@host/db"),
+        ("postgresql://me:sec/re?t#x@host/db", "postgresql://me:***@host/db"),
+        ("postgresql:/me:secret@host/db", "postgresql:/me:***@host/db"),
+        ("postgresql//me:secret@host/db", "postgresql//me:***@host/db"),
+        ("no data in me:secret@host/db", "no data in me:***@host/db"),
+        ("host=h password=secret user=me", "host=h password=*** user=me"),
+        ("host=h password = 'sec ret' user=me", "host=h password = *** user=me"),
+        ("host=h password='it\\'s so' user=me", "host=h password=*** user=me"),
+        ("host=h password=sec\\ ret user=me", "host=h password=*** user=me"),
+        ("postgresql://host/db?xpassword_x=1&passwords=2", "postgresql://host/db?xpassword_x=1&passwords=2"),
         ("sqlite", "sqlite"),
     ],
 )  # fmt: skip
 def test_a_url_is_shown_without_its_password(text: str, shown: str) -> None:
     assert masked(text) == shown
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "postgresql://host/db?password=hid den&a=b",
+        "postgresql://host/db?pass%77ord=hid den",
+        "host=h password=a&hidden",
+        "host=h password='hid den'",
+        "me:hidden@host/db",
+        "mysql://me:hidden@host/db",
+    ],
+)
+@pytest.mark.parametrize(
+    "command", [["verify"], ["verify", "--json"], ["migrate", "--to", "/nowhere/x", "--from"]]
+)
+def test_no_command_shows_the_password_of_a_place_that_it_cannot_open(
+    place: str, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([*command, place]) in (1, 2)
+    shown = "".join(capsys.readouterr())
+    assert "***" in shown
+    assert "hid" not in shown
+    assert "den" not in shown
 
 
 def test_passwords_are_known_as_they_are_written_and_as_they_are_meant() -> None:

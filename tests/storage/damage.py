@@ -29,3 +29,11 @@ def flip(file: Path, offset: int, mask: int = 0x01) -> None:
         byte = stream.read(1)[0]
         stream.seek(offset)
         stream.write(bytes([byte ^ mask]))
+
+
+def roots(directory: Path) -> dict[str, int]:
+    """The number, from 1, of the first page of every table of the data file."""
+    connection = apsw.Connection(str(directory / "hashrange.db"))
+    rows = connection.execute("SELECT name, rootpage FROM sqlite_schema").fetchall()
+    connection.close()
+    return {str(name): int(str(page)) for name, page in rows}

@@ -1,16 +1,20 @@
 """Damaged rows and pages: an error for whoever needs them, and for nobody else."""
 
+import re
 import threading
 from pathlib import Path
 
 import pytest
 
+from hashrange.core.keys import encoding
+from hashrange.storage import layout
 from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import Corrupt, DamagedRow
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import SqliteEngine
 from hashrange.storage.sqlite.schema import PAGE_BYTES
+from hashrange.storage.waiting import Waiter
 from postgres_server import PostgresServer
 from storage.damage import flip, pages_with, run_sql
 
@@ -87,6 +91,88 @@ def test_a_damaged_counter_is_not_read_and_not_taken_for_zero(tmp_path: Path) ->
         engine.write(lambda tx: tx.counter(b"counter"))
     with pytest.raises(DamagedRow):
         engine.counters()
+    engine.close()
+
+
+def test_a_counter_that_damage_makes_zero_is_kept(tmp_path: Path) -> None:
+    fill(tmp_path)
+    run_sql(tmp_path, "UPDATE counters SET n = 0")
+    engine = SqliteEngine.open(tmp_path)
+    engine.maintain(10)
+    with pytest.raises(DamagedRow):
+        engine.read(lambda reader: reader.counter(b"counter"))
+    engine.close()
+
+
+@pytest.mark.parametrize("isolation", ["locking", "serializable"])
+@pytest.mark.parametrize("damage", ["n = n + 1", "n = 0", "complement = complement - 8"])
+def test_a_damaged_counter_of_postgres_is_not_read_and_not_taken_for_zero(
+    postgres: PostgresServer, schema: str, isolation: str, damage: str
+) -> None:
+    engine = PostgresEngine.open(postgres.url(), schema_name=schema, isolation=isolation)
+    for key, amount in ((b"whole", 2), (b"counter", 7), (b"whole", 3)):
+        engine.write(lambda tx, key=key, amount=amount: tx.add(key, amount))
+    assert engine.counters() == [(b"counter", 7), (b"whole", 5)]
+    postgres.execute(f"UPDATE {schema}.counters SET {damage} WHERE k = 'counter'")
+    engine.maintain(10)
+    for _ in range(2):
+        with pytest.raises(DamagedRow, match=b"counter".hex()):
+            engine.read(lambda reader: reader.counter(b"counter"))
+        with pytest.raises(DamagedRow):
+            engine.write(lambda tx: tx.counter(b"counter"))
+        waiter: Waiter[int] = Waiter()
+        engine.submit_read(lambda reader: reader.counter(b"counter"), waiter.done)
+        with pytest.raises(DamagedRow):
+            waiter.wait()
+        with pytest.raises(DamagedRow):
+            engine.counters()
+    assert engine.read(lambda reader: reader.counter(b"whole")) == 5
+    assert engine.write(lambda tx: tx.counter(b"whole")) == 5
+    engine.close()
+
+
+def prefixed(number: int) -> bytes:
+    return layout.rows_prefix(7, layout.BASE_SLOT) + b"%05d" % number
+
+
+def pages_of(directory: Path, number: int) -> set[int]:
+    """The page of a row; none if a page that was split has another copy of it."""
+    pages = pages_with(directory, b"<%05d>" % number * 100)
+    return set(pages) if len(pages) == 1 else set()
+
+
+def test_a_damaged_page_is_named_with_what_was_read_or_written(tmp_path: Path) -> None:
+    engine = SqliteEngine.open(tmp_path)
+    engine.write(lambda tx: [tx.put(prefixed(number), b"<%05d>" % number * 100) for number in range(2000)])
+    engine.close()
+    # A row between two others of the same page: the key of one at its edge may be on a page above it.
+    row, page = next(
+        (number, page)
+        for number in range(1000, 1100)
+        for page in set.intersection(*(pages_of(tmp_path, number + step) for step in (-1, 0, 1)))
+    )
+    flip(tmp_path / "hashrange.db", page * PAGE_BYTES + 5000)
+    engine = SqliteEngine.open(tmp_path)
+    place = f"page {page + 1} of {re.escape(str(tmp_path))}/hashrange.db; "
+    item = f"table number 7, item, key {(b'%05d' % row).hex()}"
+    behind = f"table number 7, item, key {b'00500'.hex()} or behind it"
+    key, start, end = prefixed(row), prefixed(500), encoding.prefix_end(layout.table_rows_prefix(7))
+    for words, read in (
+        (item, lambda reader: reader.get(key)),
+        (behind, lambda reader: list(reader.scan(start, end))),
+        (f"{behind}, before {b'01500'.hex()}", lambda reader: list(reader.scan(start, prefixed(1500)))),
+        (behind, lambda reader: reader.joined(start, end, head=0, limit=1000)),
+    ):
+        with pytest.raises(Corrupt, match=place + words + "$"):
+            engine.read(read)
+    for words, write in (
+        (item, lambda tx: tx.get(key)),
+        (behind, lambda tx: list(tx.scan(start, end))),
+        (behind, lambda tx: tx.clear(start, end, limit=1000)),
+        (f"1 rows were written, the first of them: {item}", lambda tx: tx.put(key, b"new")),
+    ):
+        with pytest.raises(Corrupt, match=place + words + "$"):
+            engine.write(write)
     engine.close()
 
 

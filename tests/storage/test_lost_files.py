@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
+import apsw
 import pytest
 
 from hashrange.storage.errors import Corrupt, Unavailable
@@ -159,9 +160,14 @@ def emptied(path: Path) -> None:
     os.truncate(path, 0)
 
 
+def cut_off(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 100)
+
+
 LOSSES = [
     *product(["hashrange.db", "hashrange.db-wal", "hashrange.db-shm", "hashrange.lock"], [removed, replaced]),
     ("hashrange.db", emptied),
+    ("hashrange.db-wal", cut_off),
 ]
 
 
@@ -175,9 +181,9 @@ def test_a_file_that_is_taken_away_from_a_running_engine_stops_its_writes(
     assert engine.read(lambda reader: len(list(reader.scan(b"", b"z")))) == 10
     change(tmp_path / name)
     for _ in range(2):
-        with pytest.raises(Unavailable, match=f"{name} was {change.__name__}"):
+        with pytest.raises(Unavailable, match=f"{name} was {change.__name__.replace('_', ' ')}"):
             write(engine, range(10, 11))
-    if change is not emptied:
+    if change not in (emptied, cut_off):
         assert engine.read(lambda reader: len(list(reader.scan(b"", b"z")))) == 10
     engine.close()
 
@@ -192,3 +198,59 @@ def test_a_data_directory_that_is_removed_stops_writes_and_nothing_crashes(
     with pytest.raises(Unavailable, match="was removed"):
         write(engine, range(10, 11))
     engine.close()
+
+
+def guarded(directory: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteEngine:
+    """An engine with ten commits in its log, which looks at its files before every commit."""
+    monkeypatch.setattr("hashrange.storage.sqlite.guard.LOOK_SECONDS", 0)
+    engine = SqliteEngine.open(directory)
+    write(engine, range(10))
+    return engine
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 10, HEADER_BYTES, HEADER_BYTES + 3 * FRAME_BYTES])
+def test_a_log_that_was_cut_is_noticed_when_more_is_behind_the_hole(
+    tmp_path: Path, kept_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = guarded(tmp_path, monkeypatch)
+    log, data = tmp_path / "hashrange.db-wal", tmp_path / "hashrange.db"
+    log_bytes, before = log.stat().st_size, data.read_bytes()
+    os.truncate(log, kept_bytes)
+    os.truncate(log, log_bytes)
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="-wal was cut off"):
+            write(engine, range(10, 11))
+    engine.close()
+    assert data.read_bytes() == before  # zeros are not copied over it
+    assert log.exists()
+
+
+def test_a_log_that_starts_over_was_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = guarded(tmp_path, monkeypatch)
+    for mode in (apsw.SQLITE_CHECKPOINT_TRUNCATE, apsw.SQLITE_CHECKPOINT_RESTART) * 2:
+        engine.write(lambda tx: tx.put(b"a", bytes(50_000)))
+        engine._release_snapshots(True)
+        engine._writer.wal_checkpoint(mode=mode)
+        write(engine, range(20, 22))
+    engine.close()
+
+
+def test_looking_at_the_log_leaves_the_locks_of_sqlite_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that closes a file loses its locks on it, and another one may then take the log away."""
+    engine = guarded(tmp_path, monkeypatch)
+    before = locks_of(tmp_path / "hashrange.db-shm")
+    assert before
+    for number in range(20, 25):
+        write(engine, range(number, number + 1))
+        engine._guard.watch()
+    assert locks_of(tmp_path / "hashrange.db-shm") == before
+    engine.close()
+
+
+def locks_of(path: Path) -> list[str]:
+    """The locks that this process has on a file, as Linux lists them."""
+    inode = f":{path.stat().st_ino} "
+    lines = Path("/proc/locks").read_text("ascii").splitlines()
+    return sorted(line.split(": ", 1)[1] for line in lines if inode in line and f" {os.getpid()} " in line)

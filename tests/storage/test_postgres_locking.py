@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg.pq.abc import PGresult
 
+from hashrange.storage.checksums import counter_complement
 from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.postgres import PostgresEngine, arrays, committer, statements
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
@@ -206,7 +207,7 @@ def test_dropping_a_counter_does_not_take_a_later_add_along(
             threads.append(meanwhile(lambda: other.write(lambda tx: tx.add(b"c", 5))))
         return read_int8(value)
 
-    monkeypatch.setattr("hashrange.storage.postgres.vacuum.read_int8", add_meanwhile)
+    monkeypatch.setattr("hashrange.storage.postgres.counters.read_int8", add_meanwhile)
     mine.maintain(1)
     threads[0].join(10)
     assert mine.read(lambda reader: reader.counter(b"c")) == 5
@@ -220,7 +221,8 @@ def test_dropping_a_counter_that_somebody_else_drops_does_not_take_a_later_add_a
     mine.write(lambda tx: tx.add(b"c", 1))
     mine.write(lambda tx: tx.add(b"c", -1))
     outsider.execute(
-        "INSERT INTO counters SELECT 'c', n, 0 FROM generate_series(0, 15) AS shards (n) ON CONFLICT DO NOTHING"
+        "INSERT INTO counters SELECT 'c', n, 0, %s FROM generate_series(0, 15) AS shards (n) ON CONFLICT DO NOTHING",
+        (counter_complement(b"c", 0),),
     )
     outsider.commit()
     run = PipelineConnection.run

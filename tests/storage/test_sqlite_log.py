@@ -151,7 +151,8 @@ def test_many_readers_at_once_leave_few_connections(sqlite: SqliteEngine) -> Non
 def test_closing_leaves_only_the_file(sqlite: SqliteEngine, tmp_path: Path) -> None:
     write_commits(sqlite, 20)
     sqlite.close()
-    assert {path.name for path in (tmp_path / "data").iterdir()} == {"hashrange.db", "hashrange.lock"}
+    names = {path.name for path in (tmp_path / "data").iterdir()}
+    assert names == {"hashrange.db", "hashrange.lock", "hashrange.reserve"}
 
 
 def test_closing_while_somebody_reads_is_safe(sqlite: SqliteEngine, tmp_path: Path) -> None:

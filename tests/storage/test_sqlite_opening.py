@@ -24,7 +24,8 @@ def edit(directory: Path, sql: str) -> None:
 def test_a_new_directory_is_made_with_its_parents(tmp_path: Path) -> None:
     directory = tmp_path / "a" / "b"
     SqliteEngine.open(directory).close()
-    assert sorted(path.name for path in directory.iterdir()) == ["hashrange.db", "hashrange.lock"]
+    names = sorted(path.name for path in directory.iterdir())
+    assert names == ["hashrange.db", "hashrange.lock", "hashrange.reserve"]
 
 
 def test_the_file_has_the_settings_the_design_note_names(sqlite: SqliteEngine, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from faults.stores import fact, fill, opened
 from faults.tables import FACTS, NOTES
 from hashrange import cli
 from hashrange.core import items
-from hashrange.storage import catalogue, layout, store
+from hashrange.core.schema import changed
+from hashrange.storage import catalogue, expiry, layout, store
 from hashrange.storage.engine import Transaction
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import SqliteEngine
@@ -123,6 +124,31 @@ def wrong_version(tx: Transaction, tables: Any) -> None:
     tx.put(layout.version_key(tables[NOTES].number), (77).to_bytes(4, "big"))
 
 
+def expiry_prefix(tables: Any) -> bytes:
+    table = tables[FACTS]
+    return layout.rows_prefix(table.number, table.ttl.slot)
+
+
+def lose_expiry_row(tx: Transaction, tables: Any) -> None:
+    tx.delete(first(tx, expiry_prefix(tables))[0])
+
+
+def move_expiry_row(tx: Transaction, tables: Any) -> None:
+    row, _ = first(tx, expiry_prefix(tables))
+    second, key = expiry.split_row_key(row)
+    table = tables[FACTS]
+    tx.delete(row)
+    tx.put(expiry.row_key(table.number, table.ttl.slot, second + 1, key), b"")
+
+
+def lose_ttl(tx: Transaction, tables: Any) -> None:
+    catalogue.save(tx, changed(tables[FACTS], ttl=None), 1.0)
+
+
+def orphan_progress(tx: Transaction, tables: Any) -> None:
+    tx.put(layout.backfill_key(tables[FACTS].number, tables[FACTS].ttl.slot + 1), b"x")
+
+
 def lost_expiry(tx: Transaction, _tables: Any) -> None:
     tx.delete(first(tx, layout.TOKEN_EXPIRY)[0])
 
@@ -145,6 +171,10 @@ def no_json(tx: Transaction, tables: Any) -> None:
         (wrong_sequence, {"wrong sequence"}),
         (wrong_version, {"wrong version"}),
         (lost_expiry, {"missing row"}),
+        (lose_expiry_row, {"missing expiry row"}),
+        (move_expiry_row, {"missing expiry row", "extra expiry row"}),
+        (lose_ttl, {"orphan row"}),
+        (orphan_progress, {"orphan row"}),
         (no_json, {"unreadable value", "wrong counter"}),
     ],
 )
@@ -180,19 +210,6 @@ def test_a_damaged_page_is_reported_and_the_walk_goes_on_behind_it(
     assert status == 1
     assert {"damaged page", "damaged structure"} <= {problem["kind"] for problem in report["problems"]}
     assert before["rows"] // 2 < report["rows"] < before["rows"]
-
-
-def test_a_place_without_data_and_one_that_cannot_be_opened(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["verify", str(tmp_path / "nothing")]) == 2
-    assert "there is no data in" in capsys.readouterr().err
-    assert not (tmp_path / "nothing").exists()
-    (tmp_path / "hashrange.db").write_bytes(b"x" * 100_000)
-    status, report = verify(tmp_path, capsys)
-    assert (status, report["ok"]) == (2, False)
-    assert "damaged" in report["error"]
-    assert cli.main(["verify", "mysql://x"]) == 2
 
 
 @pytest.mark.slow

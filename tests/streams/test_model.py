@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,6 +187,7 @@ class Run:
         assert seen == self.model.changes
 
 
+@pytest.mark.slow
 @given(st.lists(steps, max_size=25))
 def test_the_stream_has_what_the_model_has_seen(script: list[tuple[str, list[Act]]]) -> None:
     run = Run()

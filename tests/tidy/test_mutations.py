@@ -55,6 +55,7 @@ def test_a_fault_knows_its_function_and_changes_one_place(module: Path) -> None:
         assert len([line for line, other in zip(whole, faulty, strict=True) if line != other]) == 1
 
 
+@pytest.mark.slow
 def test_every_module_of_the_core_compiles_with_a_fault() -> None:
     for path in (SOURCE / "core").rglob("*.py"):
         for mutation in mutations(path)[:1]:

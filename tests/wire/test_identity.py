@@ -4,10 +4,13 @@ import http.client
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from hashrange.wire.identity import Callers
+from hashrange.wire.sigv4 import Identity
 from serving import AUTHORIZATION, Serving, serving
 
 OPERATION = {
@@ -76,3 +79,21 @@ def test_a_request_is_answered_as_it_would_be_alone(running: Serving, before: st
         url, headers, expected = REQUESTS[what]
         assert ask(connection, url, headers) == expected
         assert socket is None or connection.sock in (socket, None), "it was not the same connection"
+
+
+@pytest.mark.parametrize(("length", "contexts"), [(128, 1), (129, 2)])
+def test_an_access_key_longer_than_any_is_not_remembered(length: int, contexts: int) -> None:
+    made: list[Identity] = []
+
+    def context_for(identity: Identity) -> Any:
+        made.append(identity)
+        return identity
+
+    authorization = AUTHORIZATION.replace("=test/", f"={'k' * length}/").encode()
+    callers = Callers(context_for)
+    for _ in range(2):
+        exchange: Any = SimpleNamespace(
+            headers={b"Authorization": authorization, b"X-Amz-Date": b"x"}, url=b"/", identity_cache=None
+        )
+        callers.identify(exchange)
+    assert len(made) == contexts

@@ -62,3 +62,82 @@ def test_every_request_is_logged_where_that_is_asked_for() -> None:
     assert "request.answered operation=ListTables status=200" in log
     assert "operation=DescribeTable status=400 error=ResourceNotFoundException" in log
     assert "operation=NoSuchThing status=400 error=UnknownOperationException" in log
+
+
+@pytest.fixture
+def outage_log() -> Iterator[io.StringIO]:
+    text = io.StringIO()
+    logs.configure(level="info", form="text", stream=text)
+    yield text
+    logs.configure(level="warning", form="text")
+
+
+def outage(clock: ManualClock) -> logs.Outage:
+    return logs.Outage(logs.Log("test"), "disk", now=clock.now, volume="a")
+
+
+def test_an_outage_at_the_edge_is_one_outage_with_all_its_failures(outage_log: io.StringIO) -> None:
+    clock = ManualClock()
+    disk = outage(clock)
+    for _ in range(200):
+        disk.failed("full")
+        clock.advance(0.125)
+        disk.worked()
+        clock.advance(0.125)
+    clock.advance(logs.QUIET_SECONDS - 0.5)
+    disk.worked()
+    assert outage_log.getvalue().count("disk.failed volume=a reason=full failures=1") == 1
+    assert disk.lasts
+    clock.advance(0.25)
+    disk.worked()
+    lines = outage_log.getvalue().splitlines()
+    assert len(lines) == 2
+    assert "disk.recovered volume=a failures=200 seconds=49.8" in lines[1]
+    assert not disk.lasts
+
+
+def test_an_outage_that_lasts_is_a_line_a_minute(outage_log: io.StringIO) -> None:
+    clock = ManualClock()
+    disk = outage(clock)
+    for _ in range(121):
+        disk.failed("full")
+        disk.worked()
+        clock.advance(1)
+    lines = [line.rpartition("failures=")[2] for line in outage_log.getvalue().splitlines()]
+    assert lines == ["1", "61", "121"]
+
+
+def test_an_outage_is_over_although_nothing_is_attempted_any_more(outage_log: io.StringIO) -> None:
+    clock = ManualClock()
+    disk = outage(clock)
+    disk.failed("full")
+    disk.worked()
+    logs.settle_outages()
+    assert "recovered" not in outage_log.getvalue()
+    clock.advance(logs.QUIET_SECONDS)
+    logs.settle_outages()
+    logs.settle_outages()
+    assert outage_log.getvalue().count("disk.recovered volume=a failures=1 seconds=0.0") == 1
+
+
+def test_an_outage_is_not_over_because_nothing_is_attempted(outage_log: io.StringIO) -> None:
+    clock = ManualClock()
+    disk = outage(clock)
+    disk.failed("full")
+    disk.worked()
+    disk.failed("full")
+    clock.advance(100 * logs.QUIET_SECONDS)
+    logs.settle_outages()
+    assert disk.lasts
+    assert "recovered" not in outage_log.getvalue()
+
+
+def test_the_next_outage_begins_to_count_anew(outage_log: io.StringIO) -> None:
+    clock = ManualClock()
+    disk = outage(clock)
+    for _ in range(2):
+        disk.failed("full")
+        clock.advance(logs.QUIET_SECONDS)
+        disk.worked()
+    assert outage_log.getvalue().count("disk.failed volume=a reason=full failures=1") == 2
+    assert outage_log.getvalue().count("disk.recovered volume=a failures=1") == 2

@@ -1,5 +1,7 @@
 """The JSON protocol: headers, checksums, errors, identities and what is no operation."""
 
+import base64
+import hashlib
 from typing import Any
 
 import pytest
@@ -179,13 +181,14 @@ def test_incomplete_signatures(wire: Wire) -> None:
         "Authorization header requires 'Signature' parameter. "
         "Authorization header requires 'SignedHeaders' parameter. "
         "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
-        "Authorization=AWS4-HMAC-SHA256"
+        "(Hashed with SHA-256 and encoded with Base64) "
+        "Authorization=YI2YWea8FSxnksZL2ETHbs5elHm9HQufxTLK0W0ffV0="
     )
     unsigned = AUTHORIZATION.removesuffix(b"0a1b")
     assert wire.post("Who", {}).status == 200  # now the scope is known
     for header in (unsigned, unsigned.removesuffix(b"Signature="), unsigned.removesuffix(b", Signature=")):
         _, message = refused(wire, b"Authorization: " + header)
-        assert message.startswith("Authorization header requires 'Signature' parameter. Authorization=AWS4")
+        assert message.startswith("Authorization header requires 'Signature' parameter. (Hashed with SHA-256")
     assert refused(wire, b"X-Amz-Date:")[0] == "IncompleteSignatureException"
 
 
@@ -193,9 +196,10 @@ def test_malformed_signatures(wire: Wire) -> None:
     spaced = AUTHORIZATION.replace(b"AKID/", b"AKID /")
     code, message = refused(wire, b"Authorization: " + spaced)
     assert code == "IncompleteSignatureException"
+    digest = base64.b64encode(hashlib.sha256(spaced).digest()).decode()
     assert message == (
-        "'/20260101/eu-west-1/dynamodb/aws4_request' not a valid key=value pair (missing equal-sign) "
-        f"in Authorization header: '{spaced.decode()}'."
+        "Invalid key=value pair (missing equal-sign) in Authorization header (hashed with SHA-256 and encoded with "
+        f"Base64): '{digest}'."
     )
     code, message = refused(wire, b"Authorization: " + AUTHORIZATION.replace(b"/eu-west-1", b""))
     assert message == (
@@ -203,7 +207,10 @@ def test_malformed_signatures(wire: Wire) -> None:
         "e.g. keyid/date/region/service/term, got 'AKID/20260101/dynamodb/aws4_request'"
     )
     code, message = refused(wire, b"Authorization: " + AUTHORIZATION.replace(b"eu-west-1", b"a\xffb"))
-    assert code == "InvalidSignatureException"
+    assert (code, message) == (
+        "InvalidSignatureException",
+        "Credential should be scoped to a valid region. ",
+    )
 
 
 def test_presigned_requests(wire: Wire) -> None:

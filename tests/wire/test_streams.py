@@ -102,6 +102,17 @@ def test_pieces_arrive_as_they_are_written(streamer: Streamer, client: Client) -
     assert client.read_chunk() == b""
 
 
+def test_whether_a_body_is_chunked_is_decided_by_its_own_request(streamer: Streamer, client: Client) -> None:
+    """The parser is ahead by then: the last request that it has read is one of HTTP/1.0."""
+    client.send(ECHO + GET + GET.replace(b"HTTP/1.1", b"HTTP/1.0"))
+    assert client.read().json == {"a": 1}
+    assert client.read().headers["transfer-encoding"] == "chunked"
+    streamer.write(b"piece")
+    assert client.read_chunk() == b"piece"
+    streamer.close()
+    assert client.read_chunk() == b""
+
+
 def test_an_empty_piece_does_not_end_the_body(streamer: Streamer, client: Client) -> None:
     client.send(GET)
     client.read()

@@ -6,13 +6,16 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from hashrange.config import SettingInvalid, load
+from hashrange.restarts import FAILURES_MAX, LONGEST_SECONDS, Restarts
 from serving import Serving, serving
 
 _TABLE = {
@@ -25,8 +28,22 @@ _TABLE = {
 
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[Serving]:
+    """A server of its own, for tests that do something to it."""
     with serving("--workers", "2", "--data-dir", str(tmp_path), "--transition-ms", "0") as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def shared_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    directory = str(tmp_path_factory.mktemp("shared"))
+    with serving("--workers", "2", "--data-dir", directory, "--transition-ms", "0") as running:
+        yield running
+
+
+@pytest.fixture
+def name() -> str:
+    """The name of a table that no other test uses."""
+    return f"shared-{uuid.uuid4().hex}"
 
 
 def children(process: int) -> list[int]:
@@ -40,7 +57,7 @@ def alive(process: int) -> bool:
         return False
 
 
-def wait_for(what: object, *, seconds: float = 10) -> None:
+def wait_for(what: object, *, seconds: float = 60) -> None:
     assert callable(what)
     deadline = time.monotonic() + seconds
     while not what():
@@ -48,73 +65,81 @@ def wait_for(what: object, *, seconds: float = 10) -> None:
         time.sleep(0.02)
 
 
-def test_a_table_is_there_for_every_worker_once_it_is_created(pair: Serving) -> None:
+@pytest.mark.slow
+def test_a_table_is_there_for_every_worker_once_it_is_created(shared_pair: Serving, name: str) -> None:
     for round_number in range(10):
-        name = f"shared-{round_number}"
-        assert pair.post("CreateTable", _TABLE | {"TableName": name}).status == 200
+        table = f"{name}-{round_number}"
+        assert shared_pair.post("CreateTable", _TABLE | {"TableName": table}).status == 200
         # Each request is a connection of its own, sent to the workers round robin.
-        answers = [pair.post("Scan", {"TableName": name}) for _ in range(4)]
+        answers = [shared_pair.post("Scan", {"TableName": table}) for _ in range(4)]
         assert [answer.status for answer in answers] == [200] * 4
-    listed = {tuple(pair.post("ListTables", {}).body["TableNames"]) for _ in range(4)}
-    assert listed == {tuple(sorted(f"shared-{number}" for number in range(10)))}
+    lists = [shared_pair.post("ListTables", {}).body["TableNames"] for _ in range(4)]
+    expected = sorted(f"{name}-{number}" for number in range(10))
+    assert [[listed for listed in names if listed.startswith(name)] for names in lists] == [expected] * 4
 
 
-def test_what_one_worker_wrote_the_other_reads_at_once(pair: Serving) -> None:
-    pair.post("CreateTable", _TABLE)
+@pytest.mark.slow
+def test_what_one_worker_wrote_the_other_reads_at_once(shared_pair: Serving, name: str) -> None:
+    shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     for number in range(50):
         item = {"pk": {"S": "one"}, "n": {"N": str(number)}}
-        assert pair.post("PutItem", {"TableName": "shared", "Item": item}).status == 200
-        assert pair.post("GetItem", {"TableName": "shared", "Key": {"pk": {"S": "one"}}}).body["Item"] == item
+        assert shared_pair.post("PutItem", {"TableName": name, "Item": item}).status == 200
+        assert (
+            shared_pair.post("GetItem", {"TableName": name, "Key": {"pk": {"S": "one"}}}).body["Item"] == item
+        )
 
 
-def test_a_counter_loses_nothing_between_workers(pair: Serving) -> None:
-    pair.post("CreateTable", _TABLE)
+@pytest.mark.slow
+def test_a_counter_loses_nothing_between_workers(shared_pair: Serving, name: str) -> None:
+    shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     update = {
-        "TableName": "shared",
+        "TableName": name,
         "Key": {"pk": {"S": "counter"}},
         "UpdateExpression": "ADD n :one",
         "ExpressionAttributeValues": {":one": {"N": "1"}},
     }
     with ThreadPoolExecutor(8) as pool:
-        answers = pool.map(lambda _: pair.post("UpdateItem", update), range(200))
+        answers = pool.map(lambda _: shared_pair.post("UpdateItem", update), range(200))
         assert {answer.status for answer in answers} == {200}
-    stored = pair.post(
-        "GetItem", {"TableName": "shared", "Key": {"pk": {"S": "counter"}}, "ConsistentRead": True}
+    stored = shared_pair.post(
+        "GetItem", {"TableName": name, "Key": {"pk": {"S": "counter"}}, "ConsistentRead": True}
     )
     assert stored.body["Item"]["n"] == {"N": "200"}
-    assert pair.post("DescribeTable", {"TableName": "shared"}).body["Table"]["ItemCount"] == 1
+    assert shared_pair.post("DescribeTable", {"TableName": name}).body["Table"]["ItemCount"] == 1
 
 
-def test_a_token_is_known_to_every_worker(pair: Serving) -> None:
-    pair.post("CreateTable", _TABLE)
+@pytest.mark.slow
+def test_a_token_is_known_to_every_worker(shared_pair: Serving, name: str) -> None:
+    shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     update = {
-        "TableName": "shared",
+        "TableName": name,
         "Key": {"pk": {"S": "t"}},
         "UpdateExpression": "ADD n :one",
         "ExpressionAttributeValues": {":one": {"N": "1"}},
     }
-    request = {"ClientRequestToken": "same", "TransactItems": [{"Update": update}]}
-    assert {pair.post("TransactWriteItems", request).status for _ in range(4)} == {200}
-    stored = pair.post("GetItem", {"TableName": "shared", "Key": {"pk": {"S": "t"}}})
+    request = {"ClientRequestToken": name[:36], "TransactItems": [{"Update": update}]}
+    assert {shared_pair.post("TransactWriteItems", request).status for _ in range(4)} == {200}
+    stored = shared_pair.post("GetItem", {"TableName": name, "Key": {"pk": {"S": "t"}}})
     assert stored.body["Item"]["n"] == {"N": "1"}
 
 
-def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
-    pair.post("CreateTable", _TABLE)
+@pytest.mark.slow
+def test_an_index_is_built_whichever_worker_was_asked(shared_pair: Serving, name: str) -> None:
+    shared_pair.post("CreateTable", _TABLE | {"TableName": name})
     for number in range(20):
         item = {"pk": {"S": str(number)}, "g": {"S": "same"}}
-        pair.post("PutItem", {"TableName": "shared", "Item": item})
+        shared_pair.post("PutItem", {"TableName": name, "Item": item})
     for number in range(2):
-        name = f"index-{number}"
-        created = pair.post(
+        index_name = f"index-{number}"
+        created = shared_pair.post(
             "UpdateTable",
             {
-                "TableName": "shared",
+                "TableName": name,
                 "AttributeDefinitions": [{"AttributeName": "g", "AttributeType": "S"}],
                 "GlobalSecondaryIndexUpdates": [
                     {
                         "Create": {
-                            "IndexName": name,
+                            "IndexName": index_name,
                             "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
                             "Projection": {"ProjectionType": "ALL"},
                         }
@@ -124,14 +149,15 @@ def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
         )
         assert created.status == 200, created.body
 
-        def ready(index: str = name) -> bool:
-            table = pair.post("DescribeTable", {"TableName": "shared"}).body["Table"]
+        def ready(index: str = index_name) -> bool:
+            table = shared_pair.post("DescribeTable", {"TableName": name}).body["Table"]
             states = {entry["IndexName"]: entry["IndexStatus"] for entry in table["GlobalSecondaryIndexes"]}
             return states[index] == "ACTIVE" and table["TableStatus"] == "ACTIVE"
 
         wait_for(ready)
         counts = {
-            pair.post("Scan", {"TableName": "shared", "IndexName": name}).body["Count"] for _ in range(4)
+            shared_pair.post("Scan", {"TableName": name, "IndexName": index_name}).body["Count"]
+            for _ in range(4)
         }
         assert counts == {20}
 
@@ -139,7 +165,7 @@ def test_an_index_is_built_whichever_worker_was_asked(pair: Serving) -> None:
 # Worker 0 exits with its first connection. Worker 1 answers every connection with its number.
 _MORTAL_WORKER = """
 import os, select, sys
-from hashrange import workers
+from hashrange import restarts, workers
 from hashrange.config import Settings
 
 def main(settings, worker):
@@ -151,7 +177,7 @@ def main(settings, worker):
             connection.sendall(b"1")
     return 0
 
-workers._RESTART_SECONDS = float(sys.argv[1])
+restarts.FIRST_SECONDS = float(sys.argv[1])
 sockets = workers.listen("127.0.0.1", 0)
 parent = workers.Parent(Settings(workers=2), sockets, main)
 print(sockets[0].getsockname()[1], flush=True)
@@ -204,6 +230,7 @@ def test_a_worker_is_restarted_however_often_it_dies(mortal: Callable[[float], i
     assert b"1" in seen
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced(pair: Serving) -> None:
     pair.post("CreateTable", _TABLE)
     before = children(pair.process.pid)
@@ -211,6 +238,84 @@ def test_a_worker_that_dies_is_replaced(pair: Serving) -> None:
     os.kill(before[0], signal.SIGKILL)
     wait_for(lambda: len(children(pair.process.pid)) == 2 and children(pair.process.pid) != before)
     assert [pair.post("Scan", {"TableName": "shared"}).status for _ in range(4)] == [200] * 4
+
+
+# Workers start once. After that worker 0 cannot start, and with "all" as the second argument no worker can.
+_FAILING_WORKER = """
+import os, select, sys
+from pathlib import Path
+from hashrange import restarts, workers
+from hashrange.config import Settings
+
+def main(settings, worker):
+    mark = Path(sys.argv[1], str(worker.number))
+    starts = len(mark.read_text()) if mark.exists() else 0
+    mark.write_text("x" * (starts + 1))
+    if starts and (worker.number == 0 or sys.argv[2] == "all"):
+        return 1
+    worker.report_ready()
+    while select.select([worker.control], [], []) and (connection := workers.receive_connection(worker.control)):
+        with connection:
+            if connection.recv(1) == b"d":
+                os._exit(1)
+            connection.sendall(b"1")
+    return 0
+
+restarts.FIRST_SECONDS = 0.001
+sockets = workers.listen("127.0.0.1", 0)
+parent = workers.Parent(Settings(workers=2), sockets, main)
+print(sockets[0].getsockname()[1], flush=True)
+sys.exit(parent.run(lambda: print("ready", flush=True)))
+"""
+
+
+@contextmanager
+def failing(directory: Path, which: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    command = [sys.executable, "-c", _FAILING_WORKER, str(directory), which]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline())
+            assert process.stdout.readline() == "ready\n"
+            yield process, port
+        finally:
+            process.kill()
+
+
+def exchange(port: int, sent: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.sendall(sent)
+        return client.recv(1)
+
+
+def test_the_parent_gives_up_when_no_worker_can_start_any_more(tmp_path: Path) -> None:
+    with failing(tmp_path, "all") as (process, port):
+        assert [exchange(port, b"d") for _ in range(2)] == [b"", b""]
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert errors.rstrip().splitlines()[-1].endswith("workers.failed")
+    assert min(len((tmp_path / name).read_text()) for name in ("0", "1")) == 1 + FAILURES_MAX
+
+
+def test_a_worker_that_cannot_start_takes_no_connections_from_the_others(tmp_path: Path) -> None:
+    with failing(tmp_path, "one") as (process, port):
+        assert exchange(port, b"d") == b""  # worker 0
+        wait_for(lambda: len((tmp_path / "0").read_text()) > FAILURES_MAX)
+        assert [exchange(port, b"?") for _ in range(10)] == [b"1"] * 10
+        assert process.poll() is None
+
+
+def test_the_pause_before_a_restart_doubles_until_the_worker_starts() -> None:
+    restarts = Restarts(2)
+    pauses = [restarts.died(0, 0.0, was_ready=number == 0) for number in range(11)]
+    assert pauses[:5] == [0.2, 0.2, 0.4, 0.8, 1.6]
+    assert pauses[-1] == LONGEST_SECONDS
+    assert not restarts.are_pointless  # worker 1 is well
+    assert restarts.next_time() == LONGEST_SECONDS
+    assert restarts.pop_due(LONGEST_SECONDS - 1) == []
+    assert restarts.pop_due(LONGEST_SECONDS) == [0]
+    restarts.succeeded(0)
+    assert restarts.died(0, 0.0, was_ready=True) == 0.2
 
 
 @pytest.mark.slow
@@ -233,12 +338,14 @@ def test_workers_end_with_their_parent_and_leave_the_data_free(tmp_path: Path, r
         assert second.post("Scan", {"TableName": "shared"}).body["Items"] == [{"pk": {"S": "kept"}}]
 
 
+@pytest.mark.slow
 def test_sigterm_drains_every_worker(pair: Serving) -> None:
     workers = children(pair.process.pid)
     assert pair.stop() == 0
     assert not any(map(alive, workers))
 
 
+@pytest.mark.slow
 def test_a_second_server_finds_the_data_locked(pair: Serving, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hashrange", "serve", "--port", "0", "--data-dir", str(tmp_path)]
     second = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)

@@ -1,6 +1,6 @@
 """The errors the service answers with, and what every other error means to a client."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from hashrange.core.errors import Refused
 from hashrange.storage.errors import Conflict, Corrupt
@@ -10,7 +10,7 @@ class ApiError(Exception):
     """An answer that is an error: code, message and the extra members some errors carry."""
 
     def __init__(
-        self, code: str, message: str | None, *, status: int = 400, fields: dict[str, Any] | None = None
+        self, code: str, message: str | None, *, status: int = 400, fields: Mapping[str, object] | None = None
     ) -> None:
         super().__init__(code, message)
         self.code = code
@@ -59,7 +59,7 @@ def too_many_values() -> ApiError:
     return ApiError("RequestEntityTooLargeException", "Request body has too many values", status=413)
 
 
-def condition_failed(item: Any = None) -> ApiError:
+def condition_failed(item: object = None) -> ApiError:
     """ConditionalCheckFailedException, with the stored item when it was asked for."""
     fields = {} if item is None else {"Item": item}
     return ApiError("ConditionalCheckFailedException", "The conditional request failed", fields=fields)

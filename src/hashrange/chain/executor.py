@@ -107,7 +107,6 @@ class LocalExecutor:
 
     def __init__(self, engine: Engine, background: Background | None = None) -> None:
         self._engine = engine
-        self._read = partial(engine.read, seconds=_READ_SECONDS)
         self._background = background or Background()
         self._long_writes = LongWrites(engine, self._background)
 
@@ -116,31 +115,31 @@ class LocalExecutor:
         if call.patient:
             self._run_patiently(call, done)
             return
+        plan = result = None
         effort.begin()
         try:
             plan = call.plan()
             if type(plan) is Read:
-                try:
-                    result = self._read(plan.step)
-                except (ReadTimeout, Postponed):
-                    self._engine.submit_read(partial(read_patiently, call, plan.step), done)
-                    return
-            elif type(plan) is Write:
-                # What the engine schedules now inherits this context, and may run a job's step, which has no limit.
-                effort.end()
-                self._engine.submit(partial(limited, plan.step), partial(self._written, call, plan, done))
-                return
+                result = self._engine.read(plan.step, seconds=_READ_SECONDS)
+            elif type(plan) is Answer:
+                result = plan.result
+        except (ReadTimeout, Postponed):
+            if type(plan) is Read:
+                self._engine.submit_read(partial(read_patiently, call, plan.step), done)
             else:
-                result = cast("Answer", plan).result
-        except Postponed:
-            self._postpone(call, done)
+                self._postpone(call, done)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is this call's outcome
             done(None, error)
             return
         finally:
             effort.end()
-        done(result, None)
+        if result is None:
+            # What the engine schedules now may run a job's step, which has no limit: each step has its own.
+            plan = cast("Write", plan)
+            self._engine.submit(partial(limited, plan.step), partial(self._written, call, plan, done))
+        else:
+            done(result, None)
 
     def _postpone(self, call: Call, done: Done) -> None:
         """Plan a call elsewhere."""

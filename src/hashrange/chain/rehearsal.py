@@ -18,7 +18,7 @@ class Outdated(Exception):
 
 
 class Unrehearsable(Exception):
-    """The step does what cannot be validated: it scans, or looks at counters."""
+    """The step does what cannot be validated or replayed: it scans, looks at counters, or uses the reserve."""
 
 
 class _Notes:
@@ -55,6 +55,9 @@ class _Notes:
 
     def prefetch(self, keys: Sequence[bytes]) -> None:
         pass
+
+    def use_reserve(self) -> NoReturn:
+        raise Unrehearsable
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None

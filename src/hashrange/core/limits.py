@@ -77,8 +77,10 @@ TABLE_CLASS_CHANGES_MAX = 2  # in any 30 days: API_UpdateTable
 TABLE_CLASS_WINDOW_DAYS = 30
 ENCRYPTION_CHANGES_FREE = 4  # in any 24 hours
 ENCRYPTION_CHANGE_INTERVAL_SECONDS = 6 * 3600  # between further ones
-# Documented as an hour; measured: refused after 1811 s, accepted after 1872 s.
-TIME_TO_LIVE_INTERVAL_SECONDS = 1860
+TABLE_SLOT_MAX = 0xFFFE  # our own: storage/layout.py has two bytes for a slot, and uses the last one itself
+
+# Time to live (developer guide: using time to live)
+EXPIRY_AGE_SECONDS_MAX = 5 * 365 * 24 * 3600  # an item that expired longer ago is never deleted
 
 # Capacity (developer guide: read and write capacity)
 READ_UNIT_BYTES = 4 * KB

@@ -61,6 +61,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
     parent_id: str | None = None  # of the shard whose place it took, or part of it
     created_at: float
     first: int  # position of its first record, behind the last one of its parent
+    first_time: int  # that no record is older than, in microseconds
     last: int | None = None  # position of its last record once it is closed; first - 1 if it has none
     last_time: int | None = None  # of that record, in microseconds
     closed_at: float | None = None
@@ -73,7 +74,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def starting_number(self) -> str:
         """A sequence number before that of the first record, and behind all those of the parent."""
-        return self.sequence_number(self.first, microseconds(self.created_at))
+        return self.sequence_number(self.first, self.first_time - 1)
 
     @property
     def ending_number(self) -> str | None:

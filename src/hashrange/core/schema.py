@@ -97,6 +97,14 @@ class Restoring(msgspec.Struct, frozen=True, kw_only=True):
     restore_at: float  # the moment that the table is restored to
 
 
+class TimeToLive(msgspec.Struct, frozen=True, kw_only=True):
+    """By which attribute items expire. `slot` is the place of the expiry rows in the key layout."""
+
+    attribute: str
+    slot: int
+    backfilling: bool = False  # items that are older than the setting do not all have expiry rows yet
+
+
 class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A table. `number` is its place in the key layout; `version` rises with every change of this record."""
 
@@ -137,7 +145,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     held: bool = False  # somebody reads the table's past: see storage/holds.py
     log_next_shard: int = 1
     log: OpenLog | None = None  # where changes are written; none if nobody wants them
-    ttl_attribute: str | None = None
+    ttl: TimeToLive | None = None  # None: off
     ttl_changed_at: float | None = None
     tags: dict[str, str] = {}
     partitions: tuple[int, ...] = (0,)  # where each begins in the hash space: see core/partitions.py

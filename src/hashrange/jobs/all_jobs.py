@@ -10,6 +10,8 @@ from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import BackUpTables
 from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.expire_items import ExpireItems
+from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.jobs.partitions import SplitPartitions
@@ -55,6 +57,8 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         SettleTables(engine, tables),
         SplitPartitions(engine, tables),
         Backfill(engine, tables),
+        BackfillExpiry(engine, tables),
+        ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
         ReclaimSpace(engine),
         ExpireTokens(engine),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),

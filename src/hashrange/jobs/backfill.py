@@ -4,16 +4,12 @@ from functools import partial
 
 from hashrange.core import indexes, items
 from hashrange.core.indexes import Entry
-from hashrange.core.keys import encoding
 from hashrange.core.schema import Index, Table, changed
 from hashrange.jobs.job import IDLE_SECONDS
+from hashrange.jobs.table_walk import next_chunk
 from hashrange.storage import catalogue, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
-
-# Clients' writes wait while a chunk is written, some ten milliseconds.
-_CHUNK_ITEMS = 200
-_CHUNK_BYTES = 2 * 1024 * 1024
 
 
 class Backfill:
@@ -63,29 +59,15 @@ def _fill(tx: Transaction, *, planned: Table, planned_index: Index, now: float) 
 
 def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
     """Write the entries of the next items; false when there are no more."""
-    base = layout.rows_prefix(table.number, layout.BASE_SLOT)
-    progress_key = layout.backfill_key(table.number, index.slot)
-    start = tx.get(progress_key) or base
+    chunk = next_chunk(tx, table.number, index.slot)
     entries: dict[bytes, tuple[Entry, float]] = {}
-    scanned = scanned_bytes = 0
-    last = b""
-    for last, stored in tx.scan(start, encoding.prefix_end(base), limit=_CHUNK_ITEMS):
-        entry = indexes.entry(table, index, items.decode(stored), last[len(base) :])
+    for key, stored in chunk.items.items():
+        entry = indexes.entry(table, index, items.decode(stored), key)
         if entry is not None:
-            entries[layout.rows_prefix(table.number, index.slot) + entry.key] = (
-                entry,
-                items.stored_time(stored),
-            )
-        scanned += 1
-        scanned_bytes += len(stored)
-        if scanned_bytes >= _CHUNK_BYTES:
-            break
+            row_key = layout.rows_prefix(table.number, index.slot) + entry.key
+            entries[row_key] = (entry, items.stored_time(stored))
     _write_entries(tx, table, index, entries)
-    if scanned < _CHUNK_ITEMS and scanned_bytes < _CHUNK_BYTES:
-        tx.delete(progress_key)
-        return False
-    tx.put(progress_key, last + b"\x00")
-    return True
+    return not chunk.is_last
 
 
 def _write_entries(

@@ -44,10 +44,15 @@ class TrimLogs:
 
     def step(self, now: float) -> float:
         """Clear a chunk of one shard, or go on to the next shards."""
+        epoch = self._tables.epoch
         tables = {table.number: table for table in self._tables.tables()}
-        key, trimmable = self._engine.read(
-            partial(_next_trimmable, start=self._start, tables=tables, now=now)
+        looked = self._engine.read(
+            partial(_next_trimmable, start=self._start, tables=tables, epoch=epoch, now=now)
         )
+        if looked is None:
+            self._tables.reload()
+            return _PAUSE_SECONDS
+        key, trimmable = looked
         if key is None:
             self._start = layout.LOG_SHARD
             self._forget_streams(now)
@@ -67,9 +72,14 @@ class TrimLogs:
 
 
 def _next_trimmable(
-    reader: Reader, *, start: bytes, tables: dict[int, Table], now: float
-) -> tuple[bytes | None, _Trimmable | None]:
-    """The next shard of which something can go; else the last one looked at; else nothing."""
+    reader: Reader, *, start: bytes, tables: dict[int, Table], epoch: bytes, now: float
+) -> tuple[bytes | None, _Trimmable | None] | None:
+    """The next shard of which something can go; else the last one looked at; else nothing.
+
+    None if the tables are not those of the snapshot: one may have recovery by now, and its log be wanted.
+    """
+    if catalogue.stored_epoch(reader) != epoch:
+        return None
     key = None
     for key, stored in reader.scan(start, encoding.prefix_end(layout.LOG_SHARD), limit=_SHARDS_AT_ONCE):
         number = layout.log_shard_table(key)

@@ -76,6 +76,9 @@ def time_of(row: bytes) -> int:
 
 def write(rows: Rows, appends: Sequence[Append]) -> None:
     """Give all appends of a step their places."""
+    if len(appends) == 1:
+        _write_one(rows, appends[0])
+        return
     heads = {append.head: read_head(rows, append.head) for append in appends}
     moment = max(append.time_us for append in appends)
     moment = max(moment, *(head.last_time for head in heads.values()))
@@ -87,3 +90,11 @@ def write(rows: Rows, appends: Sequence[Append]) -> None:
         positions[append.head] = position + 1
     for key, position in positions.items():
         rows.put(key, Head(position, moment).encode())
+
+
+def _write_one(rows: Rows, append: Append) -> None:
+    """The same for what most steps append."""
+    position, last_time = read_head(rows, append.head)
+    moment = max(append.time_us, last_time)
+    rows.put(row_key(append.prefix, position), moment.to_bytes(TIME_BYTES, "big") + append.value)
+    rows.put(append.head, _HEAD.pack(position + 1, moment))

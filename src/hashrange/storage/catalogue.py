@@ -207,10 +207,15 @@ def _count_change(tx: Transaction) -> None:
 def save(tx: Transaction, table: Table, now: float, *, roll: bool = False) -> Table:
     """Write a record and its stamp, with the shards of the change log that it asks for; give what was written."""
     table = change_log.arranged(tx, table, now, roll=roll)
+    put_record(tx, table)
+    return table
+
+
+def put_record(tx: Transaction, table: Table) -> None:
+    """Write a record and its stamp as they are."""
     _count_change(tx)
     tx.put(layout.catalogue_key(*address(table)), schema.encode(table))
     tx.put(layout.version_key(table.number), table.stamp)
-    return table
 
 
 def remove(tx: Transaction, table: Table, now: float) -> None:
@@ -223,6 +228,9 @@ def remove(tx: Transaction, table: Table, now: float) -> None:
     for index in table.indexes:
         tx.delete(layout.backfill_key(table.number, index.slot))
         reset_counters(tx, table.number, index.slot)
+    if table.ttl is not None:
+        tx.delete(layout.backfill_key(table.number, table.ttl.slot))
+    _reset(tx, layout.expired_items_key(table.number))
     if not table.held:
         discard(tx, layout.table_rows_prefix(table.number))
 
@@ -230,11 +238,16 @@ def remove(tx: Transaction, table: Table, now: float) -> None:
 def reset_counters(tx: Transaction, number: int, slot: int) -> None:
     """Bring a table's or index's counters to zero, where they take no space."""
     for key in (layout.count_key(number, slot), layout.size_key(number, slot)):
-        tx.add(key, -tx.counter(key))
+        _reset(tx, key)
+
+
+def _reset(tx: Transaction, counter: bytes) -> None:
+    tx.add(counter, -tx.counter(counter))
 
 
 def discard(tx: Transaction, prefix: bytes) -> None:
     """Mark all rows with this prefix as garbage, for a job to clear."""
+    tx.use_reserve()
     tx.put(layout.GARBAGE + prefix, b"")
 
 
@@ -243,6 +256,12 @@ def discard_index(tx: Transaction, table: Table, index: Index) -> None:
     tx.delete(layout.backfill_key(table.number, index.slot))
     reset_counters(tx, table.number, index.slot)
     discard(tx, layout.rows_prefix(table.number, index.slot))
+
+
+def discard_expiry(tx: Transaction, number: int, slot: int) -> None:
+    """Clear away the expiry rows of a table whose TTL is switched off."""
+    tx.delete(layout.backfill_key(number, slot))
+    discard(tx, layout.rows_prefix(number, slot))
 
 
 def next_number(tx: Transaction) -> int:

@@ -59,8 +59,9 @@ def arranged(tx: Transaction, table: Table, now: float, *, roll: bool = False) -
         _close(tx, table, log.shards, now)
         _end_stream(tx, table, log, now)
         return changed(table, log=None)
+    ended: list[Shard] = []  # of another stream: nothing new is a child of theirs, or is older than they are
     if log is not None and log.stream != label:
-        _close(tx, table, log.shards, now)
+        ended = _close(tx, table, log.shards, now)
         _end_stream(tx, table, log, now)
         log = None
     if log is not None and log.starts == table.partitions and not roll:
@@ -70,7 +71,8 @@ def arranged(tx: Transaction, table: Table, now: float, *, roll: bool = False) -
     closed = _close(tx, table, going, now)
     # Ids sort by the time of creation, and must sort children behind their parents whatever the clock does.
     opened_at = now if log is None else max(now, log.opened_at + _ID_SECONDS)
-    opened, next_shard = _open(tx, table, kept, closed, opened_at)
+    first_time = max(microseconds(now), *(shard.last_time or 0 for shard in (*ended, *closed)), 0)
+    opened, next_shard = _open(tx, table, kept, closed, opened_at=opened_at, first_time=first_time)
     if log is None and label:
         stream_rows.begin(tx, table)
     shards = tuple(sorted((*kept, *opened), key=lambda shard: shard.start))
@@ -119,7 +121,13 @@ def _close(tx: Transaction, table: Table, shards: tuple[OpenShard, ...], now: fl
 
 
 def _open(
-    tx: Transaction, table: Table, kept: tuple[OpenShard, ...], ended: list[Shard], now: float
+    tx: Transaction,
+    table: Table,
+    kept: tuple[OpenShard, ...],
+    ended: list[Shard],
+    *,
+    opened_at: float,
+    first_time: int,
 ) -> tuple[list[OpenShard], int]:
     """Open a shard for every partition that has none; its parent is the closed one that the partition was in."""
     covered = {shard.start for shard in kept}
@@ -133,12 +141,11 @@ def _open(
             start=start,
             stream=_label(table),
             parent_id=None if parent is None else parent.id,
-            created_at=now,
+            created_at=opened_at,
             first=1 if parent is None or parent.last is None else parent.last + 1,
+            first_time=first_time,
         )
-        last_time = 0 if parent is None or parent.last_time is None else parent.last_time
-        # The first record is younger than the shard, so that its sequence number is behind the shard's first.
-        head = Head(shard.first, max(last_time, microseconds(now) + 1))
+        head = Head(shard.first, first_time)
         tx.put(layout.log_head_key(table.number, number), head.encode())
         tx.put(layout.log_shard_key(table.number, number), log_shards.encode(shard))
         opened.append(OpenShard(start, number))

@@ -11,15 +11,15 @@ from typing import Protocol
 
 import msgspec
 
-from hashrange.storage import layout
+from hashrange.storage import clock_record, layout
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import OpenError
 
 _CHUNK_ROWS = 500
 _CHUNK_BYTES = 4 * 1024 * 1024
 _END = b"\xff" * 8  # behind every key of the layout
-# These belong to one engine and not to the data.
-_NOT_COPIED = (layout.LEASE, layout.MIGRATION)
+# These belong to one engine and not to the data; of the clock only how far it was moved does.
+_NOT_COPIED = (layout.LEASE, layout.MIGRATION, layout.CLOCK)
 
 
 class Copyable(Engine, Protocol):
@@ -53,7 +53,7 @@ class CopyDiffers(OpenError):
 
 def copy(source: Copyable, target: Copyable, report: ReportProgress) -> Checksum:
     """Copy everything, compare both sides, and give their checksum."""
-    progress = target.read(stored_progress) or _begin(source, target)
+    progress = target.read(stored_progress) or begin(source.description, target)
     if progress.source != source.description:
         raise OpenError(f"{target.description} has an unfinished copy of something else: {progress.source}")
     while (progress_after := _copy_chunk(source, target, progress)) is not None:
@@ -68,7 +68,14 @@ def copy(source: Copyable, target: Copyable, report: ReportProgress) -> Checksum
             f"{target.description}. If the source was in use since the copy began, empty the target and begin again"
         )
         raise CopyDiffers(message)
-    target.write(lambda tx: tx.delete(layout.MIGRATION))
+    clock = source.read(clock_record.stored_record)
+
+    def finish(tx: Transaction) -> None:
+        if clock is not None:
+            tx.put(layout.CLOCK, clock.encode())
+        tx.delete(layout.MIGRATION)
+
+    target.write(finish)
     return actual
 
 
@@ -82,13 +89,16 @@ def refuse_unfinished(engine: Engine) -> None:
     """Raise if a copy into this engine is not complete: a server must not start on half the data."""
     progress = engine.read(stored_progress)
     if progress is not None:
-        raise OpenError(f"the copy from {progress.source} is not complete: run `hashrange migrate` again")
+        raise OpenError(
+            f"the copy from {progress.source} is not complete: run the command that makes it again"
+        )
 
 
-def _begin(source: Copyable, target: Copyable) -> Progress:
+def begin(source: str, target: Copyable) -> Progress:
+    """Mark an empty engine as one that something is being copied into."""
     if target.read(lambda reader: next(_rows(reader, b""), None)) is not None or target.counters():
         raise OpenError(f"{target.description} is not empty")
-    progress = Progress(source.description, b"", 0)
+    progress = Progress(source, b"", 0)
     target.write(lambda tx: _save_progress(tx, progress))
     return progress
 

@@ -32,6 +32,9 @@ unless its owner has passed a `Deliver`; they must be short and must not raise.
 for all waiting steps at once; every key that is not declared costs a round trip. It is a hint: a step may read
 other keys, and need not read those.
 
+**Reserve.** An engine whose disk can be full keeps some room back for steps that declare that they free space. Other
+steps meet the full disk earlier.
+
 **Sharing.** Where `shared` is true any number of servers have engines on the same rows, and everything above
 holds among all of their steps. The rows are then across a network and every read waits for it: an event loop
 uses `submit_read`, not `read`.
@@ -132,6 +135,9 @@ class Transaction(Reader, Protocol):
 
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Declare keys that the step will read next: a hint, like the declared keys of the step."""
+
+    def use_reserve(self) -> None:
+        """Declare that the step frees space, or leads to that: it may use the room that is kept back for it."""
 
 
 class Engine(Protocol):

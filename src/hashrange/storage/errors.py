@@ -34,6 +34,8 @@ class Closed(Unavailable):
 class Corrupt(StorageError):
     """The stored bytes are damaged or are not Hashrange's."""
 
+    page = ""  # which one it is, if that is known: many rows are on it
+
 
 class DamagedRow(Corrupt):
     """A row's checksum does not fit its key and value; only this row is affected."""

@@ -11,11 +11,13 @@ TOKEN_EXPIRY = b"\x06"  # expiry time, token key -> nothing
 TABLE_NUMBER = b"\x07"  # counter: last table number in use
 COUNT = b"\x08"  # counter: rows of a table or index
 SIZE = b"\x09"  # counter: bytes of a table or index
-BACKFILL = b"\x0a"  # table number, slot -> progress of an index backfill
+BACKFILL = b"\x0a"  # table number, slot -> progress of a backfill
 CATALOGUE_EPOCH = b"\x0b"  # -> a number that rises with every change of any table record, and a random one
 LEASE = b"\x0c"  # name -> holder of the lease
 MIGRATION = b"\x0d"  # -> progress of a copy into this engine; deleted when it is complete
-ROWS = b"\x10"  # table number, slot, key -> item or index entry
+EXPIRED_ITEMS = b"\x0e"  # counter: items of a table that TTL has deleted
+CLOCK = b"\x0f"  # -> whether servers run with --test-clock, and how far it was moved
+ROWS = b"\x10"  # table number, slot, key -> item, index entry or expiry row
 LOG = b"\x11"  # table number, shard, position -> time and change record
 LOG_HEAD = b"\x12"  # table number, shard -> next position and last time of an open shard
 LOG_SHARD = b"\x13"  # table number, shard -> shard
@@ -61,8 +63,13 @@ def version_key(table_number: int) -> bytes:
     return TABLE_VERSION + table_number.to_bytes(4, "big")
 
 
+def expired_items_key(table_number: int) -> bytes:
+    """The counter of items that TTL has deleted."""
+    return EXPIRED_ITEMS + table_number.to_bytes(4, "big")
+
+
 def backfill_key(table_number: int, slot: int) -> bytes:
-    """The row that says how far an index backfill has come."""
+    """The row that says how far the backfill of an index, or of expiry rows, has come."""
     return BACKFILL + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
 
 
@@ -127,9 +134,11 @@ _NAMES = {
     TABLE_NUMBER: "last table number",
     COUNT: "counter of rows",
     SIZE: "counter of bytes",
-    BACKFILL: "progress of an index backfill",
+    BACKFILL: "progress of a backfill",
     CATALOGUE_EPOCH: "epoch of the catalogue",
     LEASE: "lease",
+    CLOCK: "clock",
+    EXPIRED_ITEMS: "counter of items deleted by TTL",
     MIGRATION: "progress of a copy",
     LOG: "record of a change log",
     LOG_HEAD: "head of a shard of a change log",
@@ -146,11 +155,27 @@ def describe(key: bytes) -> str:
     if key.startswith(ROWS) and len(key) >= ROWS_PREFIX_BYTES:
         number, slot = split_rows_key(key)
         kind = {BASE_SLOT: "item", COLLECTION_SLOT: "size of an item collection"}.get(
-            slot, f"entry of index {slot}"
+            slot, f"row of slot {slot}"
         )
         return f"table number {number}, {kind}, key {key[ROWS_PREFIX_BYTES:].hex()}"
     name = _NAMES.get(key[:1], "row of no known kind")
     return f"{name}, key {key.hex()}"
+
+
+def describe_range(start: bytes, end: bytes) -> str:
+    """Name the rows of a range for people."""
+    if not start.startswith(ROWS) or len(start) < ROWS_PREFIX_BYTES:
+        return f"between {describe(start)} and {describe(end)}"
+    is_within = end.startswith(start[:ROWS_PREFIX_BYTES])
+    return f"{describe(start)} or behind it" + (
+        f", before {end[ROWS_PREFIX_BYTES:].hex()}" if is_within else ""
+    )
+
+
+def describe_prefix(prefix: bytes) -> str:
+    """Name all rows of a table or index for people."""
+    number, slot = split_rows_key(prefix)
+    return f"table number {number}" + (f", index {slot}" if len(prefix) == ROWS_PREFIX_BYTES else "")
 
 
 def split_rows_key(key: bytes) -> tuple[int, int]:

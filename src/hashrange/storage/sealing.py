@@ -72,6 +72,10 @@ class SealedTransaction(SealedReader[Transaction]):
         """Declare keys that the step will read next."""
         self._stored.prefetch(keys)
 
+    def use_reserve(self) -> None:
+        """Declare that the step frees space."""
+        self._stored.use_reserve()
+
 
 def sealed_read(step: Callable[[Reader], T]) -> Callable[[Reader], T]:
     """The step for a reader of stored forms."""

@@ -6,7 +6,7 @@ from hashrange.core.items import StoredItem
 from hashrange.core.keys.encoding import HASH_BYTES
 from hashrange.core.mutation import Command, Origin, Outcome
 from hashrange.core.schema import Index, Table
-from hashrange.storage import change_log, layout
+from hashrange.storage import change_log, expiry, layout
 from hashrange.storage.engine import Reader, Transaction
 
 _COLLECTION_BYTES_MAX = 10 * 1024**3
@@ -78,6 +78,8 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
             _grow_collection(tx, table, outcome.key, growth)
     for diff in outcome.index_diffs:
         _write_index(tx, table, outcome, diff)
+    if table.ttl is not None:
+        expiry.write(tx, table.number, table.ttl, outcome)
     if table.log is not None:
         change_log.append(tx, table, table.log, outcome, None if after is None else encoded)
 

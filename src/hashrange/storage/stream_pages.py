@@ -16,7 +16,7 @@ from hashrange.storage.engine import Reader
 from hashrange.storage.stream_rows import Stream
 
 _POSITION_MAX = 2**63
-_RECORD_UNITS = 1_500  # to take a record apart and to render it: see core/effort.py
+_RECORD_UNITS = 2_500  # to take a record apart and to render it: see core/effort.py
 
 
 class Trimmed(Exception):

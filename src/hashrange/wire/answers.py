@@ -1,7 +1,7 @@
 """Results as JSON: the one room where DynamoDB's answers get their bytes. Stored items are pasted, not decoded."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 import orjson
@@ -19,9 +19,10 @@ from hashrange.api.transactions.run import Replayed
 from hashrange.api.transactions.transact_get_items import TransactGetItems
 from hashrange.api.transactions.transact_write_items import TransactWriteItems
 from hashrange.core.items import HEADER_BYTES, stored_json
+from hashrange.core.values import Item
 from hashrange.storage.pages import Page
 from hashrange.wire import capacity_reports
-from hashrange.wire.capacity_reports import Consumed
+from hashrange.wire.capacity_reports import Consumed, ConsumedCapacity, ItemCollectionMetrics, UnitKind
 
 EMPTY = b"{}"
 _ROWS_APART_MAX = 64
@@ -29,6 +30,19 @@ _ROWS_APART_MAX = 64
 _encode = msgspec.json.Encoder().encode
 
 Renderer = Callable[[Any, Any], bytes]
+
+
+class _Written(TypedDict, total=False):
+    ConsumedCapacity: ConsumedCapacity
+    ItemCollectionMetrics: ItemCollectionMetrics
+    Attributes: Item
+
+
+class WriteReports(TypedDict, total=False):
+    """What a batch or a transaction of writes has consumed and touched."""
+
+    ConsumedCapacity: list[ConsumedCapacity]
+    ItemCollectionMetrics: dict[str, list[ItemCollectionMetrics]]
 
 
 def described(_request: object, result: Described) -> bytes:
@@ -65,7 +79,7 @@ def item_written(request: PutItem | UpdateItem | DeleteItem, result: ItemWritten
     mode = request.return_consumed_capacity
     if mode is None and not result.attributes and result.collection is None:
         return EMPTY
-    members: dict[str, Any] = {}
+    members: _Written = {}
     if mode is not None and mode != "NONE":
         members["ConsumedCapacity"] = capacity_reports.of_one(result, mode)
     if result.collection is not None:
@@ -118,7 +132,7 @@ def batch_read(request: BatchGetItem, result: BatchRead) -> bytes:
     return pasted(members)
 
 
-def _batch_reports(result: BatchRead, mode: str) -> list[dict[str, Any]]:
+def _batch_reports(result: BatchRead, mode: str) -> list[ConsumedCapacity]:
     """A report for each table, also for one of which nothing was read."""
     consumed = {name: Consumed(table, name) for name, table in result.tables.items()}
     for read in result.items:
@@ -126,8 +140,8 @@ def _batch_reports(result: BatchRead, mode: str) -> list[dict[str, Any]]:
     return [table.report(mode) for table in consumed.values()]
 
 
-def _unread(left: Unread) -> dict[str, Any]:
-    members: dict[str, Any] = msgspec.to_builtins(left.request)
+def _unread(left: Unread) -> dict[str, object]:
+    members: dict[str, object] = msgspec.to_builtins(left.request)
     sent = {name: value for name, value in members.items() if value is not None}
     return {**sent, "Keys": left.keys}
 
@@ -138,9 +152,9 @@ def batch_written(request: BatchWriteItem, result: ItemsWritten) -> bytes:
 
 
 def _write_reports(
-    request: BatchWriteItem | TransactWriteItems, result: ItemsWritten, kind: str | None
-) -> dict[str, Any]:
-    members: dict[str, Any] = {}
+    request: BatchWriteItem | TransactWriteItems, result: ItemsWritten, kind: UnitKind | None
+) -> WriteReports:
+    members: WriteReports = {}
     mode = request.return_consumed_capacity
     if mode is not None and mode != "NONE":
         members["ConsumedCapacity"] = capacity_reports.by_table(result.items, mode, kind)
@@ -187,7 +201,7 @@ def transaction_written(request: TransactWriteItems, result: ItemsWritten | Repl
     return orjson.dumps(_write_reports(request, result, "Write"))
 
 
-def replayed(result: Replayed, mode: str | None) -> dict[str, Any]:
+def replayed(result: Replayed, mode: str | None) -> WriteReports:
     """The members of the answer to a transaction that was written before."""
     if mode is None or mode == "NONE":
         return {}

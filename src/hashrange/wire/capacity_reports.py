@@ -1,15 +1,42 @@
 """The ConsumedCapacity and ItemCollectionMetrics members of answers."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Literal, Required, TypedDict
 
 import orjson
 
 from hashrange.api.partiql.execute_statement import StatementRead
 from hashrange.api.results import Charge, CollectionSize, ItemRead, ItemWritten, PageRead, Result
 from hashrange.core.schema import Table
+from hashrange.core.values import Item
 
 _GB = 1024**3
+
+UnitKind = Literal["Read", "Write"]
+
+
+class Units(TypedDict, total=False):
+    """Units of a table or an index."""
+
+    CapacityUnits: Required[float]
+    ReadCapacityUnits: float
+    WriteCapacityUnits: float
+
+
+class ConsumedCapacity(Units, total=False):
+    """The report of one table."""
+
+    TableName: Required[str]
+    Table: Units
+    LocalSecondaryIndexes: dict[str, Units]
+    GlobalSecondaryIndexes: dict[str, Units]
+
+
+class ItemCollectionMetrics(TypedDict):
+    """The report of one item collection."""
+
+    ItemCollectionKey: Item
+    SizeEstimateRangeGB: list[float]
 
 
 class Consumed:
@@ -17,7 +44,7 @@ class Consumed:
 
     __slots__ = ("_indexes", "_kind", "_name", "_table", "_total_only", "_units")
 
-    def __init__(self, table: Table, name: str, kind: str | None = None) -> None:
+    def __init__(self, table: Table, name: str, kind: UnitKind | None = None) -> None:
         """`name` is the table's as the request has it: an ARN is echoed. `kind` is Read or Write in transactions."""
         self._table = table
         self._name = name
@@ -43,30 +70,39 @@ class Consumed:
         """Units that count for the total, but neither for the table itself nor for an index."""
         self._total_only += units
 
-    def report(self, mode: str) -> dict[str, Any]:
+    def report(self, mode: str) -> ConsumedCapacity:
         """The ConsumedCapacity member for TOTAL or INDEXES."""
         total = self._units + self._total_only + sum(self._indexes.values())
-        body: dict[str, Any] = {"TableName": self._name, **self._shown(total)}
+        body: ConsumedCapacity = {"TableName": self._name, "CapacityUnits": float(total)}
+        self._split(body)
         if mode == "INDEXES":
             body["Table"] = self._shown(self._units)
-            for member, local in (("LocalSecondaryIndexes", True), ("GlobalSecondaryIndexes", False)):
-                indexes = {
-                    name: self._shown(units)
-                    for name, units in self._indexes.items()
-                    if self._table.index_by_name[name].local == local
-                }
-                if indexes:
-                    body[member] = indexes
+            if local := self._index_units(local=True):
+                body["LocalSecondaryIndexes"] = local
+            if distant := self._index_units(local=False):
+                body["GlobalSecondaryIndexes"] = distant
         return body
 
-    def _shown(self, units: float) -> dict[str, float]:
-        units = float(units)
-        if self._kind is None:
-            return {"CapacityUnits": units}
-        return {"CapacityUnits": units, f"{self._kind}CapacityUnits": units}
+    def _index_units(self, *, local: bool) -> dict[str, Units]:
+        return {
+            name: self._shown(units)
+            for name, units in self._indexes.items()
+            if self._table.index_by_name[name].local == local
+        }
+
+    def _shown(self, units: float) -> Units:
+        shown: Units = {"CapacityUnits": float(units)}
+        self._split(shown)
+        return shown
+
+    def _split(self, shown: Units) -> None:
+        if self._kind == "Read":
+            shown["ReadCapacityUnits"] = shown["CapacityUnits"]
+        elif self._kind == "Write":
+            shown["WriteCapacityUnits"] = shown["CapacityUnits"]
 
 
-def of_one(result: ItemRead | ItemWritten | PageRead | StatementRead, mode: str) -> dict[str, Any]:
+def of_one(result: ItemRead | ItemWritten | PageRead | StatementRead, mode: str) -> ConsumedCapacity:
     """The report of a request for one table."""
     consumed = Consumed(result.table, result.table_name)
     consumed.add(result)
@@ -74,8 +110,8 @@ def of_one(result: ItemRead | ItemWritten | PageRead | StatementRead, mode: str)
 
 
 def by_table(
-    results: Iterable[ItemRead | ItemWritten], mode: str, kind: str | None = None
-) -> list[dict[str, Any]]:
+    results: Iterable[ItemRead | ItemWritten], mode: str, kind: UnitKind | None = None
+) -> list[ConsumedCapacity]:
     """A report for each table, in the order in which the request names them."""
     tables: dict[str, Consumed] = {}
     for result in results:
@@ -87,15 +123,15 @@ def by_table(
     return [consumed.report(mode) for consumed in tables.values()]
 
 
-def collection(size: CollectionSize) -> dict[str, Any]:
+def collection(size: CollectionSize) -> ItemCollectionMetrics:
     """ItemCollectionMetrics: the collection's key and the whole gigabytes its size lies between."""
     low = size.size // _GB
     return {"ItemCollectionKey": size.key, "SizeEstimateRangeGB": [float(low), float(low + 1)]}
 
 
-def collections(results: Iterable[ItemWritten]) -> dict[str, list[dict[str, Any]]]:
+def collections(results: Iterable[ItemWritten]) -> dict[str, list[ItemCollectionMetrics]]:
     """One entry per item collection touched, by table; the latest size of each counts."""
-    tables: dict[str, dict[bytes, dict[str, Any]]] = {}
+    tables: dict[str, dict[bytes, ItemCollectionMetrics]] = {}
     for result in results:
         if result.collection is not None:
             entries = tables.setdefault(result.table_name, {})

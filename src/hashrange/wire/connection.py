@@ -11,15 +11,12 @@ from hashrange.api.errors import ApiError
 from hashrange.wire import headers, refusals
 from hashrange.wire.interfaces import ServerState
 from hashrange.wire.refusals import RequestRefused
-from hashrange.wire.request_head import EMPTY_LINE
-from hashrange.wire.request_reader import LookClosely, RequestReader
+from hashrange.wire.request_reader import RequestReader, failure
 from hashrange.wire.streams import ChunkedStream
+from hashrange.wire.usual_requests import FIRST_LINE, UsualRequests, usual_headers
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LARGE_BYTES = 64 * 1024
-_USUAL_LINE = b"POST / HTTP/1.1\r\n"
-_USUAL_LINES = 20
-_USUAL_HEAD_BYTES = 4096
 # Method, URL, where the head is to be read once more (see `fields`), headers and body.
 _Waiting = tuple[bytes, bytes, list[bytes], dict[bytes, bytes], bytes]
 
@@ -33,7 +30,6 @@ class Connection(RequestReader, asyncio.Protocol):
     """
 
     __slots__ = (
-        "_body_bytes",
         "_busy",
         "_closing",
         "_head_received",
@@ -45,6 +41,7 @@ class Connection(RequestReader, asyncio.Protocol):
         "_stream",
         "_transport",
         "_unsent",
+        "_usual",
         "_waiting",
         "_waiting_bytes",
         "_writable",
@@ -70,7 +67,6 @@ class Connection(RequestReader, asyncio.Protocol):
         self._waiting: deque[_Waiting | ApiError] = deque()  # a refusal comes last
         self._waiting_bytes = 0
         self._running_bytes = 0  # the body of the request under way
-        self._body_bytes = 0  # the body of the last complete request
         self.unread_bytes = 0  # the answers that the client has not taken, as far as the server counts them
         self._busy = False
         self._closing = False
@@ -78,16 +74,18 @@ class Connection(RequestReader, asyncio.Protocol):
         self._unsent = 0
         self._outgoing = b""
         self._stream: ChunkedStream | None = None
+        self._usual = UsualRequests()
 
     # What the loop calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=self._server.limits.unsent_bytes_max)
-        limits = self._server.limits
-        patience = limits.linger_seconds if self._server.draining else limits.idle_seconds
-        self._deadline = self._server.now + patience
-        self._server.connections.add(self)
+        server = self._server
+        self._deadline = (
+            server.now + server.limits.linger_seconds if server.draining else server.idle_deadline
+        )
+        server.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -105,38 +103,39 @@ class Connection(RequestReader, asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._ignoring_input:
             return
-        self._ran_this_turn = False
-        if self._between_requests and data.startswith(_USUAL_LINE):
-            # If these are as many lines as the first head has names, there is no other head and no name came twice.
-            end = data.rfind(EMPTY_LINE)
-            self._header_lines = data.count(b"\n", 0, end) if end < _USUAL_HEAD_BYTES else -1
-            self._received = [data]
-            stop = None
+        server = self._server
+        if (
+            data.startswith(FIRST_LINE)
+            and self._between_requests
+            and not (self._busy or self._waiting)
+            and self._writable
+            and len(data) <= server.usual_bytes_max
+        ):
+            usual = self._usual
             try:
-                self._parser.feed_data(data)
-            except (HttpParserUpgrade, HttpParserError) as stopped:
-                stop = stopped
-            if stop is not None or not self._between_requests:
-                self._more_or_less(data, stop)
-        else:
-            self._read_on(data)
-            if self._url:
-                self._incomplete()
-
-    def _more_or_less(self, data: bytes, stop: Exception | None) -> None:
-        """What was received is not one whole request of the usual kind."""
-        if stop is not None and isinstance(stop.__context__, LookClosely):
-            self._start_over()
-            self._read_on(data)
-        elif stop is not None:
-            self._read_on(data, self._stopped(data, stop))
-        elif self._received:
-            self._bytes_since_request += len(data)
-        else:
-            # The beginning of another stands behind it.
-            end = data.find(EMPTY_LINE) + len(EMPTY_LINE) + self._body_bytes
-            self._received = [data[end:]]
-            self._bytes_since_request += len(data) - end
+                usual.feed(data)
+            except (HttpParserUpgrade, HttpParserError):
+                usual.bodies.clear()
+            if usual.bodies and not usual.stages:
+                body = usual.bodies.pop()
+                fields = usual_headers(data, len(data) - len(body), usual.fields, server.valid_hosts)
+                if fields is not None:
+                    self._busy = True
+                    self.method = b"POST"
+                    self.url = b"/"
+                    self.headers = fields
+                    self.body = body
+                    self._head_received = [data]
+                    try:
+                        server.handler.handle(self)
+                    except Exception as error:  # noqa: BLE001 - as where the parser calls the handler
+                        self._refuse(failure(error))
+                    self.body = b""
+                    usual.finish()
+                    return
+            usual.start_over()
+        self._ran_this_turn = False
+        self._read_on(data)
         if self._url:
             self._incomplete()
 
@@ -155,7 +154,7 @@ class Connection(RequestReader, asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._writable = True
-        self._deadline = self._server.now + self._server.limits.idle_seconds
+        self._deadline = self._server.idle_deadline
         self._server.count_unread(self, 0)
         if self._stream is not None:
             self._stream.resume()
@@ -165,20 +164,7 @@ class Connection(RequestReader, asyncio.Protocol):
     # What the parser calls.
 
     def on_headers_complete(self) -> None:
-        fields = self._fields
-        if not headers.USUAL.issuperset(fields):
-            fields = headers.titled(fields)
-        if len(fields) != self._header_lines:
-            if self._header_lines:
-                raise LookClosely
-            fields = self._checked_head()
-        elif (
-            len(fields) > _USUAL_LINES
-            or fields.get(b"Host") not in self._server.valid_hosts
-            or b"Transfer-Encoding" in fields
-        ):
-            fields = self._checked_head()
-        self._pending_headers = fields
+        self._pending_headers = self._checked_head()
 
     def on_message_complete(self) -> None:
         fields = self._pending_headers or self._fields
@@ -190,7 +176,6 @@ class Connection(RequestReader, asyncio.Protocol):
         url = parts[0] if len(parts) == 1 else b"".join(parts)
         if not self._parser.should_keep_alive():
             self._ignoring_input = True
-        self._body_bytes = len(body)
         if self.upload_bytes:
             self._count_upload(0)
         if self._busy or self._ran_this_turn or self._waiting or not self._writable:
@@ -225,7 +210,7 @@ class Connection(RequestReader, asyncio.Protocol):
         server = self._server
         last = server.draining or (self._ignoring_input and not self._waiting)
         tail = server.tail_close if last else server.tail_open
-        self._deadline = server.now + server.limits.idle_seconds
+        self._deadline = server.idle_deadline
         if last or self._outgoing or len(body) >= _LARGE_BYTES:
             self.flush()
             transport.writelines((head + tail, body))
@@ -242,7 +227,7 @@ class Connection(RequestReader, asyncio.Protocol):
     def stream(self, head: bytes) -> "ChunkedStream":
         """Begin an answer whose length nobody knows yet; until it is closed, no other request is run."""
         if self._transport is not None:
-            chunked = self._parser.get_http_version() != "1.0"
+            chunked = not headers.is_old(self._head_received)
             if not chunked:
                 # The connection ends with the body, so nothing that was sent behind the request can be answered.
                 self._ignoring_input = True
@@ -271,7 +256,7 @@ class Connection(RequestReader, asyncio.Protocol):
         self._stream = None
         self._busy = False
         self._release_running()
-        self._deadline = self._server.now + self._server.limits.idle_seconds
+        self._deadline = self._server.idle_deadline
         if self._server.draining or (self._ignoring_input and not self._waiting):
             self._hang_up()
         elif self._waiting:
@@ -326,7 +311,7 @@ class Connection(RequestReader, asyncio.Protocol):
         self._pending_headers = None
         self._received = []
         self._between_requests.append(True)
-        self._bytes_since_request = self._phase = self._header_lines = 0
+        self._bytes_since_request = self._phase = 0
         if self.upload_bytes:
             self._count_upload(0)
 

@@ -1,7 +1,7 @@
 """Every error answer is made here: type prefix, member casing, status and headers."""
 
+import json
 from http import HTTPStatus
-from typing import Any
 
 import orjson
 
@@ -49,12 +49,13 @@ def render(
     request_id: bytes,
     namespace: str = DYNAMODB_NAMESPACE,
     operation: str = "",
+    table: str = "",
 ) -> tuple[bytes, bytes]:
     """Give head and body of the answer to a request that failed; `namespace` is that of the service's own errors."""
     answer = as_api_error(error)
     if answer is INTERNAL or answer is DAMAGED:
         if isinstance(error, StorageError):
-            outages.log_failure(operation, error)
+            outages.log_failure(operation, error, table)
         else:
             log.error("request.failed", error=error, request_id=request_id.decode())
     body = _body(answer, namespace)
@@ -66,10 +67,14 @@ def render(
 
 
 def _body(error: ApiError, namespace: str) -> bytes:
-    members: dict[str, Any] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
+    members: dict[str, object] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
     if error.message is not None:
         # A failed condition has a capital only where the item stands beside the message (measured).
         capital = error.code in _CAPITAL_MESSAGE or "Item" in error.fields
         members["Message" if capital else "message"] = error.message
     members.update(error.fields)
-    return orjson.dumps(members)
+    try:
+        return orjson.dumps(members)
+    except TypeError:
+        # The message shows half of a character, which only an escape can: see core/expressions/lexer.py.
+        return json.dumps(members).encode()

@@ -51,6 +51,11 @@ def fields_of(received: list[bytes]) -> list[tuple[bytes, bytes]]:
     return collector.fields
 
 
+def is_old(received: list[bytes]) -> bool:
+    """Whether the request that these bytes begin with is one of HTTP/1.0."""
+    return b"".join(received).lstrip(b"\r\n").partition(b"\r\n")[0].endswith(b" HTTP/1.0")
+
+
 def head(first_line: bytes, fields: list[tuple[bytes, bytes]]) -> bytes:
     """The head of a request with these headers."""
     return b"\r\n".join([first_line, *(b"%b: %b" % field for field in fields), b"", b""])

@@ -9,6 +9,7 @@ from hashrange.wire.interfaces import Exchange
 
 _SIGNATURE = b"Signature="
 _CALLERS_MAX = 4096
+_KEY_CHARS_MAX = 128  # IAM's limit; a header has room for a key of 16 KB, and the cache for thousands of them
 
 
 class Callers:
@@ -36,7 +37,8 @@ class Callers:
         known = self._contexts.get(identity)
         if known is None:
             known = self._context_for(identity)
-            self._contexts.put(identity, known)
+            if len(identity.access_key) <= _KEY_CHARS_MAX:
+                self._contexts.put(identity, known)
         scope, name, _ = authorization.rpartition(_SIGNATURE)
         if name:
             exchange.identity_cache = scope + name, known

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from hashrange import logs
 from hashrange.api.errors import ApiError
 from hashrange.wire.limits import Limits
+from hashrange.wire.usual_requests import REQUEST_BYTES_MAX
 
 _HOSTS_MAX = 1024
 
@@ -102,6 +103,7 @@ class ServerState:
     def __init__(self, handler: Handler, limits: Limits) -> None:
         self.handler = handler
         self.limits = limits
+        self.usual_bytes_max = min(limits.body_bytes_max, REQUEST_BYTES_MAX)  # see `Connection.data_received`
         self.connections: set[ManagedConnection] = set()
         self.one_left = asyncio.Event()
         self.valid_hosts: set[bytes | None] = set()  # Host headers as they were sent, never None
@@ -109,6 +111,7 @@ class ServerState:
         self.unread_bytes = 0  # answers that clients have not taken yet
         self.draining = False
         self.now = 0.0  # the loop's time as of the last sweep
+        self.idle_deadline = 0.0  # until when a client that is answered now may be idle
         self.tail_open = b""  # the last headers of every answer, as of the last sweep
         self.tail_close = b""
         # Answers of one turn of the loop are written together at its end. If each were written at once, each

@@ -64,19 +64,20 @@ class _JsonCall(Call, gc=False):
         try:
             if error is not None:
                 raise error  # noqa: TRY301 - one way out for both kinds of error
-            if type(result) is Rendered and self.rendered is not None:
-                head, body = self.rendered
-            else:
+            if self.rendered is None or type(result) is not Rendered:
                 body = self.target.render(self.request, result)
                 head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
+            else:
+                head, body = self.rendered
         except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
             target = self.target
+            table = getattr(self.request, "table_name", "")
             head, body = errors.render(
-                problem, self.form, self.request_id, target.namespace, target.operation.name
+                problem, self.form, self.request_id, target.namespace, target.operation.name, table
             )
         else:
             if outages.ongoing and self.target.operation.name in outages.ongoing:
-                outages.end(self.target.operation.name)
+                outages.note_success(self.target.operation.name)
         self.exchange.send(head, body)
 
 
@@ -189,7 +190,7 @@ def _large_call(
     request_id: bytes,
 ) -> _LargeCall:
     """The call of a large body, read in short pieces of work."""
-    large_bodies.refuse_many_values(body)
+    large_bodies.refuse_many_values(body, control=target is not None and target.operation.kind == "control")
     if target is None:
         read_object(body)
         raise ApiError("UnknownOperationException", None)

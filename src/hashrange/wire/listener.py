@@ -107,10 +107,12 @@ class Listener:
         # One timer for all connections: setting one per request would cost more than reading its headers.
         shared = self._shared
         shared.now = now = loop.time()
+        shared.idle_deadline = now + shared.limits.idle_seconds
         date = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime()).encode()
         shared.tail_open = b"Server: Hashrange\r\nDate: %b\r\nConnection: keep-alive\r\n\r\n" % date
         shared.tail_close = b"Server: Hashrange\r\nDate: %b\r\nConnection: close\r\n\r\n" % date
         for connection in list(shared.connections):
             connection.check(now)
         self._look_for_descriptors()
+        logs.settle_outages()
         self._sweeper = loop.call_later(shared.limits.sweep_seconds, self._sweep, loop)

@@ -1,7 +1,7 @@
 """Results of PartiQL statements as JSON."""
 
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import assert_never
 
 import orjson
 
@@ -12,7 +12,7 @@ from hashrange.api.partiql.execute_transaction import ExecuteTransaction
 from hashrange.api.results import ItemRead, ItemsRead, ItemsWritten, ItemWritten, PageRead
 from hashrange.api.transactions.run import Replayed
 from hashrange.wire import answers, capacity_reports
-from hashrange.wire.capacity_reports import Consumed
+from hashrange.wire.capacity_reports import Consumed, ConsumedCapacity
 
 
 def statement_executed(request: ExecuteStatement, result: StatementRead | ItemWritten) -> bytes:
@@ -67,7 +67,7 @@ def _error(failure: Failure) -> bytes:
     return b'"Error":' + orjson.dumps({"Code": failure.code, "Message": failure.message})
 
 
-def _batch_reports(result: BatchExecuted, mode: str) -> list[dict[str, Any]]:
+def _batch_reports(result: BatchExecuted, mode: str) -> list[ConsumedCapacity]:
     """A report for each table, except where nothing succeeded; a failed write counts for the total only (recorded)."""
     tables: dict[str, Consumed] = {}
     for member in result.members:
@@ -85,9 +85,9 @@ def transaction_executed(request: ExecuteTransaction, result: ItemsRead | ItemsW
     mode = request.return_consumed_capacity
     if isinstance(result, ItemsRead):
         return answers.pasted(answers.transaction_responses(result.items, mode))
-    members: dict[str, Any] = {"Responses": []}
+    reports: answers.WriteReports = {}
     if isinstance(result, Replayed):
-        members |= answers.replayed(result, mode)
+        reports = answers.replayed(result, mode)
     elif mode is not None and mode != "NONE":
-        members["ConsumedCapacity"] = capacity_reports.by_table(result.items, mode, "Write")
-    return orjson.dumps(members)
+        reports["ConsumedCapacity"] = capacity_reports.by_table(result.items, mode, "Write")
+    return orjson.dumps({"Responses": [], **reports})

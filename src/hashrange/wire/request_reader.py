@@ -10,6 +10,7 @@ from hashrange.wire import headers, refusals, request_head
 from hashrange.wire.interfaces import ServerState
 from hashrange.wire.refusals import RequestRefused
 from hashrange.wire.request_head import EMPTY_LINE
+from hashrange.wire.usual_requests import FIRST_LINE, usual_headers
 
 # Headers that ask to leave HTTP/1.1. We stay, as RFC 9110 7.8 allows.
 _UPGRADE_HEADERS = frozenset({b"Connection", b"Http2-Settings", b"Upgrade"})
@@ -21,10 +22,6 @@ _CUTS_MAX = 64
 _HEAD, _BODY = 1, 2  # how far a request was when the bytes ran out; 0 between requests
 
 log = logs.Log("wire")
-
-
-class LookClosely(Exception):
-    """Raised inside the parser: it has been fed what only began like a usual request. Nothing has been run."""
 
 
 class RequestReader:
@@ -40,7 +37,6 @@ class RequestReader:
         "_bytes_since_request",
         "_deadline",
         "_fields",
-        "_header_lines",
         "_ignoring_input",
         "_parser",
         "_paused",
@@ -77,9 +73,6 @@ class RequestReader:
         self._paused = False  # enough requests wait
         self._backlog = b""  # what was received behind them
         self._received: list[bytes] = []  # the bytes of the request that is being read, up to its body
-        self._header_lines = (
-            0  # in the bytes that begin with the usual line; 0 if they are read piece by piece
-        )
         self._deadline = 0.0
 
     @property
@@ -121,7 +114,7 @@ class RequestReader:
 
     def _read_on(self, data: bytes, begin: int = 0) -> None:
         """Read requests that come in parts, or several at a time; each from bytes that begin with it."""
-        self._header_lines = cuts = 0
+        cuts = 0
         while begin < len(data) and not self._ignoring_input:
             if self._paused:
                 self._backlog = data[begin:]
@@ -153,7 +146,12 @@ class RequestReader:
         return len(data) if end < 0 else end + len(EMPTY_LINE)
 
     def _checked_head(self) -> dict[bytes, bytes]:
-        """Look closely at a head that is not the usual one."""
+        """Look closely at a head, unless it is a usual one."""
+        received = self._received
+        if len(received) == 1 and received[0].startswith(FIRST_LINE):
+            usual = usual_headers(received[0], len(received[0]), self._fields, self._server.valid_hosts)
+            if usual is not None:
+                return usual
         named = request_head.checked(self._received, self._parser, self._url, self._server.limits)
         if b"Host" in named:
             self._server.note_valid_host(named[b"Host"])
@@ -219,7 +217,10 @@ def _refusal_of(error: Exception) -> ApiError:
     cause = error.__context__
     if isinstance(cause, RequestRefused):
         return cause.refusal
-    if cause is not None:
-        log.error("connection.failed", error=cause)
-        return refusals.FAILED
-    return refusals.NOT_HTTP
+    return refusals.NOT_HTTP if cause is None else failure(cause)
+
+
+def failure(error: BaseException) -> ApiError:
+    """The answer to a request that met a mistake of ours."""
+    log.error("connection.failed", error=error)
+    return refusals.FAILED

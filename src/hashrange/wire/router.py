@@ -16,6 +16,7 @@ from hashrange.wire.compression import Codings
 from hashrange.wire.interfaces import Exchange
 from hashrange.wire.json_endpoint import DEFAULT_FORM, JsonEndpoint
 
+_IDENTITY = b"identity"  # no coding; what most SDKs ask for
 _FORM_TYPE = b"application/x-www-form-urlencoded"
 
 
@@ -60,7 +61,10 @@ class Router:
                 return
         if exchange.method == b"POST" and (exchange.url == b"/" or exchange.url.startswith(b"/?")):
             accepted = headers.get(b"Accept-Encoding")
-            answered = exchange if accepted is None else self._codings.packing(exchange, accepted)
+            if accepted is None or accepted == _IDENTITY:
+                answered = exchange
+            else:
+                answered = self._codings.packing(exchange, accepted)
             if self._json.handle(answered, request_id):
                 return
         endpoint = self._endpoint(exchange)

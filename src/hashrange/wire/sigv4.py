@@ -1,7 +1,9 @@
 """Who asks, for which region: read from the signature's credential scope. Signatures are not verified yet."""
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
@@ -50,8 +52,10 @@ def _from_header(header: str, *, dated: bool) -> Identity:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
-            problem = f"'{pair}' not a valid key=value pair (missing equal-sign)"
-            raise _incomplete(f"{problem} in Authorization header: '{header}'.")
+            raise _incomplete(
+                "Invalid key=value pair (missing equal-sign) in Authorization header (hashed with SHA-256 and encoded "
+                f"with Base64): '{_digest(header)}'."
+            )
         parameters[name] = value
     problems = [
         f"Authorization header requires '{name}' parameter."
@@ -63,7 +67,9 @@ def _from_header(header: str, *, dated: bool) -> Identity:
             "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header."
         )
     if problems:
-        raise _incomplete(f"{' '.join(problems)} Authorization={header}")
+        raise _incomplete(
+            f"{' '.join(problems)} (Hashed with SHA-256 and encoded with Base64) Authorization={_digest(header)}"
+        )
     return _from_credential(parameters["Credential"], algorithm)
 
 
@@ -89,10 +95,13 @@ def _from_credential(credential: str, algorithm: str) -> Identity:
         )
     access_key, _, region, _, _ = parts
     if not _REGION.fullmatch(region):
-        raise ApiError(
-            "InvalidSignatureException", f"Credential should be scoped to a valid region, not '{region}'. "
-        )
+        raise ApiError("InvalidSignatureException", "Credential should be scoped to a valid region. ")
     return Identity(access_key, region)
+
+
+def _digest(header: str) -> str:
+    """What is shown of a header: enough for its sender to know it again, and no part of a signature for a log."""
+    return b64encode(sha256(header.encode("latin-1")).digest()).decode()
 
 
 def _incomplete(message: str) -> ApiError:

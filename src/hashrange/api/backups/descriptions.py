@@ -184,9 +184,9 @@ def _features(table: Table) -> SourceTableFeatureDetails:
         features.stream_description = StreamSpecification(
             stream_enabled=True, stream_view_type=table.stream_view_type
         )
-    if table.ttl_attribute is not None:
+    if table.ttl is not None:
         features.time_to_live_description = TimeToLiveInfo(
-            time_to_live_status="ENABLED", attribute_name=table.ttl_attribute
+            time_to_live_status="ENABLED", attribute_name=table.ttl.attribute
         )
     if table.sse_key is not None:
         features.sse_description = SSEDescription(

@@ -8,7 +8,7 @@ from msgspec import Meta
 from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.items import writes
-from hashrange.api.protocol.kinds import ListOf, MapOf, Violation
+from hashrange.api.protocol.kinds import ListOf, MapOf, Sent, Violation
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Refined, Shape, is_enumeration
 from hashrange.api.protocol.structures import (
@@ -87,7 +87,7 @@ class BatchWriteItem(Request, kw_only=True):
     ) = None
 
 
-def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
+def _narrowed(sent: Sent, violations: list[Violation]) -> list[Violation]:
     """Bad enumerations are reported without what is wrong with RequestItems (measured)."""
     return [violation for violation in violations if is_enumeration(violation)] or violations
 

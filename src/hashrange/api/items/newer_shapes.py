@@ -5,9 +5,7 @@ GetItem and Query are read by the newer one. It leaves ConditionalOperator, Sele
 handlers, which report them after everything else.
 """
 
-from typing import Any
-
-from hashrange.api.protocol.kinds import Violation
+from hashrange.api.protocol.kinds import Sent, Violation
 from hashrange.api.protocol.shapes import R, Shape, is_enumeration, joined
 from hashrange.core.limits import NAME_CHARS_MIN, NEWER_FORM_NESTING_LEVELS_MAX
 from hashrange.core.values import nests_beyond
@@ -31,7 +29,7 @@ class NewerShape(Shape[R]):
     # Behind the table's name, in the order in which they are reported; others follow.
     order: tuple[str, ...] = ("ReturnConsumedCapacity",)
 
-    def violations(self, clean: dict[str, Any]) -> list[Violation]:
+    def violations(self, clean: Sent) -> list[Violation]:
         """Beside what the older layer finds, names that are too short for a table."""
         violations = super().violations(clean)
         name = clean.get("TableName", "")
@@ -39,7 +37,7 @@ class NewerShape(Shape[R]):
             violations.append((name, "TableName", _SHORT))
         return violations
 
-    def message(self, sent: dict[str, Any], violations: list[Violation]) -> str | None:
+    def message(self, sent: Sent, violations: list[Violation]) -> str | None:
         """An empty table name alone, else all that is wrong."""
         if self.is_older(sent, violations):
             return super().message(sent, [broken for broken in violations if broken[2] != _SHORT])
@@ -47,11 +45,11 @@ class NewerShape(Shape[R]):
             return joined([_EMPTY_NAME])
         return self.newer_message(sent, [broken for broken in violations if not _is_left_to_handlers(broken)])
 
-    def is_older(self, sent: dict[str, Any], violations: list[Violation]) -> bool:
+    def is_older(self, sent: Sent, violations: list[Violation]) -> bool:
         """Whether the older layer reads the request: it does where a member is missing."""
         return any(value is None for value, _, _ in violations)
 
-    def newer_message(self, sent: dict[str, Any], violations: list[Violation]) -> str | None:
+    def newer_message(self, sent: Sent, violations: list[Violation]) -> str | None:
         """One thing wrong with the table's name, then all other members."""
         names = sorted((broken for broken in violations if broken[1] == "TableName"), key=_length_first)
         members = sorted((broken for broken in violations if broken[1] != "TableName"), key=self._place)
@@ -69,13 +67,13 @@ class NewerShape(Shape[R]):
 class QueryShape(NewerShape[R]):
     """Limit is reported before all else but an empty table name, which stands behind it."""
 
-    def is_older(self, sent: dict[str, Any], violations: list[Violation]) -> bool:
+    def is_older(self, sent: Sent, violations: list[Violation]) -> bool:
         """Also where Limit is no whole number, or beyond 32 bits."""
         limit = sent.get("Limit")
         wide = isinstance(limit, int) and not -(2**31) <= limit < 2**31
         return isinstance(limit, float) or wide or super().is_older(sent, violations)
 
-    def message(self, sent: dict[str, Any], violations: list[Violation]) -> str | None:
+    def message(self, sent: Sent, violations: list[Violation]) -> str | None:
         """Limit and an empty table name, else all other members."""
         limits = [_LIMIT + rule for _, path, rule in violations if path == "Limit"]
         if not limits or self.is_older(sent, violations):
@@ -98,11 +96,11 @@ class WriteShape(NewerShape[R]):
         super().__init__(request, prefixed=True)
         self._old_values_only = old_values_only
 
-    def is_older(self, sent: dict[str, Any], violations: list[Violation]) -> bool:
+    def is_older(self, sent: Sent, violations: list[Violation]) -> bool:
         """Also where a value is nested very deeply."""
         return super().is_older(sent, violations) or _is_deep(sent)
 
-    def newer_message(self, sent: dict[str, Any], violations: list[Violation]) -> str | None:
+    def newer_message(self, sent: Sent, violations: list[Violation]) -> str | None:
         """ReturnValues that DeleteItem does not give come last."""
         if self._old_values_only is not None and sent.get("ReturnValues") in _NEW_OR_UPDATED and violations:
             violations = [*violations, ("", "", self._old_values_only)]
@@ -128,7 +126,7 @@ class UpdateShape(WriteShape[R]):
         "ReturnConsumedCapacity",
     )
 
-    def newer_message(self, sent: dict[str, Any], violations: list[Violation]) -> str | None:
+    def newer_message(self, sent: Sent, violations: list[Violation]) -> str | None:
         names = [self.newer_phrase(broken) for broken in violations if broken[1] == "TableName"]
         if names:
             return joined(names)
@@ -148,11 +146,19 @@ def _length_first(violation: Violation) -> bool:
     return "length" not in violation[2]
 
 
-def _is_deep(sent: dict[str, Any]) -> bool:
-    maps = (sent.get(name) for name in ("Item", "Key", "ExpressionAttributeValues"))
-    listed = [value for attributes in maps if attributes for value in attributes.values()]
+def _is_deep(sent: Sent) -> bool:
+    """Whether one of these members nests very deeply; the operation need not know it, so that it can be anything."""
+    attributes = [
+        value
+        for name in ("Item", "Key", "ExpressionAttributeValues")
+        for value in _members(sent.get(name)).values()
+    ]
     for name in ("Expected", "AttributeUpdates"):
-        for element in (sent.get(name) or {}).values():
-            members = element or {}
-            listed += [members.get("Value"), *(members.get("AttributeValueList") or ())]
-    return nests_beyond(listed, NEWER_FORM_NESTING_LEVELS_MAX)
+        for element in _members(sent.get(name)).values():
+            listed = _members(element).get("AttributeValueList")
+            attributes += [_members(element).get("Value"), *(listed if isinstance(listed, list) else ())]
+    return nests_beyond(attributes, NEWER_FORM_NESTING_LEVELS_MAX)
+
+
+def _members(sent: object) -> Sent:
+    return sent if isinstance(sent, dict) else {}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from hashrange.api.protocol.structures import Structure, aws_name
+from hashrange.api.protocol.structures import AttributeMap, Structure, aws_name
 from hashrange.core import values
 from hashrange.core.errors import Invalid, RequestInvalid, Wording
 from hashrange.core.expressions import Binder, Projection, legacy
@@ -24,7 +24,7 @@ class Named(Protocol):
 class Valued(Named, Protocol):
     """A structure with names and values for its expressions."""
 
-    expression_attribute_values: dict[str, dict[str, Any]] | None
+    expression_attribute_values: AttributeMap | None
 
 
 class Projected(Named, Protocol):

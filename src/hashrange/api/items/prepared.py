@@ -5,10 +5,9 @@ record of the table only has its values checked. Where those are not plainly rig
 errors always come from there.
 """
 
-from typing import Any
-
 import msgspec
 
+from hashrange.api.protocol.structures import AttributeMap
 from hashrange.caches import BoundedCache
 from hashrange.core import values
 from hashrange.core.errors import Invalid
@@ -21,7 +20,7 @@ _ENTRIES_MAX = 1024
 _CHARS_MAX = 1024  # of all texts and names together; longer requests are judged each time
 
 Key = tuple[object, ...]
-Values = dict[str, dict[str, Any]] | None  # as sent
+Values = AttributeMap | None  # as sent
 
 
 class PreparedWrite(msgspec.Struct, frozen=True):

@@ -293,11 +293,7 @@ def _check_parameters(request: Query) -> None:
             f"1 validation error detected: Value '{request.select}' at 'select' failed to satisfy constraint: Member "
             f"must satisfy enum value set: [{', '.join(_SELECTS)}]"
         )
-    try:
-        pages.check_select(request)
-    except Invalid as invalid:
-        # Query announces this family, though it gives its other request errors bare (measured).
-        raise Invalid(f"1 validation error detected: {invalid.message}") from None
+    pages.check_select(request)
     refuse_idle_names(
         request,
         request.projection_expression,

@@ -25,11 +25,9 @@ from hashrange.api.table_names import data_table
 from hashrange.core import partitions
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition, Projection, legacy
-from hashrange.core.keys import key_paths, primary_key, ranges
+from hashrange.core.keys import key_paths, ranges
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import TOTAL_SEGMENTS_MAX
-from hashrange.core.schema import Index, Table
-from hashrange.core.values import Item
 from hashrange.storage.pages import PageRequest
 
 
@@ -54,7 +52,8 @@ class Scan(Request, kw_only=True):
     expression_attribute_values: AttributeMap | None = None
 
 
-SHAPE = Shape(Scan)
+# Scan's values are still read by the older layer where its parameters are read by the newer one (measured).
+SHAPE = Shape(Scan, newer=("Limit", "Segment", "TotalSegments"))
 
 _WRONG_SEGMENT = (
     "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct "
@@ -77,7 +76,7 @@ def scan(context: Context, request: Scan) -> Plan:
     index = pages.find_index(context, table, request.index_name, consistent=request.consistent_read is True)
     start_after = None
     if start is not None:
-        start_after = _start_key_bytes(table, index, start)
+        start_after = pages.start_key_bytes(table, index, start)
         if not ranges.within(key_range, start_after):
             raise Invalid(_WRONG_SEGMENT.format(request.total_segments, request.segment))
     key_paths.refuse_nested(table, table.indexes, projection, keep)
@@ -96,14 +95,6 @@ def scan(context: Context, request: Scan) -> Plan:
     return pages.plan(request, page_request)
 
 
-def _start_key_bytes(table: Table, index: Index | None, start: Item) -> bytes:
-    try:
-        return pages.start_key_bytes(table, index, start)
-    except pages.BadStart as bad:
-        # The older layer, which has most regions' scans, says more than that of queries.
-        raise Invalid(f"{bad.message}: {primary_key.KEY_MISMATCH}") from None
-
-
 def _segment(request: Scan) -> KeyRange:
     segment, total = request.segment, request.total_segments
     if segment is None and total is None:
@@ -119,10 +110,7 @@ def _segment(request: Scan) -> KeyRange:
             "is present"
         )
     if segment >= total:
-        raise Invalid(
-            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
-            f"Segment: {segment} is not less than TotalSegments: {total}"
-        )
+        raise Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments")
     return ranges.segment_range(segment, total)
 
 

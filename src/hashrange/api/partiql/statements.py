@@ -1,7 +1,7 @@
 """What the three PartiQL operations have in common: their members, and binding a statement to its parameters."""
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 from msgspec import Meta
 
@@ -25,7 +25,7 @@ class Parameterized(Protocol):
     """A statement and its parameters, as sent."""
 
     statement: str
-    parameters: list[dict[str, Any]] | None
+    parameters: list[AttributeValue] | None
 
 
 def parameters(request: Parameterized) -> list[Value]:

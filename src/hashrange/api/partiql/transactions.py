@@ -1,8 +1,8 @@
 """The members of an ExecuteTransaction: lookups or actions, or the reasons why it is cancelled."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -25,6 +25,8 @@ from hashrange.core.partiql.pinned import Pinned, names_only_key, pin
 from hashrange.core.partiql.selection import decompose
 from hashrange.core.partiql.syntax import Delete, Exists, Insert, Select, Update
 from hashrange.core.schema import Table
+
+T = TypeVar("T")
 
 _NEEDS_KEY = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
 
@@ -73,14 +75,21 @@ def _table(context: Context, name: str) -> Table | Reason:
         return Reason("ResourceNotFound", error.message or "")
 
 
-def lookups(context: Context, members: Sequence[Member]) -> list[Lookup]:
-    """The items that a transaction reads."""
-    outcomes: list[Lookup | Reason] = []
+def _all_or_cancelled(
+    context: Context, members: Sequence[Member], prepare: Callable[[Context, Member], T | Reason]
+) -> list[T]:
+    """Prepare every member; if there is a reason against one, the transaction is cancelled with all reasons."""
+    outcomes: list[T | Reason] = []
     for member in members:
         with _named(member.number):
-            outcomes.append(_lookup(context, member))
+            outcomes.append(prepare(context, member))
     cancellation.cancel_on([outcome if isinstance(outcome, Reason) else None for outcome in outcomes])
-    readable = [outcome for outcome in outcomes if isinstance(outcome, Lookup)]
+    return [outcome for outcome in outcomes if not isinstance(outcome, Reason)]
+
+
+def lookups(context: Context, members: Sequence[Member]) -> list[Lookup]:
+    """The items that a transaction reads."""
+    readable = _all_or_cancelled(context, members, _lookup)
     cancellation.refuse_duplicates([(lookup.table, lookup.key) for lookup in readable])
     return readable
 
@@ -112,12 +121,7 @@ def _fits(table: Table, pinned: Pinned) -> bool:
 
 def actions(context: Context, members: Sequence[Member]) -> list[Action]:
     """The writes and checks of a transaction."""
-    outcomes: list[Action | Reason] = []
-    for member in members:
-        with _named(member.number):
-            outcomes.append(_action(context, member))
-    cancellation.cancel_on([outcome if isinstance(outcome, Reason) else None for outcome in outcomes])
-    bound = [outcome for outcome in outcomes if isinstance(outcome, Action)]
+    bound = _all_or_cancelled(context, members, _action)
     sizes = [action.command.size for action in bound if isinstance(action.command, PutCommand)]
     if sum(sizes) > TRANSACT_BYTES_MAX:
         raise Invalid(f"Transaction request size cannot exceed {TRANSACT_BYTES_MAX} bytes")

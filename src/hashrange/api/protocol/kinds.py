@@ -4,12 +4,12 @@ import base64
 import binascii
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from hashrange.api.errors import serialization
+from hashrange.api.errors import ApiError, serialization
 
 _MODEL = "com.amazonaws.dynamodb.v20120810."
 _STRUCTURE = "Start of structure or map found where not expected"
@@ -21,8 +21,11 @@ _PARAMETERIZED = (
 _TRUE_WORDS = frozenset(("true", "t", "yes", "y", "1"))
 _FALSE_WORDS = frozenset(("false", "f", "no", "n", "0"))
 
+_PATH_NAME_CHARS_MAX = 65_536  # of a map's key; no name that the service takes is longer
+
 MEMBER = "\0"  # stands before member names in a path, so that map keys are told apart from them
 Violation = tuple[Any, str, str]  # the value, the path, what it fails
+Sent = Mapping[str, Any]  # a request's members as they came, whatever their types
 
 
 def _scalar_name(raw: Any) -> str:
@@ -31,6 +34,15 @@ def _scalar_name(raw: Any) -> str:
     if isinstance(raw, str):
         return "STRING_VALUE"
     return "NUMBER_VALUE" if isinstance(raw, int) else "DECIMAL_VALUE"
+
+
+def _wrong_type(raw: Any, java: str, short: str) -> ApiError:
+    """The error for JSON of another type than a scalar member has."""
+    if isinstance(raw, list):
+        return serialization(f"Unrecognized collection type {java}")
+    if isinstance(raw, dict):
+        return serialization(_STRUCTURE)
+    return serialization(f"{_scalar_name(raw)} cannot be converted to {short}")
 
 
 class Kind(ABC):
@@ -43,8 +55,12 @@ class Kind(ABC):
         """The value of this JSON, nulls dropped; SerializationException where its type is wrong."""
 
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
-        """The constraints that a value read breaks."""
+        """The constraints that a value read breaks; the path is short, and a container puts its own before it."""
         yield from ()
+
+    def entries(self, raw: Any, most: int) -> int:
+        """How many entries of lists and maps this JSON has, attribute values left out; or any number beyond `most`."""
+        return 0
 
     def echo(self, value: Any) -> str:
         """How the service shows the value in a constraint error."""
@@ -64,11 +80,7 @@ class Text(Kind):
     def read(self, raw: Any) -> Any:
         if isinstance(raw, str):
             return raw
-        if isinstance(raw, list):
-            raise serialization(f"Unrecognized collection type {self.java}")
-        if isinstance(raw, dict):
-            raise serialization(_STRUCTURE)
-        raise serialization(f"{_scalar_name(raw)} cannot be converted to String")
+        raise _wrong_type(raw, self.java, "String")
 
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
         if self.choices is not None and value not in self.choices:
@@ -128,11 +140,7 @@ class Whole(Kind):
             if self.java == "Integer":
                 # Limit is seen to stay within 32 bits, where Java's cast would wrap around.
                 return beyond - 1 if raw > 0 else -beyond
-        if isinstance(raw, list):
-            raise serialization(f"Unrecognized collection type class java.lang.{self.java}")
-        if isinstance(raw, dict):
-            raise serialization(_STRUCTURE)
-        raise serialization(f"{_scalar_name(raw)} cannot be converted to {self.java}")
+        raise _wrong_type(raw, f"class java.lang.{self.java}", self.java)
 
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
         if self.least is not None and value < self.least:
@@ -170,11 +178,7 @@ class Flag(Kind):
             if raw.lower() in _TRUE_WORDS | _FALSE_WORDS:
                 return raw.lower() in _TRUE_WORDS
             raise serialization("Unexpected token received from parser")
-        if isinstance(raw, list):
-            raise serialization("Unrecognized collection type class java.lang.Boolean")
-        if isinstance(raw, dict):
-            raise serialization(_STRUCTURE)
-        raise serialization(f"{_scalar_name(raw)} cannot be converted to Boolean")
+        raise _wrong_type(raw, "class java.lang.Boolean", "Boolean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,13 +242,17 @@ class ListOf(Kind):
             raise serialization(_STRUCTURE)
         raise serialization(_PARAMETERIZED if self.parameterized else "Unexpected field type")
 
+    def entries(self, raw: Any, most: int) -> int:
+        return _entries(self.element, raw, most) if isinstance(raw, list) else 0
+
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
         if self.least is not None and len(value) < self.least:
             yield self.echo(value), path, f"Member must have length greater than or equal to {self.least}"
         if self.most is not None and len(value) > self.most:
             yield self.echo(value), path, f"Member must have length less than or equal to {self.most}"
         for at, element in enumerate(value, 1):
-            yield from self.element.violations(element, f"{path}.{at}.member")
+            for shown, below, rule in self.element.violations(element, ""):
+                yield shown, f"{path}.{at}.member{below}", rule
 
     def echo(self, value: Any) -> str:
         return f"[{', '.join(map(self.element.echo, value))}]"
@@ -271,6 +279,9 @@ class MapOf(Kind):
             raise serialization(f"Unrecognized collection type {self.java}")
         raise serialization(_PARAMETERIZED if self.parameterized else "Unexpected field type")
 
+    def entries(self, raw: Any, most: int) -> int:
+        return _entries(self.element, raw.values(), most) if isinstance(raw, dict) else 0
+
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
         if self.least is not None and len(value) < self.least:
             yield self.echo(value), path, f"Member must have length greater than or equal to {self.least}"
@@ -279,7 +290,9 @@ class MapOf(Kind):
         if self.key is not None:
             yield from self._key_violations(value, path)
         for name, content in value.items():
-            yield from self.element.violations(content, f"{path}.{name}.member")
+            # A name can have megabytes and its content a million elements: their paths are put together when needed.
+            for shown, below, rule in self.element.violations(content, ""):
+                yield shown, f"{path}.{name[:_PATH_NAME_CHARS_MAX]}.member{below}", rule
 
     def _key_violations(self, value: Any, path: str) -> Iterator[Violation]:
         key = self.key
@@ -334,14 +347,19 @@ class Struct(Kind):
             raise serialization(f"Unrecognized collection type {self.java}")
         raise serialization("Unexpected field type" if self.as_member else "Unexpected value type in payload")
 
+    def entries(self, raw: Any, most: int) -> int:
+        if not isinstance(raw, dict):
+            return 0
+        return sum(
+            member.kind.entries(raw[name], most) for name, member in self.members.items() if name in raw
+        )
+
     def violations(self, value: Any, path: str) -> Iterator[Violation]:
         for name, member in self.members.items():
-            below = f"{path}.{MEMBER}{name}"
-            if name not in value:
-                if member.required:
-                    yield None, below, "Member must not be null"
-            else:
-                yield from member.kind.violations(value[name], below)
+            if name in value:
+                yield from member.kind.violations(value[name], f"{path}.{MEMBER}{name}")
+            elif member.required:
+                yield None, f"{path}.{MEMBER}{name}", "Member must not be null"
 
     def echo(self, value: Any) -> str:
         shown = (
@@ -395,6 +413,16 @@ _VALUE_MEMBERS: dict[str, Kind] = {
     "L": ListOf(VALUE),
     "M": MapOf(VALUE),
 }
+
+
+def _entries(element: Kind, content: Collection[Any], most: int) -> int:
+    total = len(content)
+    if not isinstance(element, AttributeValue | Text):
+        for raw in content:
+            if total > most:
+                break
+            total += element.entries(raw, most)
+    return total
 
 
 def _bare(java: str) -> str:

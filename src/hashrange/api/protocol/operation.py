@@ -46,7 +46,9 @@ class Operation(Generic[R]):
 
     def read_patiently(self, body: bytes | bytearray) -> R:
         """What `decode` gives, in pieces between which other threads have their turn."""
-        return msgspec.convert(patient_json.loads(body), self.shape.request)
+        sent = patient_json.loads(body)
+        self.shape.refuse_many_entries(sent)
+        return msgspec.convert(sent, self.shape.request)
 
 
 class Service(msgspec.Struct, frozen=True):

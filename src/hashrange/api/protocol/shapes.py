@@ -9,12 +9,13 @@ import re
 import types
 from collections.abc import Callable
 from functools import cached_property
+from itertools import islice
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
-from hashrange.api.errors import serialization, validation
+from hashrange.api.errors import serialization, too_many_values, validation
 from hashrange.api.protocol import kinds
 from hashrange.api.protocol.kinds import (
     MEMBER,
@@ -24,6 +25,7 @@ from hashrange.api.protocol.kinds import (
     ListOf,
     MapOf,
     Member,
+    Sent,
     Struct,
     Text,
     Violation,
@@ -33,13 +35,16 @@ from hashrange.api.protocol.kinds import (
 from hashrange.api.protocol.structures import Request
 from hashrange.core.errors import Refused, RequestInvalid
 
+ENTRIES_MAX = (
+    160_000  # of all lists and maps outside attribute values; an item has 142,000 attributes at most
+)
 VIOLATIONS_MAX = 10  # the service lists no more in one message
 _MEMBER_NAME = re.compile(f"{MEMBER}([^.]*)")
 
 R = TypeVar("R", bound=Request)
 
 # What an operation reports of all that is wrong with its members, given those that were sent.
-Narrow = Callable[[dict[str, Any], list[Violation]], list[Violation]]
+Narrow = Callable[[Sent, list[Violation]], list[Violation]]
 
 
 class Refined(NamedTuple):
@@ -74,7 +79,18 @@ class Shape(Generic[R]):
         """The request's members by the service's names."""
         return _members(self.request)
 
-    def explain(self, sent: dict[str, Any]) -> R:
+    def refuse_many_entries(self, sent: Any) -> None:
+        """Refuse lists and maps that would take long to be made into a request, which is done in one piece."""
+        if not isinstance(sent, dict):
+            return
+        entries = 0
+        for name, member in self.members.items():
+            if name in sent:
+                entries += member.kind.entries(sent[name], ENTRIES_MAX)
+        if entries > ENTRIES_MAX:
+            raise too_many_values()
+
+    def explain(self, sent: Sent) -> R:
         """Read the whole request slowly: raise what is wrong with it, or give it without what does not count."""
         try:
             clean = self._checked(sent)
@@ -86,12 +102,12 @@ class Shape(Generic[R]):
         except msgspec.ValidationError:
             raise serialization(None) from None
 
-    def check(self, sent: dict[str, Any]) -> None:
+    def check(self, sent: Sent) -> None:
         """Raise what is wrong with a request that the handler refused: the service looks at all of its shape first."""
         with contextlib.suppress(RecursionError):
             self._checked(sent)
 
-    def _checked(self, sent: dict[str, Any]) -> dict[str, Any]:
+    def _checked(self, sent: Sent) -> Sent:
         clean = self._read(sent)
         violations = self.violations(clean)
         message = self.message(sent, violations) if violations else None
@@ -99,7 +115,7 @@ class Shape(Generic[R]):
             raise validation(message)
         return clean
 
-    def _read(self, sent: dict[str, Any]) -> dict[str, Any]:
+    def _read(self, sent: Sent) -> Sent:
         members = self.members
         return {
             name: members[name].kind.read(value)
@@ -107,17 +123,17 @@ class Shape(Generic[R]):
             if name in members and value is not None
         }
 
-    def violations(self, clean: dict[str, Any]) -> list[Violation]:
-        """The constraints that a request breaks, in the order of its members."""
+    def violations(self, clean: Sent) -> list[Violation]:
+        """The constraints that a request breaks, in the order of its members; of each member no more than are told."""
         violations: list[Violation] = []
         for name, member in self.members.items():
             if name in clean:
-                violations.extend(member.kind.violations(clean[name], name))
+                violations.extend(islice(member.kind.violations(clean[name], name), VIOLATIONS_MAX))
             elif member.required:
                 violations.append((None, name, "Member must not be null"))
         return violations if self._narrowed is None else self._narrowed(clean, violations)
 
-    def message(self, _sent: dict[str, Any], violations: list[Violation]) -> str | None:
+    def message(self, _sent: Sent, violations: list[Violation]) -> str | None:
         """What the service says of broken constraints; None if they are left to the handler."""
         phrases = [self.phrase(violation) for violation in violations[:VIOLATIONS_MAX]]
         return joined(phrases) if phrases else None

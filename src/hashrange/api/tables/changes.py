@@ -15,6 +15,7 @@ from hashrange.storage.engine import Transaction
 
 TableEdit = Callable[[Table], Table]
 Describe = Callable[[Transaction, Table], Response | None]
+Discard = Callable[[Transaction, Table, Table], None]  # takes the record as it was and as it is now
 
 
 def change_table(
@@ -23,9 +24,10 @@ def change_table(
     edit: TableEdit,
     describe: Describe,
     *,
+    discard: Discard | None = None,
     missing: Callable[[], ApiError] | None = None,
 ) -> Write:
-    """Apply a change to the settled record and answer from what became of it."""
+    """Apply a change to the settled record and answer from what became of it; `discard` clears away what it left."""
     now = context.clock.now()
     place = catalogue.address(planned)
 
@@ -37,6 +39,8 @@ def change_table(
         if after is not stored:
             after = changed(after, version=stored.version + 1)
             after = catalogue.save(tx, after, now)
+            if discard is not None:
+                discard(tx, stored, after)
         return Described(describe(tx, after))
 
     return Write(step, after=lambda: context.catalogue.refresh(*place))

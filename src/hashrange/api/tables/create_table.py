@@ -6,7 +6,7 @@ from typing import Any
 from hashrange import ids
 from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.protocol.kinds import Violation
+from hashrange.api.protocol.kinds import Sent, Violation
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import NewName, Request, Response
@@ -54,7 +54,7 @@ class CreateTable(Request, kw_only=True):
     tags: list[Tag] | None = None
 
 
-def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violation]:
+def _narrowed(sent: Sent, violations: list[Violation]) -> list[Violation]:
     """The service asks for this one member in a sentence of its own."""
     if "TableName" not in sent:
         raise errors.validation("The parameter 'TableName' is required but was not present in the request")
@@ -64,7 +64,7 @@ def _narrowed(sent: dict[str, Any], violations: list[Violation]) -> list[Violati
 class _CreateTableShape(Shape[CreateTable]):
     """Takes capacity units as text from the forms of graphical clients; see docs/compatibility.md."""
 
-    def explain(self, sent: dict[str, Any]) -> CreateTable:
+    def explain(self, sent: Sent) -> CreateTable:
         """Read the request slowly; text of digits counts as a number where all else that a table needs is there."""
         if all(sent.get(name) for name in ("TableName", "KeySchema", "AttributeDefinitions")):
             indexes_sent = sent.get("GlobalSecondaryIndexes")

@@ -44,6 +44,7 @@ def delete_table(context: Context, request: DeleteTable) -> Plan:
         return changed(current, status="DELETING", settles_at=now + context.settings.transition_ms / 1000)
 
     def described(tx: Transaction, going: Table) -> DeleteTableOutput:
+        tx.use_reserve()
         return DeleteTableOutput(table_description=describe(tx, going, now))
 
     return change_table(context, table, deleted, described)

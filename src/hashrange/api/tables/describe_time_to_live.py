@@ -39,7 +39,7 @@ def describe_time_to_live(context: Context, request: DescribeTimeToLive) -> Plan
         raise errors.validation(
             f"Cannot describe time to live while table is in {status} state: Current table state is {status}"
         )
-    attribute = table.ttl_attribute
+    attribute = None if table.ttl is None else table.ttl.attribute
     description = TimeToLiveDescription(
         time_to_live_status="DISABLED" if attribute is None else "ENABLED", attribute_name=attribute
     )

@@ -7,6 +7,7 @@ import msgspec
 
 from hashrange.api import errors
 from hashrange.api.tables import ceilings, indexes, key_schemas, states, throughput
+from hashrange.api.tables.slots import free_slot
 from hashrange.api.tables.structures import (
     CreateGlobalSecondaryIndexAction,
     DeleteGlobalSecondaryIndexAction,
@@ -130,9 +131,8 @@ def _created(
     if not defined:
         raise invalid(f"AttributeDefinitions is not specified for index: {spec.index_name}")
     key_schemas.check_defined(spec.key_schema, defined)
-    index = indexes.global_index(
-        spec, defined, slot=table.next_slot, on_demand=table.on_demand, region=table.region
-    )
+    slot = free_slot(table)
+    index = indexes.global_index(spec, defined, slot=slot, on_demand=table.on_demand, region=table.region)
     _check_types(table, index)
     indexes.check_added_throughput(spec, on_demand=table.on_demand)
     if len(table.global_indexes) >= GLOBAL_INDEXES_MAX:
@@ -145,7 +145,7 @@ def _created(
     return changed(
         table,
         indexes=(*table.indexes, building),
-        next_slot=table.next_slot + 1,
+        next_slot=slot + 1,
         attribute_definitions=key_schemas.stored_definitions(used),
         status="UPDATING",
         settles_at=moment.settles_at,

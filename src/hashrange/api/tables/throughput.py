@@ -132,7 +132,7 @@ def check_decrease(throughput: Throughput, now: float) -> None:
         "Provisioned throughput decreases are limited within a given UTC day. After the first "
         f"{DECREASES_FREE_PER_DAY} decreases, each subsequent decrease in the same UTC day can be performed at "
         f"most once every {DECREASE_INTERVAL_SECONDS} seconds. Number of decreases today: {len(today)}. Last "
-        f"decrease at {_spoken(today[-1])}. Next decrease can be made at {_spoken(following)}"
+        f"decrease at {_spoken(today[-1])}. Next decrease can be made at {_spoken(following)}."
     )
 
 

@@ -7,10 +7,12 @@ from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response, Structure, TableNameOrArn
 from hashrange.api.table_names import control_table
 from hashrange.api.tables.changes import change_table
+from hashrange.api.tables.slots import free_slot
 from hashrange.api.tables.structures import AttributeName
 from hashrange.api.tables.wording import busy
-from hashrange.core.limits import TIME_TO_LIVE_INTERVAL_SECONDS
-from hashrange.core.schema import Table, changed
+from hashrange.core.schema import Table, TimeToLive, changed
+from hashrange.storage import catalogue
+from hashrange.storage.engine import Transaction
 
 
 class TimeToLiveSpecification(Structure, kw_only=True):
@@ -55,24 +57,37 @@ def update_time_to_live(context: Context, request: UpdateTimeToLive) -> Plan:
             raise busy(f"Table {current.name} is being {current.status.lower().replace('ing', 'ed')}")
         _check(current, specification.attribute_name, enable=specification.enabled)
         last = current.ttl_changed_at
-        if last is not None and now < last + TIME_TO_LIVE_INTERVAL_SECONDS:
+        if last is not None and now < last + context.settings.ttl_cooldown:
             raise errors.validation("Time to live has been modified multiple times within a fixed interval")
-        attribute = specification.attribute_name if specification.enabled else None
-        return changed(current, ttl_attribute=attribute, ttl_changed_at=now)
+        return _switched(changed(current, ttl_changed_at=now), specification)
 
     echo = TimeToLiveSetting(enabled=specification.enabled, attribute_name=specification.attribute_name)
     output = UpdateTimeToLiveOutput(time_to_live_specification=echo)
-    return change_table(context, table, switched, lambda *_: output)
+    return change_table(context, table, switched, lambda *_: output, discard=_discard)
+
+
+def _switched(table: Table, specification: TimeToLiveSpecification) -> Table:
+    if not specification.enabled:
+        return changed(table, ttl=None)
+    slot = free_slot(table)
+    ttl = TimeToLive(attribute=specification.attribute_name, slot=slot, backfilling=True)
+    return changed(table, ttl=ttl, next_slot=slot + 1)
+
+
+def _discard(tx: Transaction, before: Table, after: Table) -> None:
+    """From now on nothing is written to the expiry rows of a setting that is off, so they can go."""
+    if before.ttl is not None and after.ttl is None:
+        catalogue.discard_expiry(tx, before.number, before.ttl.slot)
 
 
 def _check(table: Table, attribute: str, *, enable: bool) -> None:
-    if table.ttl_attribute is None:
+    if table.ttl is None:
         if not enable:
             raise errors.validation("TimeToLive is already disabled")
-    elif table.ttl_attribute != attribute:
+    elif table.ttl.attribute != attribute:
         raise errors.validation(
             "TimeToLive is active on a different AttributeName: current AttributeName is "
-            f"{table.ttl_attribute}"
+            f"{table.ttl.attribute}"
         )
     elif enable:
         raise errors.validation("TimeToLive is already enabled")

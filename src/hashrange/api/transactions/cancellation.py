@@ -1,7 +1,7 @@
 """What the transactional operations have in common: one action per item, and reasons for a cancellation."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Required, TypedDict
 
 import msgspec
 
@@ -11,6 +11,14 @@ from hashrange.core.schema import Table
 from hashrange.core.values import Item
 
 
+class CancellationReason(TypedDict, total=False):
+    """A reason as the error carries it."""
+
+    Code: Required[str]
+    Message: str
+    Item: Item
+
+
 class Reason(msgspec.Struct, frozen=True):
     """Why one action cancels the transaction."""
 
@@ -18,9 +26,9 @@ class Reason(msgspec.Struct, frozen=True):
     message: str
     item: Item | None = None
 
-    def rendered(self) -> dict[str, Any]:
+    def rendered(self) -> CancellationReason:
         """The reason as the error carries it."""
-        shown: dict[str, Any] = {"Code": self.code, "Message": self.message}
+        shown: CancellationReason = {"Code": self.code, "Message": self.message}
         if self.item is not None:
             shown["Item"] = self.item
         return shown
@@ -54,7 +62,9 @@ def cancel_on(reasons: Sequence[Reason | None]) -> None:
 
 def _cancelled(reasons: Sequence[Reason | None]) -> ApiError:
     codes = ", ".join("None" if reason is None else reason.code for reason in reasons)
-    rendered = [{"Code": "None"} if reason is None else reason.rendered() for reason in reasons]
+    rendered: list[CancellationReason] = [
+        {"Code": "None"} if reason is None else reason.rendered() for reason in reasons
+    ]
     return ApiError(
         "TransactionCanceledException",
         f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]",

@@ -44,36 +44,31 @@ class ConditionCheck(Structure, kw_only=True):
     key: AttributeMap
 
 
-class Put(Structure, kw_only=True):
-    """An item to put."""
+class ConditionalWrite(Structure, kw_only=True):
+    """What the three writes have in common, in the order in which the service reports what is wrong with it."""
 
     table_name: TableName
     condition_expression: str | None = None
     expression_attribute_names: AttributeNames | None = None
     expression_attribute_values: AttributeMap | None = None
     return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
+
+
+class Put(ConditionalWrite, kw_only=True):
+    """An item to put."""
+
     item: AttributeMap
 
 
-class Delete(Structure, kw_only=True):
+class Delete(ConditionalWrite, kw_only=True):
     """An item to delete."""
 
-    table_name: TableName
-    condition_expression: str | None = None
-    expression_attribute_names: AttributeNames | None = None
-    expression_attribute_values: AttributeMap | None = None
-    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
     key: AttributeMap
 
 
-class Update(Structure, kw_only=True):
+class Update(ConditionalWrite, kw_only=True):
     """An item to update."""
 
-    table_name: TableName
-    condition_expression: str | None = None
-    expression_attribute_names: AttributeNames | None = None
-    expression_attribute_values: AttributeMap | None = None
-    return_values_on_condition_check_failure: ReturnValuesOnConditionCheckFailure | None = None
     key: AttributeMap
     update_expression: str
 

@@ -1,6 +1,7 @@
 """Conditions ready to test: compiled once for all requests with the same text and names."""
 
 import msgspec
+import orjson
 
 from hashrange.core import effort
 from hashrange.core.expressions.errors import ExpressionInvalid
@@ -9,6 +10,9 @@ from hashrange.core.expressions.key_clauses import KeyClause, OpenClause, key_cl
 from hashrange.core.expressions.mentions import Mentions, condition_paths, looks, mentions
 from hashrange.core.expressions.resolved import Node, Values, known_value
 from hashrange.core.values import Item
+
+# With fewer the values of a request, which it brings itself, are not looked at often enough to be counted.
+_FEW_LOOKS = 8
 
 
 class ConditionPlan(msgspec.Struct, frozen=True):
@@ -22,11 +26,19 @@ class ConditionPlan(msgspec.Struct, frozen=True):
     looks: int = 1  # how often it may look at the whole of an item
 
 
-class Condition(msgspec.Struct, frozen=True):
+class Condition(msgspec.Struct):
     """A condition and the values it needs; made by `Binder.condition` or `build.condition`."""
 
     plan: ConditionPlan
     values: Values
+    _values_bytes: int = -1
+
+    @property
+    def values_bytes(self) -> int:
+        """The length of the values' JSON, which an operator may look at instead of the item."""
+        if self._values_bytes < 0:
+            self._values_bytes = len(orjson.dumps(self.values))
+        return self._values_bytes
 
     @property
     def root(self) -> Node:
@@ -61,6 +73,8 @@ def _as_key_condition(root: Node) -> tuple[OpenClause, ...] | ExpressionInvalid:
 def matches(condition: Condition, item: Item, stored_bytes: int = 0) -> bool:
     """Whether an item (empty: none), stored in so many bytes, meets a condition."""
     plan = condition.plan
+    if plan.looks > _FEW_LOOKS:
+        stored_bytes += condition.values_bytes
     if stored_bytes * plan.looks > effort.LIGHT_UNITS:
         effort.spend(stored_bytes * plan.looks)
     return plan.test(item, condition.values)

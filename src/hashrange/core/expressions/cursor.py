@@ -1,7 +1,7 @@
 """Reads the tokens of one expression, and the operands that all kinds of expressions share."""
 
 from hashrange.core.expressions.errors import Flaw
-from hashrange.core.expressions.lexer import Kind, Token, syntax_error, tokenize
+from hashrange.core.expressions.lexer import Kind, Token, syntax_error, tokenize, utf16_units
 from hashrange.core.expressions.syntax import Call, Operand, PathRef, ValueRef
 
 # No legal expression nests calls deeper than two; the bound keeps hostile text from exhausting the stack.
@@ -12,8 +12,8 @@ class Cursor:
     """A position in the tokens of one expression."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._tokens = tokenize(text)
+        self._text = utf16_units(text)
+        self._tokens = tokenize(self._text)
         self._at = 0
 
     @property

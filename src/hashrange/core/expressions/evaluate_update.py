@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, assert_never
 
-from hashrange.core import numbers, values
+from hashrange.core import effort, numbers, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import resolved
 from hashrange.core.expressions.document_paths import find
@@ -18,6 +18,9 @@ _SORTS: dict[str, Callable[[list[str]], list[str]]] = {
     "NS": values.sort_numbers,
     "BS": values.sort_binaries,
 }
+
+_FEW_MEMBERS = 100
+_UNITS_PER_MEMBER = {"SS": 50, "NS": 300, "BS": 100}  # to sort them
 
 
 def missing_attribute() -> Invalid:
@@ -113,6 +116,7 @@ def addition(action: resolved.Add) -> Result:
             return {"N": numbers.add(held, content)}
         if kind == "L":
             return {"L": held + content}
+        _spend_on_members(kind, len(held) + len(content))
         return {kind: _SORTS[kind](list({*held, *content}))}
 
     return get
@@ -130,11 +134,18 @@ def deletion(action: resolved.Delete) -> Result:
         held = old.get(kind)
         if held is None:
             raise _mismatch(legacy=legacy)
+        _spend_on_members("SS", len(held) + len(content))
         removed = frozenset(content)
         left = [member for member in held if member not in removed]
         return {kind: left} if left else None
 
     return get
+
+
+def _spend_on_members(kind: str, count: int) -> None:
+    """Count the work on sets: one small text can add a large set to many others."""
+    if count > _FEW_MEMBERS:
+        effort.spend(count * _UNITS_PER_MEMBER[kind])
 
 
 def _mismatch(*, legacy: bool) -> Invalid:

@@ -72,6 +72,11 @@ def looks(node: resolved.Node) -> int:
             return looks(inner)
         case resolved.In(_, candidates):
             return 1 + len(candidates)
+        case resolved.Equivalent(inner, others):
+            total = 1 + looks(inner)
+            for other in others:
+                total += 1 if isinstance(other, resolved.Operand) else looks(other)
+            return total
         case _:
             return 1
 

@@ -1,6 +1,8 @@
 """Parses conditions, updates and projections, with every check that needs the text alone."""
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 from hashrange.core.expressions import syntax, syntax_checks
 from hashrange.core.expressions.condition_grammar import condition
@@ -9,9 +11,24 @@ from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.lexer import Kind
 
 _CACHED_TEXTS = 512
+# A tree takes a hundred times the room of its text: 512 trees of 4 KB would take 200 MB.
+_CACHED_CHARS_MAX = 256
+
+Parsed = TypeVar("Parsed")
 
 
-@lru_cache(maxsize=_CACHED_TEXTS)
+def _cached(parse: Callable[[str], Parsed]) -> Callable[[str], Parsed]:
+    """Remember the trees of short texts."""
+    cached = lru_cache(maxsize=_CACHED_TEXTS)(parse)
+
+    @wraps(parse)
+    def parsed(text: str) -> Parsed:
+        return cached(text) if len(text) <= _CACHED_CHARS_MAX else parse(text)
+
+    return parsed
+
+
+@_cached
 def parse_condition(text: str) -> syntax.ConditionText:
     """A condition, filter or key condition expression."""
     cursor = Cursor(text)
@@ -21,7 +38,7 @@ def parse_condition(text: str) -> syntax.ConditionText:
     return syntax.ConditionText(tree, syntax_checks.count_operators(tree))
 
 
-@lru_cache(maxsize=_CACHED_TEXTS)
+@_cached
 def parse_projection(text: str) -> syntax.ProjectionText:
     """A projection expression."""
     cursor = Cursor(text)
@@ -34,7 +51,7 @@ def parse_projection(text: str) -> syntax.ProjectionText:
     return syntax.ProjectionText(tuple(paths))
 
 
-@lru_cache(maxsize=_CACHED_TEXTS)
+@_cached
 def parse_update(text: str) -> syntax.UpdateText:
     """An update expression."""
     cursor = Cursor(text)

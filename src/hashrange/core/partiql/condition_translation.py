@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from hashrange.core import limits
 from hashrange.core.expressions import resolved, value_checks
-from hashrange.core.partiql import literals, tree
+from hashrange.core.partiql import operands, tree
 from hashrange.core.partiql.keywords import AGGREGATES
-from hashrange.core.partiql.translator import MISSING_COMPARED, Translator
+from hashrange.core.partiql.translator import Translator
 from hashrange.core.partiql.tree import Node
 from hashrange.core.partiql.type_names import SUPPORTED_TYPES, TYPE_CODES, TypeName
 
@@ -38,29 +38,14 @@ def condition(translator: Translator, node: Node) -> resolved.Node:
 
 def _term(translator: Translator, node: Node) -> Term:
     match node:
-        case tree.Name() | tree.Path():
-            return translator.path(node)
-        case tree.Placeholder():
-            return translator.parameter(node)
         case tree.Operation():
             return _operation(translator, node)
         case tree.TypeTest():
             return _type_test(translator, node)
         case tree.Call():
             return _call(translator, node)
-        case tree.Missing():
-            raise translator.fault(MISSING_COMPARED)
-        case (
-            tree.Special()
-            | tree.Select()
-            | tree.Insert()
-            | tree.Change()
-            | tree.Erasure()
-            | tree.Definition()
-        ):
-            raise translator.misplaced(node)
         case _:
-            return literals.literal(translator, node)
+            return operands.operand(translator, node)
 
 
 def _operation(translator: Translator, node: tree.Operation) -> resolved.Node:

@@ -48,7 +48,9 @@ _TOKEN = re.compile(
     | (?P<NUMBER> (?: [0-9]+ (?:\.[0-9]*)? | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )? )
     | (?P<SYMBOL> << | >> | <> | <= | >= | != | \|\| | /(?!\*) | [-+*%=<>(){}\[\],.:;?@] )
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE
+    | re.DOTALL
+    | re.ASCII,  # outside quotes and comments the service knows no other white space or letters
 )
 _QUOTES = {"NAME": '"', "TEXT": "'"}
 _KINDS = {kind.name: kind for kind in Kind}

@@ -6,10 +6,10 @@ from hashrange.core.expressions import resolved, value_checks
 from hashrange.core.expressions.document_paths import PathTree
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.resolved import known_value
-from hashrange.core.partiql import condition_translation, literals, tree
+from hashrange.core.partiql import condition_translation, literals, operands, tree
 from hashrange.core.partiql.keywords import AGGREGATES
 from hashrange.core.partiql.syntax import Check
-from hashrange.core.partiql.translator import MISSING_COMPARED, Translator
+from hashrange.core.partiql.translator import Translator
 from hashrange.core.partiql.tree import Node
 
 _SETS = frozenset({"SS", "NS", "BS"})
@@ -93,27 +93,12 @@ def _set_members(translator: Translator, node: Node, message: str) -> resolved.K
 
 def _assigned(translator: Translator, node: Node) -> resolved.Assigned:
     match node:
-        case tree.Name() | tree.Path():
-            return translator.path(node)
-        case tree.Placeholder():
-            return translator.parameter(node)
         case tree.Operation():
             return _arithmetic(translator, node)
         case tree.Call():
             return _call(translator, node)
-        case tree.Missing():
-            raise translator.fault(MISSING_COMPARED)
-        case (
-            tree.Special()
-            | tree.Select()
-            | tree.Insert()
-            | tree.Change()
-            | tree.Erasure()
-            | tree.Definition()
-        ):
-            raise translator.misplaced(node)
         case _:
-            return literals.literal(translator, node)
+            return operands.operand(translator, node)
 
 
 def _arithmetic(translator: Translator, node: tree.Operation) -> resolved.Assigned:

@@ -14,8 +14,9 @@ from hashrange.storage.delivery import Callbacks, run_callbacks
 from hashrange.storage.engine import Deliver, Done, Reader
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import long_keys, statements
-from hashrange.storage.postgres.arrays import bytea_array, int8, read_int8
+from hashrange.storage.postgres.arrays import bytea_array, int8
 from hashrange.storage.postgres.backoff import back_off
+from hashrange.storage.postgres.counters import summed_counter
 from hashrange.storage.postgres.faults import Broken, Refused, translate
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from hashrange.storage.postgres.pool import ConnectionSource
@@ -77,7 +78,7 @@ class Prefetched(msgspec.Struct):
     read_ahead: ReadAhead
     rows: dict[bytes, bytes | None] = msgspec.field(default_factory=dict)
     ranges: dict[Range, PGresult] = msgspec.field(default_factory=dict)
-    counters: dict[bytes, int] = msgspec.field(default_factory=dict)
+    counters: dict[bytes, PGresult] = msgspec.field(default_factory=dict)
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
@@ -101,9 +102,10 @@ class Prefetched(msgspec.Struct):
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""
         try:
-            return self.counters[key]
+            sums = self.counters[key]
         except KeyError:
             raise Missing(Counter(key)) from None
+        return summed_counter(key, sums)
 
 
 def _rows_in(page: PGresult, complete: int) -> Iterator[tuple[bytes, bytes]]:
@@ -281,7 +283,7 @@ class RangeReader(BatchReader):
         prefetched.rows.update(dict.fromkeys(keys))
         prefetched.rows.update(rows_of(results[0]))
         prefetched.ranges.update(zip(ranges, results[1 : len(ranges) + 1], strict=True))
-        sums = (read_int8(result.get_value(0, 0)) for result in results[len(ranges) + 1 :])
+        sums = results[len(ranges) + 1 :]
         prefetched.counters.update(zip((counter.key for counter in counters), sums, strict=True))
         return connection
 

@@ -23,8 +23,8 @@ from collections.abc import Iterator
 
 from psycopg.pq.abc import PGresult
 
-from hashrange.storage.postgres import long_keys, statements, writes
-from hashrange.storage.postgres.arrays import bytea_array, read_int8
+from hashrange.storage.postgres import counters, long_keys, statements, writes
+from hashrange.storage.postgres.arrays import bytea_array
 from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Refused
 from hashrange.storage.postgres.pipeline import Call
 from hashrange.storage.postgres.pool import Pool
@@ -103,11 +103,10 @@ class LockingTransaction(WriteTransaction):
     def _stored_counter(self, key: bytes) -> int:
         self._expect_alone()  # writers add to counters while they hold the fence
         # All of its rows are there and locked from here on: a number given out on this ground is given once.
-        fill, lock = (Call(name, (key,)) for name in (statements.COUNTER_FILL, statements.COUNTER_LOCK))
-        rows = self.run([fill, lock])[1]
+        rows = self.run(counters.lock_calls(key))[1]
         if rows.ntuples < statements.COUNTER_SHARDS:
             raise self._conflict("a counter was dropped while it was being locked")
-        return sum(read_int8(rows.get_value(number, 0)) for number in range(rows.ntuples))
+        return counters.locked_counter(key, rows)
 
     def _scan_stored(
         self, start: bytes, end: bytes, *, reverse: bool, hint: int | None

@@ -26,7 +26,7 @@ _TABLES = (
         PRIMARY KEY (head, digest)
     )""",
     """CREATE TABLE IF NOT EXISTS counters (
-        k bytea NOT NULL, shard int NOT NULL, n bigint NOT NULL, PRIMARY KEY (k, shard)
+        k bytea NOT NULL, shard int NOT NULL, n bigint NOT NULL, complement bigint NOT NULL, PRIMARY KEY (k, shard)
     ) WITH (fillfactor = 50)""",
     "CREATE TABLE IF NOT EXISTS fence (nothing int PRIMARY KEY)",
     """CREATE TABLE IF NOT EXISTS heartbeats (
@@ -41,7 +41,12 @@ _FORMAT = f"INSERT INTO meta VALUES ('format', '{FORMAT_VERSION}') ON CONFLICT D
 _TRIALS = (
     *(
         sql
-        for table, column in (("rows", "v"), ("long_rows", "v"), ("counters", "n"), ("heartbeats", "n"))
+        for table, column in (
+            ("rows", "v"),
+            ("long_rows", "v"),
+            ("counters", "complement"),
+            ("heartbeats", "n"),
+        )
         for sql in (
             f"INSERT INTO {table} SELECT * FROM {table} WHERE false",  # noqa: S608 - names of our own
             f"UPDATE {table} SET {column} = {column} WHERE false",  # noqa: S608

@@ -6,8 +6,8 @@ have happened one after the other, at the latest in its commit. The committer th
 
 from psycopg.pq.abc import PGresult
 
-from hashrange.storage.postgres import statements, writes
-from hashrange.storage.postgres.arrays import bytea_array, read_int8
+from hashrange.storage.postgres import counters, statements, writes
+from hashrange.storage.postgres.arrays import bytea_array
 from hashrange.storage.postgres.pipeline import Call
 from hashrange.storage.postgres.transaction import WriteTransaction
 
@@ -28,4 +28,4 @@ class SerializableTransaction(WriteTransaction):
         return self.run([Call(statements.GET, (bytea_array(sorted(keys)),))])
 
     def _stored_counter(self, key: bytes) -> int:
-        return read_int8(self.run([Call(statements.COUNTER, (key,))])[0].get_value(0, 0))
+        return counters.summed_counter(key, self.run([Call(statements.COUNTER, (key,))])[0])

@@ -8,8 +8,9 @@ from psycopg.pq.abc import PGresult
 
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import long_keys, statements
-from hashrange.storage.postgres.arrays import bytea_array, read_int8
+from hashrange.storage.postgres.arrays import bytea_array
 from hashrange.storage.postgres.backoff import back_off
+from hashrange.storage.postgres.counters import summed_counter, summed_counters
 from hashrange.storage.postgres.faults import SERIALIZATION_FAILURE, Broken, Refused, translate
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
 from hashrange.storage.postgres.pool import ConnectionSource
@@ -70,11 +71,11 @@ class SnapshotReader:
 
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""
-        return read_int8(self._run(Call(statements.COUNTER, (key,))).get_value(0, 0))
+        return summed_counter(key, self._run(Call(statements.COUNTER, (key,))))
 
     def counters(self) -> list[tuple[bytes, int]]:
         """Give all counters that are not zero, in key order."""
-        return [(key, read_int8(value)) for key, value in rows_of(self._run(Call(statements.COUNTERS)))]
+        return summed_counters(self._run(Call(statements.COUNTERS)))
 
     def release(self) -> None:
         """End the snapshot, and with it every scan that was not read to its end."""

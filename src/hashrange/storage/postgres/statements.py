@@ -68,19 +68,27 @@ _COMMON = {
         "ON CONFLICT (k) DO UPDATE SET v = excluded.v"
     ),
     DELETE: "DELETE FROM rows WHERE k = ANY($1::bytea[])",
-    COUNTER: "SELECT CAST(sum(n) AS bigint) FROM counters WHERE k = $1::bytea",
-    COUNTERS: "SELECT k, CAST(sum(n) AS bigint) FROM counters GROUP BY k HAVING sum(n) <> 0 ORDER BY k",
+    # Of every row of a counter, number and complement add up to the same.
+    COUNTER: (
+        "SELECT CAST(sum(n) AS bigint), min(n + complement), max(n + complement) "
+        "FROM counters WHERE k = $1::bytea"
+    ),
+    COUNTERS: (
+        "SELECT CAST(sum(n) AS bigint), min(n + complement), max(n + complement), k "
+        "FROM counters GROUP BY k ORDER BY k"
+    ),
     COUNTER_FILL: (
-        "INSERT INTO counters (k, shard, n) SELECT $1::bytea, shard, 0 "
+        "INSERT INTO counters (k, shard, n, complement) SELECT $1::bytea, shard, 0, $2::bigint "
         "FROM generate_series(0, 15) AS shards (shard) ON CONFLICT (k, shard) DO NOTHING"
     ),
-    COUNTER_LOCK: "SELECT n FROM counters WHERE k = $1::bytea ORDER BY shard FOR UPDATE",
+    COUNTER_LOCK: "SELECT n, complement FROM counters WHERE k = $1::bytea ORDER BY shard FOR UPDATE",
     COUNTER_ZEROS: "SELECT k FROM counters GROUP BY k HAVING sum(n) = 0 LIMIT 100",
     COUNTER_DROP: "DELETE FROM counters WHERE k = $1::bytea",
     ADD: (
-        "INSERT INTO counters (k, shard, n) SELECT k, $2::int, n "
-        "FROM unnest($1::bytea[], $3::bigint[]) AS new (k, n) "
-        "ON CONFLICT (k, shard) DO UPDATE SET n = counters.n + excluded.n"
+        "INSERT INTO counters (k, shard, n, complement) SELECT k, $2::int, n, complement "
+        "FROM unnest($1::bytea[], $3::bigint[], $4::bigint[]) AS new (k, n, complement) "
+        "ON CONFLICT (k, shard) DO UPDATE "
+        "SET n = counters.n + excluded.n, complement = counters.complement - excluded.n"
     ),
     LONG_GET: "SELECT v FROM long_rows WHERE head = $1::bytea AND digest = $2::bytea",
     LONG_SCAN: (

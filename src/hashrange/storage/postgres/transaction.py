@@ -92,6 +92,9 @@ class WriteTransaction(RangeOverlay):
         """Read rows ahead of the calls that ask for them."""
         self._fetch(keys)
 
+    def use_reserve(self) -> None:
+        """Do nothing: the disk is the database's."""
+
     # What the committer does between steps.
 
     def begin(self, keys: Iterable[bytes]) -> None:

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from hashrange.storage.postgres import long_keys, statements
-from hashrange.storage.postgres.arrays import bytea_array, int4, int8_array
+from hashrange.storage.postgres import counters, long_keys, statements
+from hashrange.storage.postgres.arrays import bytea_array
 from hashrange.storage.postgres.overlay import RangeOverlay
 from hashrange.storage.postgres.pipeline import Call
 
@@ -52,8 +52,7 @@ def calls(todo: Writes, overlay: RangeOverlay, shard: int) -> list[Call]:
     statement_calls += todo.long
     adds = {key: amount for key, amount in sorted(overlay.accepted_adds.items()) if amount}
     if adds:
-        amounts = int8_array(list(adds.values()))
-        statement_calls.append(Call(statements.ADD, (bytea_array(list(adds)), int4(shard), amounts)))
+        statement_calls.append(counters.add_call(adds, shard))
     return statement_calls
 
 

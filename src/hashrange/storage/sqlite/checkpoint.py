@@ -18,6 +18,8 @@ import apsw
 
 from hashrange import logs
 from hashrange.storage.sqlite.commit_version import CommitVersion
+from hashrange.storage.sqlite.group import Remedy
+from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.schema import BUSY_TIMEOUT_MS, PAGE_BYTES
 
 log = logs.Log("storage.sqlite")
@@ -61,16 +63,16 @@ class Checkpointer:
         writer: apsw.Connection,
         commit_version: CommitVersion,
         release_snapshots: Callable[[bool], None],
-        look_after_files: Callable[[], None],
+        guard: CommitGuard,
         limits: LogLimits,
     ) -> None:
         """Watch the commits of `writer`; `connection` is for this thread alone.
 
         `release_snapshots` ends the snapshots of readers that nobody uses: they would keep the log from starting over.
-        With False it spares those that were used since the last call. `look_after_files` is called while nothing is
-        committed.
+        With False it spares those that were used since the last call. The `guard` looks at the files while nothing is
+        committed, and has the reserve for a full disk.
         """
-        self._look_after_files = look_after_files
+        self._guard = guard
         self._connection = connection
         self._commit_version = commit_version
         self._release_snapshots = release_snapshots
@@ -137,12 +139,22 @@ class Checkpointer:
                 self._wait_at = self._commit_version.log_pages() + self.limits.start // 4
                 self._pinned.failed("another process reads an old state of the data file, and the log grows")
 
-    def shrink(self) -> bool:
-        """Empty the log and give its space back, because the disk is full; False if there was nothing to win."""
+    def remedies(self, *, frees_space: bool) -> list[Remedy]:
+        """What to do for a step if the disk is full: empty the log; for one that frees space, use the reserve."""
+        if frees_space:
+            return [self._shrink, self._guard.reserve.give_up]
+        return [self._shrink_now_and_then]
+
+    def _shrink_now_and_then(self) -> bool:
+        """Empty the log if there is something in it, but not for every one of a thousand writes a second."""
         now = time.monotonic()
         if not self._dirty or now < self._shrink_again_at:
             return False
         self._shrink_again_at = now + SHRINK_SECONDS
+        return self._shrink()
+
+    def _shrink(self) -> bool:
+        """Empty the log and give its space back."""
         self._release_snapshots(True)
         with contextlib.suppress(apsw.Error):
             return self._restart(apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -176,7 +188,7 @@ class Checkpointer:
             self._threshold = self.limits.start
             self._wait_at = self.limits.most
             if self._pinned.lasts:
-                self._pinned.over()
+                self._pinned.worked()
 
     # On this thread.
 
@@ -198,7 +210,7 @@ class Checkpointer:
                 self._checkpoint_under_load(pages)
             elif now - idle_since >= IDLE_SECONDS:
                 idle_since = now
-                self._look_after_files()
+                self._guard.watch()
                 self._release_snapshots(False)
                 if self._dirty:
                     with contextlib.suppress(apsw.Error):
@@ -224,6 +236,8 @@ class Checkpointer:
 
     def _checkpoint(self, connection: apsw.Connection, mode: int) -> bool:
         """Run a checkpoint; True if the whole log is in the file now. Raises if the disk fails."""
+        if self._guard.is_log_cut:
+            return False
         try:
             log_pages, copied_pages = connection.wal_checkpoint(mode=mode)
         except (apsw.BusyError, apsw.LockedError):
@@ -233,5 +247,5 @@ class Checkpointer:
             self._failing.failed(str(error))
             raise
         if self._failing.lasts:
-            self._failing.over()
+            self._failing.worked()
         return log_pages == copied_pages

@@ -4,11 +4,16 @@ import contextlib
 import errno
 import fcntl
 import os
+import time
 from pathlib import Path
 
 from hashrange.storage.errors import Locked, NotWritable
+from hashrange.storage.sqlite import place
 
 LOCK_NAME = "hashrange.lock"
+_TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
+_ATTEMPTS = 10
+_ATTEMPT_SECONDS = 0.01
 
 
 class DirectoryLock:
@@ -24,14 +29,14 @@ class DirectoryLock:
             _create(directory)
             self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            message = f"cannot use data directory {directory}: {error.strerror}"
-            raise NotWritable(message) from error
+            reason = place.file_in_the_way(directory) or error.strerror
+            raise NotWritable(f"cannot use data directory {directory}: {reason}") from error
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _acquire(self._file)
         except OSError as error:
             owner = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
             os.close(self._file)
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            if error.errno not in _TAKEN:
                 raise NotWritable(f"cannot lock data directory {directory}: {error.strerror}") from error
             by = f" (process {owner})" if owner else ""
             raise Locked(f"data directory {directory} is in use by another server{by}") from error
@@ -44,6 +49,35 @@ class DirectoryLock:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def is_locked(directory: Path) -> bool:
+    """Whether a server has a data directory open; nothing is written to find that out."""
+    try:
+        file = os.open(directory / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in _TAKEN
+    finally:
+        os.close(file)
+    return False
+
+
+def _acquire(file: int) -> None:
+    """Lock a file; whoever only asks `is_locked` has it for a moment, so a few attempts are made."""
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                raise
+            time.sleep(_ATTEMPT_SECONDS)
+        else:
+            return
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _create(directory: Path) -> None:

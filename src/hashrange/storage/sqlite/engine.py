@@ -23,7 +23,7 @@ from hashrange.storage.sqlite.opening import open_file
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
-from hashrange.storage.sqlite.vacuum import incremental_vacuum
+from hashrange.storage.sqlite.vacuum import vacuum_full_disk
 from hashrange.storage.sqlite.write_lock import LOCK_NAME as WRITE_LOCK
 from hashrange.storage.sqlite.write_lock import InterprocessWriteLock, WriteLock
 from hashrange.storage.waiting import Waiter
@@ -80,7 +80,7 @@ class SqliteEngine:
             self._writer,
             commit_version,
             self._release_snapshots,
-            self._guard.watch,
+            self._guard,
             self._log_limits,
         )
         transaction = WriteTransaction(self._writer)
@@ -165,6 +165,7 @@ class SqliteEngine:
             reader.begin_step(commit_version, seconds)
             result = step(reader)
         except apsw.Error as error:
+            reader.locate(error)
             # After some errors SQLite ends the snapshot by itself: the next read gets a connection without a past.
             reader.close()
             raise translate(error) from error
@@ -205,12 +206,15 @@ class SqliteEngine:
         waiter: Waiter[int] = Waiter()
 
         def vacuum() -> None:
-            waiter.run(lambda: incremental_vacuum(self._writer, budget_pages))
+            waiter.run(lambda: self._vacuum(budget_pages))
 
         if not self._committer.run_between_commits(vacuum):
             raise Closed("the engine is closed")
+        return waiter.wait()
+
+    def _vacuum(self, pages_max: int) -> int:
         try:
-            return waiter.wait()
+            return vacuum_full_disk(self._writer, pages_max, self._checkpointer.remedies(frees_space=True))
         except apsw.Error as error:
             raise translate(error) from error
 
@@ -226,11 +230,14 @@ class SqliteEngine:
             self._close_readers()
             try:
                 # Closing the last connection copies the log into the file and removes it.
+                if self._guard.is_log_cut:
+                    self._writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 self._writer.close(True)
             except apsw.Error as error:
                 # What was acknowledged is in the log, where the next opening reads it.
                 log.warning("file.close_failed", reason=str(error))
             finally:
+                self._guard.close()
                 self._lock.release()
 
     def _connect(self, cache_kib: int) -> apsw.Connection:

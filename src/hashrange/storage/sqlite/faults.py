@@ -3,6 +3,7 @@
 import apsw
 
 from hashrange.storage.errors import Corrupt, DiskFull, StorageError, Unavailable
+from hashrange.storage.sqlite import page_faults
 
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
 # What a page whose checksum is wrong raises, and one that the file is too short for.
@@ -25,18 +26,28 @@ def is_fault(error: apsw.Error) -> bool:
     return isinstance(error, _CORRUPT + _TRANSIENT)
 
 
-def is_damage(error: apsw.Error) -> bool:
-    """Whether the stored bytes are damaged: only what is stored in the same place is affected."""
-    return isinstance(error, _CORRUPT) or getattr(error, "extendedresult", 0) in _DAMAGE_CODES
-
-
 def translate(error: Exception) -> StorageError:
-    """Give the storage error for an error of SQLite; a storage error stays what it is."""
+    """Give the storage error for an error of SQLite; a storage error stays what it is.
+
+    What was read or written is in the error's notes.
+    """
     if isinstance(error, StorageError):
         return error
     text = f"{type(error).__name__}: {error}"
-    if isinstance(error, apsw.Error) and is_damage(error):
-        return Corrupt(text)
+    has_wrong_page = getattr(error, "extendedresult", 0) in _DAMAGE_CODES
+    if has_wrong_page or isinstance(error, _CORRUPT):
+        # Of a wrong page all that SQLite says is "disk I/O error".
+        what = (
+            "a page has a wrong checksum or is missing"
+            if has_wrong_page
+            else "the structure of a page is wrong"
+        )
+        page = page_faults.take()
+        damage = Corrupt(
+            "; ".join(filter(None, (f"{what} ({text})", page, *getattr(error, "__notes__", ()))))
+        )
+        damage.page = page
+        return damage
     if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
         return DiskFull(text)
     if isinstance(error, _TRANSIENT):

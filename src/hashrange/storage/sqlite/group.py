@@ -22,6 +22,9 @@ log = logs.Log("storage.sqlite")
 STEPS_MAX = 512
 STEPS_BYTES_MAX = 8 * 1024 * 1024
 
+Remedy = Callable[[], bool]
+"""Wins some space on a full disk, or gives False."""
+
 QueuedStep = tuple[Callable[[Transaction], Any], Done[Any]]
 
 
@@ -35,8 +38,8 @@ class LogLength(Protocol):
     def make_room(self) -> None:
         """Wait for it."""
 
-    def shrink(self) -> bool:
-        """Give the log's space back to a disk that is full; False if that won nothing."""
+    def remedies(self, *, frees_space: bool) -> list[Remedy]:
+        """What can be done about a full disk for a step, in this order."""
 
 
 def commit_steps(
@@ -44,33 +47,43 @@ def commit_steps(
     queue: deque[QueuedStep],
     seconds_max: float = math.inf,
     log_length: LogLength | None = None,
+    remedies: list[Remedy] | None = None,
 ) -> list[Callable[[], None]]:
     """Run queued steps for at most so long, commit them, and give their callbacks, which are to be called now.
 
     A step that meets damaged pages spoils its commit. Then each half of the steps gets a commit of its own, and so on,
-    so that in the end only that step fails. If the disk is full, the log is emptied, and the steps are run again.
+    so that in the end only that step fails. If the disk is full, the log is emptied, and the steps are run again. A
+    step that frees space gets a commit of its own then, because it may use the reserve, and the others may not.
     """
     group = CommitGroup(transaction)
     group.run(queue, seconds_max, log_length)
     group.commit()
-    if isinstance(group.error, Corrupt) and len(group.steps) > 1:
+    is_full = isinstance(group.error, DiskFull)
+    if len(group.steps) > 1 and (isinstance(group.error, Corrupt) or (is_full and transaction.frees_space)):
         middle = len(group.steps) // 2
         return _commit_parts(transaction, (group.steps[:middle], group.steps[middle:]), log_length)
-    if isinstance(group.error, DiskFull) and log_length is not None and log_length.shrink():
-        return _commit_parts(transaction, (group.steps,), None)
+    if is_full and log_length is not None:
+        if remedies is None:
+            remedies = log_length.remedies(frees_space=transaction.frees_space)
+        while remedies:
+            if remedies.pop(0)():
+                return _commit_parts(transaction, (group.steps,), log_length, remedies)
     if group.error is not None and not isinstance(group.error, Corrupt):
         transaction.outage.failed(str(group.error))
     return group.callbacks
 
 
 def _commit_parts(
-    transaction: WriteTransaction, parts: Iterable[list[QueuedStep]], log_length: LogLength | None
+    transaction: WriteTransaction,
+    parts: Iterable[list[QueuedStep]],
+    log_length: LogLength | None,
+    remedies: list[Remedy] | None = None,
 ) -> list[Callable[[], None]]:
     callbacks: list[Callable[[], None]] = []
     for part in parts:
         queue = deque(part)
         while queue:
-            callbacks += commit_steps(transaction, queue, log_length=log_length)
+            callbacks += commit_steps(transaction, queue, log_length=log_length, remedies=remedies)
     return callbacks
 
 
@@ -98,15 +111,16 @@ class CommitGroup:
                 log_length.make_room()
             self._run(queue, seconds_max)
         except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
-            self._fail(translate(error))
+            self._fail(error)
 
     def commit(self) -> None:
         """Return when everything is on disk."""
         if self.error is None:
             try:
-                self._transaction.commit()
+                alone = len(self.steps) == 1
+                self._transaction.commit(from_reserve=alone and self._transaction.frees_space)
             except Exception as error:  # noqa: BLE001 - as above
-                self._fail(translate(error))
+                self._fail(error)
 
     def _run(self, queue: deque[QueuedStep], seconds_max: float) -> None:
         transaction, steps, callbacks = self._transaction, self.steps, self.callbacks
@@ -120,9 +134,12 @@ class CommitGroup:
                 break
             steps.append(queue.popleft())
 
-    def _fail(self, error: StorageError) -> None:
+    def _fail(self, fault: Exception) -> None:
         """Roll back a commit that failed; none of its steps may be acknowledged."""
-        self.error = error
+        if isinstance(fault, apsw.Error):
+            self._transaction.locate(fault)
+        error = translate(fault)
+        self.error = error = self._transaction.explained(error)
         try:
             self._transaction.rollback()
         except apsw.Error as rollback_error:

@@ -10,6 +10,8 @@ import apsw
 
 from hashrange import logs
 from hashrange.storage.errors import DiskFull, Unavailable
+from hashrange.storage.sqlite.log_watch import LogWatch
+from hashrange.storage.sqlite.reserve import Reserve
 from hashrange.storage.sqlite.schema import PAGE_BYTES
 
 PLENTY_BYTES = 512 * 1024 * 1024  # more than commits can fill between two looks
@@ -30,29 +32,54 @@ class CommitGuard:
         self._ids = {path: _file_id(path) for path in (file, *locks)}
         # SQLite keeps these as long as a connection is open, but may not have made them yet.
         self._beside = [file.with_name(file.name + suffix) for suffix in ("-wal", "-shm")]
+        self.reserve = Reserve.of_volume(file.parent)
+        self.reserve.hold(_free_bytes(file.parent) - MARGIN_BYTES)
+        self._log_watch = LogWatch(file)
+        self.is_log_cut = False  # what is left of it must not be copied over the file
         self._now = now
         self._next_look = 0.0
         self._lost = logs.Outage(log, "data_directory")
 
-    def check(self, connection: apsw.Connection, commit_bytes: int) -> None:
+    def check(self, connection: apsw.Connection, commit_bytes: int, *, from_reserve: bool) -> None:
         """Raise if a commit of about so many bytes must not be made; called inside the transaction."""
         now = self._now()
         if now < self._next_look:
             return
         self.check_files()
-        volume = os.statvfs(self._file.parent)
-        free = volume.f_bavail * volume.f_frsize
+        self.check_log()
+        free = _free_bytes(self._file.parent)
         if free >= PLENTY_BYTES:
             self._next_look = now + LOOK_SECONDS
+            self.reserve.hold(free)
             return
-        if free < self._growth(connection) + 2 * commit_bytes + MARGIN_BYTES:
+        growth = self._growth(connection)
+        if from_reserve:
+            # Copying a log that makes the file no longer always works.
+            needed = growth + commit_bytes if growth else 0
+        else:
+            needed = growth + 2 * commit_bytes + MARGIN_BYTES
+            self.reserve.hold(free - needed)
+            needed += self.reserve.missing_bytes()
+        if free < needed:
             raise DiskFull(f"no space left on the volume of {self._file}")
+
+    def check_log(self) -> None:
+        """Raise if the log has lost commits; from then on until the server is restarted."""
+        self.is_log_cut = self.is_log_cut or self._log_watch.is_cut()
+        if self.is_log_cut:
+            self._refuse(self._beside[0], "was cut off")
+
+    def close(self) -> None:
+        """Look no more; to be called after all connections are closed."""
+        self._log_watch.close()
 
     def watch(self) -> None:
         """Look at the files although nothing is committed, for the log."""
         try:
             self.check_files()
-        except Unavailable:
+            self.check_log()
+            self.reserve.hold(_free_bytes(self._file.parent) - MARGIN_BYTES)
+        except (Unavailable, OSError):  # the directory may be gone by now
             self._next_look = 0.0
 
     def check_files(self) -> None:
@@ -67,8 +94,8 @@ class CommitGuard:
         for path in self._beside:
             if path not in self._ids and (actual := _file_id(path)) is not None:
                 self._ids[path] = actual
-        if self._lost.lasts:
-            self._lost.over()
+        if self._lost.lasts and not self.is_log_cut:
+            self._lost.worked()
 
     def _refuse(self, path: Path, what: str) -> NoReturn:
         reason = f"{path} {what} while the server is running: writes are refused, restart the server"
@@ -79,6 +106,11 @@ class CommitGuard:
         """The bytes by which a checkpoint would make the file longer."""
         pages: int = connection.execute("PRAGMA page_count").get
         return max(0, pages * PAGE_BYTES - self._file.stat().st_size)
+
+
+def _free_bytes(directory: Path) -> int:
+    volume = os.statvfs(directory)
+    return volume.f_bavail * volume.f_frsize
 
 
 def _file_id(path: Path) -> FileId | None:

@@ -16,6 +16,7 @@ from hashrange.storage.sqlite import schema
 
 HEADER_BYTES = 32
 FRAME_HEADER_BYTES = 24
+_SUMMED_BYTES = 24  # of the header, in front of its checksum
 _header = struct.Struct(">8I")  # magic, version, page size, checkpoint number, two salts, two checksums
 _frame_header = struct.Struct(
     ">6I"
@@ -68,13 +69,40 @@ def read_log(path: Path) -> LogFile | None:
         if len(start) < HEADER_BYTES:
             return None
         magic, _, page_bytes, _, *salts, first, second = _header.unpack(start)
-        is_whole = magic | 1 == _MAGIC | 1 and (first, second) == _checksum(start[:24], big=bool(magic & 1))
+        is_whole = magic | 1 == _MAGIC | 1 and (first, second) == _checksum(
+            start[:_SUMMED_BYTES], big=bool(magic & 1)
+        )
         if not is_whole or page_bytes not in PAGE_BYTES:
             is_whole, page_bytes = False, schema.PAGE_BYTES
         frames = list(_frames(stream, page_bytes))
     # After a restart of the log the frames of the round before are still behind those of this one.
     current = [frame for frame in frames if frame.salts == (salts[0], salts[1])] if is_whole else frames
     return LogFile(page_bytes, is_whole, current)
+
+
+def readable_frames(path: Path, log: LogFile) -> int:
+    """How many frames SQLite reads: up to the last commit before the first frame whose checksum is wrong.
+
+    This takes a tenth of a millisecond per frame. A server asks SQLite, which has read the log anyway.
+    """
+    if not log.is_header_whole:
+        return 0
+    readable = 0
+    with path.open("rb") as stream:
+        start = stream.read(HEADER_BYTES)
+        big = bool(_header.unpack(start)[0] & 1)
+        sums = _checksum(start[:_SUMMED_BYTES], big=big)
+        for number, frame in enumerate(log.frames, 1):
+            stream.seek(log.bytes_of(number - 1))
+            content = stream.read(FRAME_HEADER_BYTES + log.page_bytes)
+            if frame.number != number or len(content) < FRAME_HEADER_BYTES + log.page_bytes:
+                break
+            sums = _checksum(content[:8] + content[FRAME_HEADER_BYTES:], big=big, start=sums)
+            if sums != _frame_header.unpack(content[:FRAME_HEADER_BYTES])[4:]:
+                break
+            if frame.file_pages:
+                readable = number
+    return readable
 
 
 def user_versions(path: Path, log: LogFile, frames_max: int) -> list[int]:
@@ -100,9 +128,9 @@ def _frames(stream: BinaryIO, page_bytes: int) -> Iterator[Frame]:
         yield Frame(number, page, file_pages, (first_salt, second_salt))
 
 
-def _checksum(content: bytes, *, big: bool) -> tuple[int, int]:
+def _checksum(content: bytes, *, big: bool, start: tuple[int, int] = (0, 0)) -> tuple[int, int]:
     words = struct.unpack(f"{'>' if big else '<'}{len(content) // 4}I", content)
-    first = second = 0
+    first, second = start
     for even, odd in zip(words[::2], words[1::2], strict=True):
         first = (first + even + second) & 0xFFFFFFFF
         second = (second + odd + first) & 0xFFFFFFFF

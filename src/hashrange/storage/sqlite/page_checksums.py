@@ -13,6 +13,7 @@ import apsw.sqlite_extra
 
 from hashrange import logs
 from hashrange.storage.errors import OpenError
+from hashrange.storage.sqlite import page_faults
 
 RESERVED_BYTES = 8
 RESERVED_AT = 20  # where a file's first page says how many bytes of every page are reserved
@@ -22,6 +23,7 @@ log = logs.Log("storage.sqlite")
 
 def _load() -> None:
     """Load the extension for all connections of the process to come, unless this APSW was built without it."""
+    page_faults.listen()
     connection = apsw.Connection(":memory:")
     try:
         apsw.sqlite_extra.load(connection, "cksumvfs")

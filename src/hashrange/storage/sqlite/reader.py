@@ -6,6 +6,7 @@ from typing import cast
 
 import apsw
 
+from hashrange.storage import layout
 from hashrange.storage.checksums import CHECKSUM_BYTES, checked_counter, opened
 from hashrange.storage.engine import Joined, JoinRows
 from hashrange.storage.errors import ReadTimeout
@@ -48,8 +49,8 @@ class SnapshotReader:
     """
 
     __slots__ = (
-        "_commit_version", "_connection", "_deadline", "_get_pins", "_in_transaction", "_pin_cursor", "_point_cursor",
-        "_scans", "idle", "joined", "seconds",
+        "_commit_version", "_connection", "_deadline", "_get_pins", "_in_transaction", "_last_range", "_pin_cursor",
+        "_point_cursor", "_scans", "idle", "joined", "seconds",
     )  # fmt: skip
 
     def __init__(self, connection: apsw.Connection, *, checks_pages: bool = True) -> None:
@@ -66,6 +67,7 @@ class SnapshotReader:
         self._in_transaction = False
         self._commit_version: object = None
         self._deadline = 0.0
+        self._last_range: tuple[bytes, bytes] | None = None
         self.idle = False  # no step has begun since this was set
         self.seconds: float | None = None  # the timeout of scans
 
@@ -83,11 +85,15 @@ class SnapshotReader:
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
         value: bytes | None
-        if self._get_pins or self._in_transaction:
-            value = self._point_cursor.execute(GET, (key,)).get
-        else:
-            self._get_pins = True
-            value = next(self._pin_cursor.execute(GET_AND_PIN, (key,)))[0]
+        try:
+            if self._get_pins or self._in_transaction:
+                value = self._point_cursor.execute(GET, (key,)).get
+            else:
+                self._get_pins = True
+                value = next(self._pin_cursor.execute(GET_AND_PIN, (key,)))[0]
+        except apsw.Error as error:
+            error.add_note(layout.describe(key))
+            raise
         return None if value is None else opened(key, value)
 
     def scan(
@@ -95,6 +101,7 @@ class SnapshotReader:
     ) -> Iterator[tuple[bytes, bytes]]:
         """Give the rows with start <= key < end lazily: SQLite steps as the caller iterates."""
         self._begin()
+        self._last_range = start, end
         cursor = open_scan(self._connection, start, end, reverse=reverse, limit=limit)
         self._scans.append(cursor)
         rows = opened_rows(cursor)
@@ -105,6 +112,7 @@ class SnapshotReader:
     ) -> Joined | None:
         """Give the first rows of a range in one piece; None if there is a large one among them."""
         self._begin()
+        self._last_range = start, end
         if self.seconds is not None:
             self._check_deadline(self.seconds)
         sql = JOINED_REVERSE if reverse else JOINED
@@ -154,6 +162,11 @@ class SnapshotReader:
         if self._in_transaction:
             self._in_transaction = False
             self._pin_cursor.execute("COMMIT")
+
+    def locate(self, error: apsw.Error) -> None:
+        """Note in an error what was being read, if that is not there yet."""
+        if self._last_range is not None and not hasattr(error, "__notes__"):
+            error.add_note(layout.describe_range(*self._last_range))
 
     def close(self) -> None:
         """Close the connection."""

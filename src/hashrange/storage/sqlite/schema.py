@@ -1,19 +1,21 @@
 """The file's tables and settings, and how a connection to it is opened."""
 
+import os
 import random
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import apsw
 
 from hashrange.storage.errors import Corrupt, NotWritable, StorageError
 from hashrange.storage.formats import FORMAT_VERSION, check_version
-from hashrange.storage.sqlite import page_checksums
-from hashrange.storage.sqlite.faults import is_damage, translate
+from hashrange.storage.sqlite import page_checksums, page_faults
+from hashrange.storage.sqlite.faults import translate
 
 APPLICATION_ID = 0x48524E47  # "HRNG", so that file(1) and we can tell whose database it is
 
-PAGE_BYTES = 8192
+PAGE_BYTES = page_faults.PAGE_BYTES
 BUSY_TIMEOUT_MS = 10_000
 STATEMENT_CACHE_SIZE = 32
 CREATION_CACHE_KIB = 256
@@ -34,9 +36,19 @@ def data_file(directory: Path) -> Path:
 
 
 def connect(path: str, *, cache_kib: int, create: bool = False) -> apsw.Connection:
-    """Open a connection with the settings every connection shares."""
+    """Open a connection for reading and writing with the settings every connection shares."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    connection = apsw.Connection(path, flags=flags, statementcachesize=STATEMENT_CACHE_SIZE)
+    return _connect(path, flags, cache_kib)
+
+
+def connect_read_only(path: str, parameter: str, *, cache_kib: int) -> apsw.Connection:
+    """Open a connection that changes no file; the parameter of https://sqlite.org/uri.html says how it does without."""
+    uri = f"file:{quote(os.fsencode(path))}?{parameter}"
+    return _connect(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, cache_kib)
+
+
+def _connect(name: str, flags: int, cache_kib: int) -> apsw.Connection:
+    connection = apsw.Connection(name, flags=flags, statementcachesize=STATEMENT_CACHE_SIZE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     # Without this SQLite plans by the value bound to a LIMIT, and prepares the statement again whenever it changes.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -66,13 +78,19 @@ def prepare(connection: apsw.Connection, name: str, *, create: bool = False) -> 
         raise opening_fault(error, name) from error
 
 
-def opening_fault(error: apsw.Error, name: str) -> StorageError:
-    """Give the storage error for an error while opening."""
+def opening_fault(error: apsw.Error, name: str, *, reading: bool = False) -> StorageError:
+    """Give the storage error for an error while opening, with the file it is about and what can be done."""
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
-        return NotWritable(f"cannot write data file {name}: {error}")
-    if isinstance(error, apsw.SQLError) or is_damage(error):
-        return Corrupt(f"data file {name} is damaged: {error}")
-    return translate(error)
+        return NotWritable(f"cannot {'read' if reading else 'write'} data file {name}: {error}")
+    if isinstance(error, apsw.NotADBError):
+        return Corrupt(
+            f"data file {name} is not a SQLite database, or its header is damaged. Restore a backup"
+        )
+    fault = translate(error)
+    if not isinstance(error, apsw.SQLError) and not isinstance(fault, Corrupt):
+        return type(fault)(f"cannot open data file {name}: {fault}")
+    advice = "" if reading else f"; `hashrange verify {Path(name).parent}` says what is damaged"
+    return Corrupt(f"data file {name} is damaged: {fault}. Restore a backup{advice}")
 
 
 def pragma(connection: apsw.Connection, name: str, value: int | str) -> Any:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 import apsw
 
 from hashrange import logs
+from hashrange.storage import layout
 from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
+from hashrange.storage.errors import DiskFull, StorageError
 from hashrange.storage.overlay import Overlay, Writes
 from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan, opened_rows
@@ -38,9 +40,11 @@ class WriteTransaction(Overlay):
     __slots__ = (
         "_connection",
         "_cursor",
+        "_last_range",
         "_read",
         "_savepoint",
         "_scans",
+        "frees_space",
         "guard",
         "log_pages",
         "outage",
@@ -56,6 +60,8 @@ class WriteTransaction(Overlay):
         self._read: dict[bytes, bytes] = {}
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
+        self._last_range: tuple[bytes, bytes] | None = None  # that the step has scanned or cleared
+        self.frees_space = False  # one of the commit's steps does
         self.rows = 0  # that the commit writes
         self.sync_seconds = 0.0  # that the disk took for it
         self.outage = logs.Outage(log, "commit")
@@ -74,7 +80,11 @@ class WriteTransaction(Overlay):
         elif key in self._read:
             value = self._read[key]
         else:
-            value = self._cursor.execute(GET, (key,)).get
+            try:
+                value = self._cursor.execute(GET, (key,)).get
+            except apsw.Error as error:
+                error.add_note(layout.describe(key))
+                raise
             if value is not None:
                 value = opened(key, value)
                 if len(value) <= REMEMBERED_BYTES_MAX:
@@ -86,6 +96,7 @@ class WriteTransaction(Overlay):
     ) -> Iterator[tuple[bytes, bytes]]:
         """Give the rows with start <= key < end, this step's writes so far included."""
         self._flush()
+        self._last_range = start, end
         cursor = open_scan(self._connection, start, end, reverse=reverse, limit=limit)
         self._scans.append(cursor)
         return opened_rows(cursor)
@@ -101,6 +112,7 @@ class WriteTransaction(Overlay):
             return 0
         self._flush()
         self._protect()
+        self._last_range = start, end
         self._read.clear()
         beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
         self._cursor.execute(DELETE_RANGE, (start, end if beyond is None else beyond))
@@ -111,6 +123,10 @@ class WriteTransaction(Overlay):
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Do nothing: reading the file costs no round trip."""
 
+    def use_reserve(self) -> None:
+        """Have the commit use the reserve if it has no other step in it: see `group`."""
+        self.frees_space = True
+
     # What the committer does between steps.
 
     def begin(self) -> None:
@@ -120,6 +136,8 @@ class WriteTransaction(Overlay):
         self._cursor.execute("BEGIN IMMEDIATE")
         self._read.clear()
         self.pending_bytes = self.rows = 0
+        self.frees_space = False
+        self._last_range = None
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
@@ -140,7 +158,7 @@ class WriteTransaction(Overlay):
             self._cursor.execute("ROLLBACK TO step")
             self._cursor.execute("RELEASE step")
 
-    def commit(self) -> None:
+    def commit(self, *, from_reserve: bool = False) -> None:
         """Hand everything accepted to SQLite and return when it is on disk."""
         self._read.clear()
         self._store(self.accepted)
@@ -153,19 +171,29 @@ class WriteTransaction(Overlay):
             self._cursor.executemany(ADD, adds)
             self.accepted_adds.clear()
         if self.guard is not None and self.rows:
-            self.guard.check(self._connection, self.pending_bytes + self.rows * PAGE_BYTES)
+            commit_bytes = self.pending_bytes + self.rows * PAGE_BYTES
+            self.guard.check(self._connection, commit_bytes, from_reserve=from_reserve)
         if self.log_pages is not None and self.rows and not self.log_pages():
             self._begin_log()
         begun = time.monotonic()
         self._cursor.execute("COMMIT")
         self.sync_seconds = time.monotonic() - begun
         if self.rows and self.outage.lasts:
-            self.outage.over()
+            self.outage.worked()
 
     def _begin_log(self) -> None:
         """Number the log's round, on the file's first page: so a log is known to be this file's."""
         generation: int = self._cursor.execute("PRAGMA user_version").get
         self._cursor.execute(f"PRAGMA user_version = {(generation + 1) % GENERATION_MAX}")
+
+    def explained(self, error: StorageError) -> StorageError:
+        """The error of a commit, or what is behind it: pages cannot be read where the log was cut off."""
+        if self.guard is not None and not isinstance(error, DiskFull):
+            try:
+                self.guard.check_log()
+            except StorageError as cause:
+                return cause
+        return error
 
     def rollback(self) -> None:
         """Forget the whole commit, as after a fault."""
@@ -191,6 +219,18 @@ class WriteTransaction(Overlay):
         if not self._savepoint:
             self._cursor.execute("SAVEPOINT step")
             self._savepoint = True
+
+    def locate(self, error: apsw.Error) -> None:
+        """Note in an error which rows were being read or written, if that is not there yet."""
+        if hasattr(error, "__notes__"):
+            return
+        written = [*self.accepted, *self.own]
+        if self._last_range is not None:
+            error.add_note(layout.describe_range(*self._last_range))
+        if written:
+            error.add_note(
+                f"{len(written)} rows were written, the first of them: {layout.describe(min(written))}"
+            )
 
     def _store(self, writes: Writes) -> None:
         if not writes:

@@ -6,17 +6,18 @@ import msgspec
 
 from hashrange.core import indexes, items, schema
 from hashrange.core.errors import Refused
+from hashrange.core.expiry import expiry_second
 from hashrange.core.indexes import Entry
 from hashrange.core.items import StoredItem
 from hashrange.core.keys import encoding, primary_key
-from hashrange.core.schema import Index, Table
+from hashrange.core.schema import Index, Table, TimeToLive
 from hashrange.core.values import Item
-from hashrange.storage import catalogue, holds, layout, store, token_rows
+from hashrange.storage import catalogue, expiry, holds, layout, store, token_rows
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import DamagedRow
 from hashrange.storage.verification import log_rows
 from hashrange.storage.verification.report import Problem
-from hashrange.storage.verification.tables import Tables, find_index
+from hashrange.storage.verification.tables import Tables, find_index, has_slot
 
 # What reading a value that is not what it should be may raise.
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, msgspec.MsgspecError, Refused)
@@ -48,7 +49,7 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
                 yield Problem("missing row", layout.describe(key), "the token never expires")
         case layout.BACKFILL:
             table = tables.by_number.get(int.from_bytes(key[1:5], "big"))
-            if table is None or find_index(table, int.from_bytes(key[5:7], "big")) is None:
+            if table is None or not has_slot(table, int.from_bytes(key[5:7], "big")):
                 yield Problem("orphan row", layout.describe(key), "there is no such index")
         case layout.MIGRATION:
             yield Problem("unfinished copy", layout.describe(key), "run `hashrange migrate` again")
@@ -57,7 +58,7 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
         case layout.JOB | layout.ACTIVE_JOB:
             if key.startswith(layout.ACTIVE_JOB) and reader.get(layout.JOB + key[1:]) is None:
                 yield Problem("orphan row", layout.describe(key), "there is no such job")
-        case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE:
+        case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
         case _:
             yield Problem("orphan row", layout.describe(key), "no known kind of row has such a key")
@@ -86,6 +87,8 @@ def _row(reader: Reader, tables: Tables, key: bytes, value: bytes) -> Iterator[P
         yield from _collection(reader, tables, table, key, value)
     elif table is not None and index is not None:
         yield from _index_entry(reader, tables, (table, index), key, value)
+    elif table is not None and table.ttl is not None and table.ttl.slot == slot:
+        yield from _expiry_row(reader, tables, (table, table.ttl), key)
     elif not tables.is_garbage(key) and not any(True for _ in holds.held(reader, number)):
         yield Problem("orphan row", tables.name(key), "there is no such table or index")
 
@@ -102,6 +105,11 @@ def _item(reader: Reader, tables: Tables, table: Table, key: bytes, value: bytes
     for index in table.live_indexes:
         if not index.backfilling:
             yield from _entry_of(reader, tables, (table, index), item, base_key)
+    if table.ttl is not None and not table.ttl.backfilling:
+        second = expiry_second(item, table.ttl.attribute)
+        row = None if second is None else expiry.row_key(table.number, table.ttl.slot, second, base_key)
+        if row is not None and reader.get(row) is None:
+            yield Problem("missing expiry row", tables.name(key), "TTL would never delete the item")
     if table.local_indexes and reader.get(store.collection_key(table, base_key)) is None:
         yield Problem("missing row", tables.name(key), "its item collection has no size")
 
@@ -132,6 +140,16 @@ def _index_entry(
         yield Problem("extra index entry", tables.name(key), f"there is no such item: {base_key.hex()}")
     elif expected != entry:
         yield Problem("wrong index entry", tables.name(key), f"it is not that of its item: {base_key.hex()}")
+
+
+def _expiry_row(
+    reader: Reader, tables: Tables, place: tuple[Table, TimeToLive], key: bytes
+) -> Iterator[Problem]:
+    table, ttl = place
+    second, base_key = expiry.split_row_key(key)
+    base = reader.get(store.row_key(table, base_key))
+    if base is None or expiry_second(StoredItem(base).item, ttl.attribute) != second:
+        yield Problem("extra expiry row", tables.name(key), f"no such item expires then: {base_key.hex()}")
 
 
 def _collection(reader: Reader, tables: Tables, table: Table, key: bytes, value: bytes) -> Iterator[Problem]:

@@ -34,6 +34,8 @@ class Tables(msgspec.Struct, frozen=True):
             return f"table number {number}, slot {slot}"
         index = find_index(table, slot)
         place = f"table {table.name} ({table.region})"
+        if table.ttl is not None and table.ttl.slot == slot:
+            return f"{place}, expiry rows"
         return place if index is None else f"{place}, index {index.name}"
 
     def is_garbage(self, key: bytes) -> bool:
@@ -47,6 +49,11 @@ NO_TABLES = Tables(b"", {}, ())
 def find_index(table: Table, slot: int) -> Index | None:
     """The index that has this slot."""
     return next((index for index in table.indexes if index.slot == slot), None)
+
+
+def has_slot(table: Table, slot: int) -> bool:
+    """Whether a slot belongs to an index or to the expiry rows."""
+    return find_index(table, slot) is not None or (table.ttl is not None and table.ttl.slot == slot)
 
 
 def read_tables(reader: Reader, known: Tables | None) -> Tables:

@@ -14,6 +14,7 @@ from hashrange.core.keys import encoding
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import Corrupt, DamagedRow, NotChecked, ReadTimeout
+from hashrange.storage.verification.gaps import END, first_key, next_readable
 from hashrange.storage.verification.report import Problem, Report, ReportProgress
 from hashrange.storage.verification.rows import problems_of
 from hashrange.storage.verification.tables import NO_TABLES, Tables, find_index, read_tables
@@ -23,7 +24,6 @@ T = TypeVar("T")
 CHUNK_ROWS = 256
 CHUNK_BYTES = 4 * 1024 * 1024
 RECOUNT_SECONDS = 10.0
-_END = b"\xff" * 8  # behind every key of the layout
 
 Slot = tuple[int, int]  # table number and slot
 
@@ -121,7 +121,7 @@ class Walk:
     def _chunk(self, start: bytes, rows_max: int, reader: Reader) -> Chunk:
         tables = read_tables(reader, self._tables) if self._knows_tables else NO_TABLES
         chunk = Chunk(tables, None, problems=[], tallies={})
-        size, scan = 0, reader.scan(start, _END, limit=rows_max)
+        size, scan = 0, reader.scan(start, END, limit=rows_max)
         while True:
             try:
                 row = next(scan, None)
@@ -155,49 +155,18 @@ class Walk:
 
     def _skip(self, start: bytes, damage: Corrupt) -> bytes | None:
         """Go on behind a damaged page, or behind a row whose checks met one."""
-        key = self._first_key(start)
+        key = first_key(self._engine, start)
         if key is not None:
             return (
                 key + b"\0"
             )  # the row itself is readable, and what its checks met is reported in its own place
-        behind = self._next_readable(start)
+        behind = next_readable(self._engine, start)
         place = f"between {layout.describe(start)} and {layout.describe(behind) if behind else 'the end'}"
         self.report.add(Problem("damaged page", place, str(damage)))
         for key in (start, behind or b""):
             if key.startswith(layout.ROWS) and len(key) >= layout.ROWS_PREFIX_BYTES:
                 self._tallies.setdefault(layout.split_rows_key(key), Tally()).is_complete = False
         return behind
-
-    def _first_key(self, start: bytes) -> bytes | None:
-        """The first key from `start` on; None if it cannot be read."""
-        try:
-            return self._engine.read(lambda reader: next(reader.scan(start, _END, limit=1), (_END,))[0])
-        except DamagedRow as damaged:
-            return damaged.key
-        except Corrupt:
-            return None
-
-    def _next_readable(self, start: bytes) -> bytes | None:
-        """A key behind what cannot be read, as near as a few dozen attempts find one; None: there is none.
-
-        First the keys behind all that begin with a shorter and shorter head of `start` are tried; then, at the length
-        that helped, the bytes between the last that did not and the first that did.
-        """
-        for length in range(len(start), 0, -1):
-            if start[length - 1] == 0xFF or self._first_key(encoding.prefix_end(start[:length])) is None:
-                continue
-            head, low = start[:length], start[length] if length < len(start) else 0xFF
-            high = 0x100  # `head` with this byte would be the key that was readable
-            while high - low > 1:
-                middle = (low + high) // 2
-                if self._first_key(head + bytes([middle])) is None:
-                    low = middle
-                else:
-                    high = middle
-            behind = head + bytes([high]) if high <= 0xFF else encoding.prefix_end(head)
-            key = self._first_key(behind)
-            return None if key == _END else key
-        return None
 
     # Counters.
 
