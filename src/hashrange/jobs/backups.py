@@ -1,6 +1,7 @@
 """Backups: write a table's items into files while writes go on, and delete those files when nobody wants them."""
 
 import contextlib
+import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -21,7 +22,8 @@ from hashrange.storage.job_rows import JobPlace
 
 log = logs.Log("jobs.backups")
 
-_PAUSE_SECONDS = 0.002  # for clients' requests, which share the processor with a backup
+# Half of the time is for clients' requests, which share processor and disk with a backup.
+_PAUSE_SECONDS_MAX = 0.1
 
 
 class _OpenBackup:
@@ -61,10 +63,11 @@ class BackUpTables:
         place = self._turns.choose(places)
         if place is None:
             return self._turns.pause(places)
+        began = time.monotonic()
         backup = self._engine.read(lambda reader: BACKUPS.find(reader, place))
         if backup is not None:
             self._work(place, backup, now)
-        return _PAUSE_SECONDS
+        return min(time.monotonic() - began, _PAUSE_SECONDS_MAX)
 
     def _work(self, place: JobPlace, backup: Backup, now: float) -> None:
         try:
@@ -106,6 +109,9 @@ class BackUpTables:
             file = under_way.writer.commit()
             under_way.writer = None
             self._engine.write(partial(_add_file, place=place, file=file, after=under_way.last))
+            log.info(
+                "backup.progress", table=backup.source.name, files=len(backup.files) + 1, items=file.items
+            )
         if chunk is None:
             self._finish(place, now)
 

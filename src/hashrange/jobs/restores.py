@@ -27,6 +27,7 @@ log = logs.Log("jobs.restores")
 _PIECE_ROWS = 50
 _PIECE_BYTES = 512 * 1024
 _PAUSE_SECONDS = 0.002
+_PROGRESS_ITEMS = 100_000  # between two lines of the log
 _FAILING_SECONDS_MAX = 86_400.0  # after which a restore is given up: its table cannot be deleted before
 
 
@@ -96,6 +97,8 @@ class RestoreTables:
         piece = next(self._opened(place, restore).pieces, None)
         if piece:
             self._engine.write(partial(_write_piece, place=place, piece=piece))
+            if (restore.items + len(piece)) // _PROGRESS_ITEMS > restore.items // _PROGRESS_ITEMS:
+                log.info("restore.progress", table=restore.target, items=restore.items + len(piece))
         if piece is not None:
             return
         self._engine.write(partial(_finish, place=place, now=now))
