@@ -297,6 +297,40 @@ def test_files_of_unfinished_backups_are_cleared_after_a_week(world: World) -> N
     assert world.status(arn) == "AVAILABLE"
 
 
+def test_a_damaged_backup_is_good_again_when_its_files_are(world: World) -> None:
+    arn = world.back_up("one")
+    world.service.run_jobs()
+    (file,) = world.service.backup_folder.rglob("data-*")
+    content = file.read_bytes()
+    file.unlink()
+    request = {"BackupArn": arn, "TargetTableName": "again"}
+    world.service.call("RestoreTableFromBackup", **request)
+    world.service.run_jobs()
+
+    def look_again() -> None:
+        world.service.keeping_backups = KeepBackups(world.service.engine, world.service.backups)
+        world.service.run_jobs()
+
+    look_again()
+    assert "is damaged" in str(world.service.refused("RestoreTableFromBackup", **request)[1])
+    file.write_bytes(content)
+    look_again()
+    world.service.call("RestoreTableFromBackup", **request)
+    world.service.run_jobs()
+    assert world.content("again") == ALL
+
+
+def test_a_backup_in_the_wrong_folder_is_not_adopted(world: World) -> None:
+    world.back_up("one")
+    world.service.run_jobs()
+    (folder,) = world.service.backup_folder.glob("*/*/one/*")
+    folder.rename(folder.with_name("01489602797149-73d8d5bc"))
+    fresh = Clocked(transition_ms=0, now=world.service.clock.now())
+    fresh.keeping_backups = KeepBackups(fresh.engine, world.service.backups)
+    fresh.run_jobs()
+    assert fresh.call("ListBackups")["BackupSummaries"] == []
+
+
 def test_two_writers_of_one_backup_never_have_one_file(world: World) -> None:
     place = JobPlace("000000000000", "us-east-1", "01699920000000-0123abcd")
     assert unfinished(world, place) != unfinished(world, place)

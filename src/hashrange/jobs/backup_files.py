@@ -30,8 +30,9 @@ _LEVEL = 1
 _BLOCK = Struct(">II")
 _ROW = Struct(">HI")
 _MANIFEST = "manifest.json"
-_DATA_KEY = re.compile(
-    r"([0-9]{12})/([^/]+)/[a-zA-Z0-9_.-]{3,255}/([0-9]{14}-[0-9a-f]{8})/data-[0-9]{6}-[0-9a-f]{8}\.blocks"
+_KEY = re.compile(
+    r"([0-9]{12})/([^/]+)/[a-zA-Z0-9_.-]{3,255}/([0-9]{14}-[0-9a-f]{8})/"
+    r"(?:manifest\.json|data-[0-9]{6}-[0-9a-f]{8}\.blocks)"
 )
 
 
@@ -60,8 +61,8 @@ class BackupPlace(msgspec.Struct, frozen=True):
         return f"{self.prefix}{place.account_id}/{place.region}/{table_name}/{place.id}/"
 
     def owner(self, key: str) -> JobPlace | None:
-        """The backup that a data file belongs to by its name; None for everything else."""
-        match = _DATA_KEY.fullmatch(key.removeprefix(self.prefix))
+        """The backup that a file belongs to by its name; None for everything else."""
+        match = _KEY.fullmatch(key.removeprefix(self.prefix))
         return None if match is None else JobPlace(*match.groups())
 
 
@@ -135,9 +136,14 @@ def read_manifest(backups: BackupPlace, folder: str) -> Manifest:
     return manifest
 
 
-def manifest_folder(key: str) -> str | None:
-    """The folder of a finished backup, if this is the key of its manifest."""
-    return key.removesuffix(_MANIFEST) if key.endswith(f"/{_MANIFEST}") else None
+def folder_of(key: str) -> str:
+    """The folder that a file of a backup is in."""
+    return key[: key.rindex("/") + 1]
+
+
+def is_manifest(key: str) -> bool:
+    """Whether this is the file that makes a backup whole."""
+    return key.endswith(f"/{_MANIFEST}")
 
 
 def is_finished(backups: BackupPlace, folder: str) -> bool:

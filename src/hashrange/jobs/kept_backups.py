@@ -1,14 +1,14 @@
 """The folder or bucket of all backups against what the database knows: expired ones go, unknown ones are adopted."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from hashrange import logs
 from hashrange.core.schema import changed
 from hashrange.jobs import backup_files
-from hashrange.jobs.backup_files import BackupPlace, DamagedBackup
+from hashrange.jobs.backup_files import BackupPlace, BackupSource, DamagedBackup
 from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.objects.errors import ObjectStoreError
 from hashrange.storage.backup_rows import BACKUPS, Backup
@@ -20,6 +20,7 @@ log = logs.Log("jobs.backups")
 
 _ROUND_SECONDS = 3600.0  # how often to look at all files
 _KEYS_AT_ONCE = 500
+_PIECES_AT_ONCE = 64  # of a megabyte
 # What is unfinished for so long is nobody's. Another database that writes to the same folder is never as slow.
 _ABANDONED_SECONDS = 7 * 86_400
 
@@ -40,58 +41,79 @@ class KeepBackups:
         self._monotonic = monotonic
         self._round_at = 0.0
         self._after: str | None = None  # the key behind which a round goes on
+        self._rechecks: Iterator[None] = iter(())  # of damaged backups
 
     def step(self, now: float) -> float:
         """Look at all backups that the database knows, and at some files."""
         for place, backup in self._engine.read(lambda reader: list(BACKUPS.everywhere(reader))):
             if _is_expired(backup, now):
                 self._engine.write(partial(_expire, place=place, now=now))
+        if next(self._rechecks, self) is not self:
+            return 0.0
         if self._after is None and self._monotonic() < self._round_at:
             return IDLE_SECONDS
-        self._look(now)
-        return IDLE_SECONDS if self._after is None else 0.0
+        suspects = self._look(now)
+        self._rechecks = chain.from_iterable(self._recheck(place, folder) for place, folder in suspects)
+        return 0.0 if suspects or self._after is not None else IDLE_SECONDS
 
-    def _look(self, now: float) -> None:
-        """Go over the next keys; at the end of them the round is over."""
+    def _look(self, now: float) -> list[tuple[JobPlace, str]]:
+        """Go over the next keys; at the end of them the round is over. Gives the backups that are to be checked."""
         found = self._backups.bucket.list(self._backups.prefix, after=self._after or "")
         keys = [info.key for info in islice(found, _KEYS_AT_ONCE)]
-        looked_at = ""
+        suspects: list[tuple[JobPlace, str]] = []
+        seen = ""
         for key in keys:
-            folder = backup_files.manifest_folder(key)
-            if folder is not None:
-                self._adopt(folder)
-            elif not looked_at or not key.startswith(looked_at):
-                looked_at = key[: key.rindex("/") + 1] if "/" in key else ""
-                self._clear_abandoned(key, now)
+            place = self._backups.owner(key)
+            if place is None:
+                continue
+            folder = backup_files.folder_of(key)
+            if backup_files.is_manifest(key):
+                known = self._find(place)
+                if known is None:
+                    self._adopt(place, folder)
+                elif known.damage is not None and known.status == "AVAILABLE":
+                    suspects.append((place, folder))
+            elif folder != seen:
+                self._clear_abandoned(place, folder, now)
+            seen = folder
         self._after = keys[-1] if len(keys) == _KEYS_AT_ONCE else None
         if self._after is None:
             self._round_at = self._monotonic() + _ROUND_SECONDS
+        return suspects
 
-    def _clear_abandoned(self, key: str, now: float) -> None:
+    def _clear_abandoned(self, place: JobPlace, folder: str, now: float) -> None:
         """Delete the files of a backup that was never finished, if the database knows nothing of it."""
-        place = self._backups.owner(key)
-        if place is None or int(place.id[:14]) / 1000 > now - _ABANDONED_SECONDS:
+        if int(place.id[:14]) / 1000 > now - _ABANDONED_SECONDS:
             return
-        folder = key[: key.rindex("/") + 1]
-        if self._is_known(place) or backup_files.is_finished(self._backups, folder):
-            return
-        log.info("backup.abandoned", folder=folder)
-        backup_files.delete(self._backups, folder)
+        if self._find(place) is None and not backup_files.is_finished(self._backups, folder):
+            log.info("backup.abandoned", folder=folder)
+            backup_files.delete(self._backups, folder)
 
-    def _adopt(self, folder: str) -> None:
+    def _adopt(self, place: JobPlace, folder: str) -> None:
         try:
             manifest = backup_files.read_manifest(self._backups, folder)
         except (DamagedBackup, ObjectStoreError) as error:
             log.warning("backup.unreadable", folder=folder, reason=str(error))
             return
-        place = JobPlace(manifest.account_id, manifest.region, manifest.id)
-        if not self._is_known(place) and self._engine.write(
-            partial(_adopt, place=place, backup=manifest.backup)
-        ):
-            log.info("backup.adopted", table=manifest.backup.source.name, id=manifest.id)
+        name = manifest.backup.source.name
+        if self._backups.folder(JobPlace(manifest.account_id, manifest.region, manifest.id), name) != folder:
+            log.warning("backup.unreadable", folder=folder, reason="it belongs into another folder")
+        elif self._engine.write(partial(_adopt, place=place, backup=manifest.backup)):
+            log.info("backup.adopted", table=name, id=place.id)
 
-    def _is_known(self, place: JobPlace) -> bool:
-        return self._engine.read(lambda reader: BACKUPS.find(reader, place)) is not None
+    def _recheck(self, place: JobPlace, folder: str) -> Iterator[None]:
+        """Look again at a backup that was found damaged: its disk may have been unmounted, or a copy put back."""
+        try:
+            for count, _ in enumerate(BackupSource(self._backups, folder).verify()):
+                if count % _PIECES_AT_ONCE == 0:
+                    yield
+        except (DamagedBackup, ObjectStoreError):
+            return
+        self._engine.write(partial(_absolve, place=place))
+        log.info("backup.recovered", id=place.id)
+
+    def _find(self, place: JobPlace) -> Backup | None:
+        return self._engine.read(lambda reader: BACKUPS.find(reader, place))
 
 
 def _is_expired(backup: Backup, now: float) -> bool:
@@ -105,6 +127,12 @@ def _expire(tx: Transaction, *, place: JobPlace, now: float) -> None:
         return
     if not restored_from(tx, place):
         BACKUPS.save(tx, place, changed(backup, status="DELETED"), active=True)
+
+
+def _absolve(tx: Transaction, *, place: JobPlace) -> None:
+    backup = BACKUPS.find(tx, place)
+    if backup is not None and backup.status == "AVAILABLE":
+        BACKUPS.save(tx, place, changed(backup, damage=None), active=False)
 
 
 def _adopt(tx: Transaction, *, place: JobPlace, backup: Backup) -> bool:
