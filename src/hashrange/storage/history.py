@@ -25,6 +25,7 @@ from hashrange.storage.scratch import ScratchFile
 
 CHUNK_ROWS = 256
 CHUNK_BYTES = 2 * 1024 * 1024
+_LOG_PARTS = 32  # of the log that are read in one go: it must be read faster than it grows
 
 Row = tuple[bytes, bytes]  # the item's key, its stored form
 
@@ -97,9 +98,12 @@ class PastTable:
         """
         start: bytes | None = b"" if after is None else after + b"\0"
         while start is not None:
-            chunk = self._engine.read(partial(self._read, start))
-            self._positions = chunk.positions
-            self._scratch.add(chunk.changes)
+            for _ in range(_LOG_PARTS):
+                chunk = self._engine.read(partial(self._read, start))
+                self._positions = chunk.positions
+                self._scratch.add(chunk.changes)
+                if chunk.is_complete:
+                    break
             yield list(self._merged(start, chunk)) if chunk.is_complete else []
             start = chunk.end
 
