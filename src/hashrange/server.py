@@ -31,7 +31,8 @@ from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.supervisor import Supervisor
-from hashrange.objects.opening import open_backups
+from hashrange.objects.interface import ObjectStore
+from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
@@ -83,6 +84,7 @@ class Server:
         self._engine: Engine | None = None
         self._listener: Listener | None = None
         self._supervisors: list[Supervisor] = []
+        self._objects: ObjectStore | None = None
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
         self._clock_control: ClockControl | None = None
@@ -100,13 +102,13 @@ class Server:
         control = self._clock_control = await self._agree_on_clock(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
-            self._supervisors = supervise(
-                engine, catalogue, self._clock, settings, BackupPlace(*open_backups(settings, os.environ))
-            )
+            self._objects = open_store(settings, os.environ)
+            backups = BackupPlace(*open_backups(settings, self._objects))
+            self._supervisors = supervise(engine, catalogue, self._clock, settings, backups)
             for supervisor in self._supervisors:
                 supervisor.start()
             if control is not None:
-                control.on_move = self._wake
+                control.on_move = catalogue.on_change
         # An engine that waits for a network is never asked on this thread.
         executor = (
             LocalExecutor(engine, background)
@@ -166,10 +168,6 @@ class Server:
         if ahead_seconds:
             log.warning("clock.ahead", ahead=shown_duration(int(ahead_seconds)))
         return ClockControl(engine, clock)
-
-    def _wake(self) -> None:
-        for supervisor in self._supervisors:
-            supervisor.wake()
 
     def _follow(self, engine: Engine, catalogue: Catalogue) -> Follower:
         """Look now and then for changes that other servers make; requests look for themselves."""
@@ -239,6 +237,8 @@ class Server:
         # Not on this thread: a job may be waiting for a commit that this loop delivers.
         stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
         await asyncio.gather(*stops)
+        if self._objects is not None:
+            await asyncio.to_thread(self._objects.close)
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)

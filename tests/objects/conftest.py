@@ -8,8 +8,8 @@ import pytest
 
 from hashrange.objects.folder import FolderStore
 from hashrange.objects.interface import Bucket, ObjectStore
-from hashrange.objects.s3 import S3Store
 from hashrange.objects.s3_address import S3Address
+from hashrange.objects.s3_store import S3Store
 from moto_server import ACCESS_KEY, SECRET_KEY, moto_server, s3_client
 
 

@@ -13,8 +13,8 @@ from hashrange.objects import s3
 from hashrange.objects.errors import AccessDenied, Unreachable
 from hashrange.objects.interface import BucketOptions
 from hashrange.objects.opening import open_store
-from hashrange.objects.s3 import S3Store
 from hashrange.objects.s3_address import S3Address, s3_address
+from hashrange.objects.s3_store import S3Store
 from moto_server import ACCESS_KEY, SECRET_KEY, s3_client
 from objects.conftest import s3_store
 

@@ -35,7 +35,7 @@ STRANGE_KEYS = [
     "z" * 248 + ".",
     "z" * 248 + "..",
     "ü" * 512,
-    "/".join(["d"] * 500),
+    "/".join(["d"] * 200),
 ]
 
 
@@ -229,5 +229,6 @@ def test_a_read_says_when_the_object_is_another(bucket: Bucket) -> None:
 
 @pytest.mark.parametrize("name", ["..", ".", "", "a/b", "../x", "%uploads", "-x", "x" * 300])
 def test_a_name_that_no_bucket_has_is_no_bucket(store: ObjectStore, name: str) -> None:
-    with pytest.raises((NoSuchBucket, InvalidKey)):
+    with pytest.raises(NoSuchBucket) as caught:
         next(store.bucket(name).list())
+    assert caught.value.failure_code == "S3NoSuchBucket"

@@ -89,20 +89,20 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.status
 
 
-class Restoring(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the items of a table that is being restored come from."""
-
-    source_arn: str
-    backup_arn: str | None = None
-    restore_at: float  # the moment that the table is restored to
-
-
 class TimeToLive(msgspec.Struct, frozen=True, kw_only=True):
     """By which attribute items expire. `slot` is the place of the expiry rows in the key layout."""
 
     attribute: str
     slot: int
     backfilling: bool = False  # items that are older than the setting do not all have expiry rows yet
+
+
+class Restoring(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the items of a table that is being restored come from."""
+
+    source_arn: str
+    backup_arn: str | None = None
+    restore_at: float  # the moment that the table is restored to
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -16,6 +16,11 @@ class ObjectStoreError(Exception):
         self.message = message or s3_text(self.text, self.status, self.code)
         super().__init__(f"{self.message} ({reason})" if reason else self.message)
 
+    @property
+    def failure_code(self) -> str:
+        """The FailureCode of an export or import that ends with this."""
+        return f"S3{self.code}"
+
 
 class NoSuchBucket(ObjectStoreError):
     """There is no such bucket."""

@@ -1,8 +1,6 @@
 """A local folder that stands for all buckets: a bucket is a directory in it, an object a file in that."""
 
 import os
-import re
-import shutil
 import stat
 import tempfile
 import threading
@@ -15,11 +13,16 @@ from hashrange.objects import file_names
 from hashrange.objects.errors import Changed, InvalidKey, NoSuchBucket, NoSuchKey
 from hashrange.objects.file_faults import mapped
 from hashrange.objects.folder_writer import FolderWriter, sync_directory
-from hashrange.objects.interface import CHUNK_BYTES, BucketOptions, ObjectInfo, Written, check_key
+from hashrange.objects.interface import (
+    CHUNK_BYTES,
+    BucketOptions,
+    ObjectInfo,
+    Written,
+    check_bucket_name,
+    check_key,
+)
 from hashrange.objects.listing import Listing, etag_of, info_of
 
-# The service's own pattern: no name of it leads out of the folder, none is one of our temporary ones.
-_BUCKET_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9._-]{0,253}[a-zA-Z0-9])?")
 _MOVES_MAX = 8  # a directory may be removed while a file is moved into it; somebody wins in the end
 
 
@@ -40,13 +43,13 @@ class FolderStore:
         return f"folder {self._folder}"
 
     def bucket(self, name: str, options: BucketOptions | None = None) -> "FolderBucket":
-        if not _BUCKET_NAME.fullmatch(name):
-            raise NoSuchBucket("no directory can have this name")
+        check_bucket_name(name)
         return FolderBucket(name, self._folder / name)
 
     def close(self) -> None:
         if self._temporary:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            with suppress(OSError):
+                _remove_tree(self._folder)
 
 
 class FolderBucket:
@@ -186,6 +189,20 @@ class FolderBucket:
         """Whether this directory can be found under its name in another case."""
         swapped = self._root.with_name(self._root.name.swapcase())
         return swapped != self._root and swapped.exists() and swapped.samefile(self._root)
+
+
+def _remove_tree(folder: Path) -> None:
+    """Remove a folder whatever its depth: a key may have a thousand directories, with which shutil gives up."""
+    directories = [folder]
+    for directory in directories:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    directories.append(Path(entry.path))
+                else:
+                    Path(entry.path).unlink()
+    for directory in reversed(directories):
+        directory.rmdir()
 
 
 def _beside(path: Path) -> Path:

@@ -1,12 +1,15 @@
 """What an object store can do. All calls wait; jobs make them on threads of their own."""
 
+import re
 from collections.abc import Iterator
 from typing import Protocol, Self
 
 import msgspec
 
-from hashrange.objects.errors import InvalidKey, KeyTooLong, NoSuchKey
+from hashrange.objects.errors import InvalidKey, KeyTooLong, NoSuchBucket, NoSuchKey
 
+# The service's own pattern (API_ExportTableToPointInTime). None of these names leads out of a folder.
+_BUCKET_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9._-]{0,253}[a-zA-Z0-9])?")
 KEY_BYTES_MAX = 1024  # S3 user guide: object key names
 CHUNK_BYTES = 1024 * 1024  # a read gives pieces of at most so many
 
@@ -100,6 +103,12 @@ def exists(bucket: Bucket, key: str) -> bool:
     except NoSuchKey:
         return False
     return True
+
+
+def check_bucket_name(name: str) -> None:
+    """Refuse a name that no bucket has."""
+    if not _BUCKET_NAME.fullmatch(name):
+        raise NoSuchBucket("no bucket can have this name")
 
 
 def check_key(key: str) -> None:

@@ -10,6 +10,7 @@ from hashrange.config import Settings, is_url
 from hashrange.objects.folder import FolderBucket, FolderStore
 from hashrange.objects.interface import Bucket, ObjectStore
 from hashrange.objects.s3_address import s3_address
+from hashrange.objects.s3_store import S3Store
 
 DEFAULT_FOLDER = "buckets"
 
@@ -18,12 +19,12 @@ DEFAULT_BACKUPS = "backups"
 _S3 = "s3://"
 
 
-def open_backups(settings: Settings, environment: Mapping[str, str]) -> tuple[Bucket, str]:
+def open_backups(settings: Settings, store: ObjectStore) -> tuple[Bucket, str]:
     """Where backups are kept, as a bucket and a prefix: a folder of their own, or a bucket of the store of `--s3`."""
     if settings.backups.startswith(_S3):
         bucket, _, prefix = settings.backups.removeprefix(_S3).partition("/")
         prefix = prefix.strip("/")
-        return open_store(settings, environment).bucket(bucket), f"{prefix}/" if prefix else ""
+        return store.bucket(bucket), f"{prefix}/" if prefix else ""
     if settings.backups:
         folder = Path(settings.backups)
     elif settings.in_memory:
@@ -35,6 +36,15 @@ def open_backups(settings: Settings, environment: Mapping[str, str]) -> tuple[Bu
     return FolderBucket(folder.name, folder), ""
 
 
+def location(settings: Settings) -> str:
+    """Say where the buckets are, without secrets."""
+    if is_url(settings.s3):
+        return s3_address(settings.s3, {}, settings.region).endpoint
+    if not settings.s3 and settings.in_memory:
+        return "a temporary folder, removed at the end"
+    return f"folder {settings.s3 or settings.data_dir / DEFAULT_FOLDER}"
+
+
 def open_store(settings: Settings, environment: Mapping[str, str]) -> ObjectStore:
     """The store of `--s3`: an endpoint, a folder, or without it a folder beside the data."""
     if not settings.s3:
@@ -43,6 +53,4 @@ def open_store(settings: Settings, environment: Mapping[str, str]) -> ObjectStor
         return FolderStore(settings.data_dir / DEFAULT_FOLDER)
     if not is_url(settings.s3):
         return FolderStore(Path(settings.s3))
-    from hashrange.objects.s3 import S3Store  # noqa: PLC0415 - its client is an extra, and slow to load
-
     return S3Store(s3_address(settings.s3, environment, settings.region))

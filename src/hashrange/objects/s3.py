@@ -1,9 +1,7 @@
-"""Any S3-compatible store, by botocore: path-style addresses, timeouts, and retries that end."""
+"""A bucket of any S3-compatible store, by botocore: path-style addresses, timeouts, and retries that end."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import closing
-from functools import cached_property
 from typing import Any
 
 import botocore.session
@@ -23,48 +21,26 @@ _RESUMES_MAX = 5  # how often a download that breaks off goes on without having 
 _ALGORITHMS = {"KMS": "aws:kms", "AES256": "AES256"}
 
 
-class S3Store:
-    """Buckets at an endpoint. The client is made at the first use: that takes half a second."""
-
-    def __init__(self, address: S3Address) -> None:
-        self._address = address
-        self._lock = threading.Lock()
-
-    @property
-    def description(self) -> str:
-        return self._address.endpoint
-
-    def bucket(self, name: str, options: BucketOptions | None = None) -> "S3Bucket":
-        with self._lock:
-            return S3Bucket(self._client, name, options or BucketOptions())
-
-    @cached_property
-    def _client(self) -> Any:
-        address = self._address
-        config = Config(
-            s3={"addressing_style": "path"},
-            connect_timeout=_CONNECT_SECONDS,
-            read_timeout=_READ_SECONDS,
-            retries={"mode": "standard", "total_max_attempts": _ATTEMPTS},
-            # Many compatible stores do not know S3's newer checksums; Content-MD5 is sent by hand.
-            request_checksum_calculation="when_required",
-            response_checksum_validation="when_required",
+def new_client(address: S3Address) -> Any:
+    """A client for an endpoint; it may be used by several threads."""
+    config = Config(
+        s3={"addressing_style": "path"},
+        connect_timeout=_CONNECT_SECONDS,
+        read_timeout=_READ_SECONDS,
+        retries={"mode": "standard", "total_max_attempts": _ATTEMPTS},
+        # Many compatible stores do not know S3's newer checksums; Content-MD5 is sent by hand.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+    with mapped():
+        return botocore.session.Session().create_client(
+            "s3",
+            endpoint_url=address.endpoint,
+            region_name=address.region,
+            aws_access_key_id=address.access_key_id,
+            aws_secret_access_key=address.secret_access_key,
+            config=config,
         )
-        with mapped():
-            return botocore.session.Session().create_client(
-                "s3",
-                endpoint_url=address.endpoint,
-                region_name=address.region,
-                aws_access_key_id=address.access_key_id,
-                aws_secret_access_key=address.secret_access_key,
-                config=config,
-            )
-
-    def close(self) -> None:
-        with self._lock:
-            client = self.__dict__.pop("_client", None)
-            if client is not None:
-                client.close()
 
 
 class S3Bucket:
