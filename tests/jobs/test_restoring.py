@@ -183,6 +183,39 @@ def test_switching_off_while_the_table_is_deleted_leaves_no_backup(service: Cloc
     assert service.call("ListBackups", BackupType="ALL")["BackupSummaries"] == []
 
 
+def test_restoring_into_another_region(service: Clocked) -> None:
+    switch(service)
+    arn = back_up(service)
+    table_arn = service.describe("tab")["TableArn"]
+    service.context.region = "eu-west-1"
+    latest = {"SourceTableArn": table_arn, "UseLatestRestorableTime": True}
+    needed = "Invalid Request: sseSpecificationOverride must be provided for cross-region restores"
+    for operation, request in (
+        ("RestoreTableFromBackup", {"BackupArn": arn}),
+        ("RestoreTableToPointInTime", latest),
+    ):
+        target = {"TargetTableName": f"by-{operation}"}
+        assert service.refused(operation, **request, **target) == ("ValidationException", needed)
+        service.call(operation, **request, **target, SSESpecificationOverride={"Enabled": False})
+        if "BackupArn" in request:
+            second = {**request, "TargetTableName": "second", "SSESpecificationOverride": {"Enabled": False}}
+            assert service.refused(operation, **second)[0] == "BackupInUseException"
+        service.run_jobs()
+        items = service.call("Scan", TableName=f"by-{operation}")["Items"]
+        assert [item["v"]["S"] for item in items] == ["old"]
+    assert service.refused(
+        "RestoreTableToPointInTime",
+        SourceTableName="tab",
+        TargetTableName="third",
+        UseLatestRestorableTime=True,
+    ) == ("TableNotFoundException", "Table not found: tab")
+    service.context.region = "us-east-1"
+    assert service.call("ListTables")["TableNames"] == ["tab"]
+    source = service.catalogue.find("000000000000", "us-east-1", "tab")
+    assert source is not None
+    assert not source.held
+
+
 # How far back restores reach.
 
 

@@ -103,20 +103,19 @@ class RestoreTables:
             return
         self._engine.write(partial(_finish, place=place, now=now))
         self._drop(place)
-        for name in (restore.target, restore.source.name):
-            self._tables.refresh(place.account_id, place.region, name)
+        self._tables.refresh(place.account_id, place.region, restore.target)
+        self._tables.refresh(*catalogue.address(restore.source))
         log.info("restore.finished", table=restore.target, items=restore.items)
 
     def _opened(self, place: JobPlace, restore: Restore) -> _OpenRestore:
         if place not in self._open:
-            self._open[place] = _OpenRestore(self._source(place, restore), restore.after)
+            self._open[place] = _OpenRestore(self._source(restore), restore.after)
         return self._open[place]
 
-    def _source(self, place: JobPlace, restore: Restore) -> Source:
-        if restore.backup_id is None:
+    def _source(self, restore: Restore) -> Source:
+        if restore.backup is None:
             return PastTable(self._engine, restore.source, restore.moment_us)
-        origin = place._replace(id=restore.backup_id)
-        return BackupSource(self._backups, self._backups.folder(origin, restore.source.name))
+        return BackupSource(self._backups, self._backups.folder(restore.backup, restore.source.name))
 
     def _drop(self, place: JobPlace) -> None:
         if place in self._open:
@@ -127,8 +126,8 @@ class RestoreTables:
         log.error("restore.failed", table=restore.target, id=place.id, reason=reason)
         self._drop(place)
         self._engine.write(partial(_give_up, place=place, reason=reason, now=now))
-        for name in (restore.target, restore.source.name):
-            self._tables.refresh(place.account_id, place.region, name)
+        self._tables.refresh(place.account_id, place.region, restore.target)
+        self._tables.refresh(*catalogue.address(restore.source))
 
 
 def _verifying(source: BackupSource) -> Iterator[list[Row]]:
@@ -185,7 +184,7 @@ def _finish(tx: Transaction, *, place: JobPlace, now: float) -> None:
         )
         catalogue.save(tx, ready, now)
     RESTORES.remove(tx, place)
-    if restore.backup_id is None:
+    if restore.backup is None:
         holds.release(tx, restore.source, place.id, now)
 
 
@@ -197,13 +196,12 @@ def _give_up(tx: Transaction, *, place: JobPlace, reason: str, now: float) -> No
     if table is not None:
         catalogue.remove(tx, table, now)
     RESTORES.remove(tx, place)
-    if restore.backup_id is None:
+    if restore.backup is None:
         holds.release(tx, restore.source, place.id, now)
         return
-    origin = place._replace(id=restore.backup_id)
-    backup = BACKUPS.find(tx, origin)
+    backup = BACKUPS.find(tx, restore.backup)
     if backup is not None:
-        BACKUPS.save(tx, origin, changed(backup, damage=reason), active=False)
+        BACKUPS.save(tx, restore.backup, changed(backup, damage=reason), active=False)
 
 
 def _target(tx: Transaction, place: JobPlace, restore: Restore) -> Table | None:

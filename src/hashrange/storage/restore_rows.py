@@ -14,7 +14,7 @@ class Restore(msgspec.Struct, frozen=True, kw_only=True):
     target_number: int
     source: Table  # as it was when the restore was asked for
     moment_us: int  # items as they were then
-    backup_id: str | None = None  # where the items come from, if not from the source's change log
+    backup: JobPlace | None = None  # where the items come from, if not from the source's change log
     after: bytes = b""  # the key of the last item that is in the target
     items: int = 0
 
@@ -27,6 +27,6 @@ def restored_from(reader: Reader, backup: JobPlace) -> bool:
     """Whether a table is being restored from a backup."""
     for place in RESTORES.active(reader):
         restore = RESTORES.find(reader, place)
-        if restore is not None and place._replace(id=restore.backup_id or "") == backup:
+        if restore is not None and restore.backup == backup:
             return True
     return False

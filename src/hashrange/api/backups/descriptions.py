@@ -139,7 +139,12 @@ def not_found(arn: str) -> ApiError:
 
 
 def place_of(context: Context, arn: str) -> JobPlace:
-    """What an ARN stands for; the region in it does not count (measured)."""
+    """What an ARN stands for; to describe or delete a backup its region does not count (measured)."""
+    return origin_of(context, arn)._replace(region=context.region)
+
+
+def origin_of(context: Context, arn: str) -> JobPlace:
+    """What an ARN stands for, in whichever region."""
     parts = arn.split(":", 5)
     if len(parts) < 6 or parts[0] != "arn" or "/backup/" not in parts[5]:
         raise errors.validation("Invalid Backup ARN")
@@ -151,7 +156,7 @@ def place_of(context: Context, arn: str) -> JobPlace:
         raise errors.validation("Invalid Request: BackupArn is not valid")
     if place.account_id != context.account_id:
         raise ApiError("AccessDeniedException", "Access is denied")
-    return place._replace(region=context.region)
+    return place
 
 
 def _table(backup: Backup) -> SourceTableDetails:

@@ -3,8 +3,8 @@
 import secrets
 
 from hashrange.api.backups import restores
-from hashrange.api.backups.descriptions import find, not_found, place_of
-from hashrange.api.backups.restored_tables import invalid, restored_table
+from hashrange.api.backups.descriptions import find, not_found, origin_of
+from hashrange.api.backups.restored_tables import check_region, invalid, restored_table
 from hashrange.api.backups.structures import BackupArn
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
@@ -51,7 +51,8 @@ class RestoreTableFromBackupOutput(Response, kw_only=True):
 
 def restore_table_from_backup(context: Context, request: RestoreTableFromBackup) -> Plan:
     """Check the backup, then begin to fill the new table."""
-    origin = place_of(context, request.backup_arn)
+    origin = origin_of(context, request.backup_arn)
+    check_region(context, origin.region, request)
     now = context.clock.now()
     place = JobPlace(context.account_id, context.region, job_id(now, secrets.token_hex(4)))
 
@@ -76,7 +77,7 @@ def restore_table_from_backup(context: Context, request: RestoreTableFromBackup)
             target_number=0,
             source=backup.source,
             moment_us=backup.moment_us,
-            backup_id=origin.id,
+            backup=origin,
         )
         description = restores.begin(tx, place, target, restore, now)
         return Described(RestoreTableFromBackupOutput(table_description=description))
