@@ -1,5 +1,6 @@
 """What must hold of a single row: each check looks at other rows in the same snapshot, and at nothing else."""
 
+import struct
 from collections.abc import Iterator
 
 import msgspec
@@ -20,7 +21,7 @@ from hashrange.storage.verification.report import Problem
 from hashrange.storage.verification.tables import Tables, find_index, has_slot
 
 # What reading a value that is not what it should be may raise.
-UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, msgspec.MsgspecError, Refused)
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, struct.error, msgspec.MsgspecError, Refused)
 
 
 def problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> Iterator[Problem]:
