@@ -46,6 +46,10 @@ resource "aws_dynamodb_table" "orders" {
     attribute_name = "expires"
     enabled        = true
   }
+  point_in_time_recovery {
+    enabled                 = true
+    recovery_period_in_days = 7
+  }
   tags = %(tags)s
 }
 """
@@ -175,9 +179,14 @@ def test_the_providers_calls_replayed(client: Any) -> None:
     client.update_time_to_live(
         TableName=table, TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires"}
     )
+    assert _refreshed(client, table)["recovery"] == "DISABLED"
+    client.update_continuous_backups(
+        TableName=table,
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7},
+    )
     state = _refreshed(client, table)
     assert state["table"]["LatestStreamArn"].startswith(state["table"]["TableArn"] + "/stream/")
-    assert (state["recovery"], state["ttl"]["AttributeName"]) == ("DISABLED", "expires")
+    assert (state["recovery"], state["ttl"]["AttributeName"]) == ("ENABLED", "expires")
     assert state["tags"] == [{"Key": "team", "Value": "blue"}]
 
     arn = state["table"]["TableArn"]

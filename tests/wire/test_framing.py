@@ -199,3 +199,13 @@ def answer(wire: Wire, data: bytes) -> Response:
 def test_a_target_in_absolute_form_is_an_operation_too(client: Client) -> None:
     client.send(request("Echo", {"a": 1}).replace(b"POST /", b"POST http://localhost:8000/", 1))
     assert client.read().json == {"a": 1}
+
+
+@pytest.mark.parametrize("before", range(1, 8))
+def test_a_head_that_is_cut_near_its_end_has_requests_behind_it(wire: Wire, before: int) -> None:
+    """The rest of the head comes with its body and with the next requests: each ends where it ends."""
+    first, second = request("Echo", {"number": 1}), request("Echo", {"number": 2})
+    cut = first.index(b"\r\n\r\n") + 4 - before
+    with wire.connect() as client:
+        wire.trickle(client, first[:cut], first[cut:] + second + second)
+        assert [client.read().json for _ in range(3)] == [{"number": 1}, {"number": 2}, {"number": 2}]

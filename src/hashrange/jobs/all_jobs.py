@@ -8,7 +8,7 @@ from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
-from hashrange.jobs.backups import BackUpTables, KeepBackups
+from hashrange.jobs.backups import BackUpTables
 from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.expire_items import ExpireItems
@@ -16,6 +16,7 @@ from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.exports import export_jobs
 from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
+from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.jobs.old_jobs import ForgetJobs
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace

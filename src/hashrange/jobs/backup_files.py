@@ -7,6 +7,8 @@ key, four of the item's, then both. The document of record is docs/design/015-ba
 """
 
 import hashlib
+import re
+import secrets
 from collections.abc import Iterator
 from struct import Struct
 from types import TracebackType
@@ -28,6 +30,10 @@ _LEVEL = 1
 _BLOCK = Struct(">II")
 _ROW = Struct(">HI")
 _MANIFEST = "manifest.json"
+_KEY = re.compile(
+    r"([0-9]{12})/([^/]+)/[a-zA-Z0-9_.-]{3,255}/([0-9]{14}-[0-9a-f]{8})/"
+    r"(?:manifest\.json|data-[0-9]{6}-[0-9a-f]{8}\.blocks)"
+)
 
 
 class DamagedBackup(Exception):
@@ -54,12 +60,18 @@ class BackupPlace(msgspec.Struct, frozen=True):
         """The beginning of the keys of one backup."""
         return f"{self.prefix}{place.account_id}/{place.region}/{table_name}/{place.id}/"
 
+    def owner(self, key: str) -> JobPlace | None:
+        """The backup that a file belongs to by its name; None for everything else."""
+        match = _KEY.fullmatch(key.removeprefix(self.prefix))
+        return None if match is None else JobPlace(*match.groups())
+
 
 class FileWriter:
     """A data file on its way."""
 
     def __init__(self, place: BackupPlace, folder: str, number: int) -> None:
-        self.name = f"data-{number:06d}.blocks"
+        # No two writers have one name: a server that lost its lease unnoticed must not replace its successor's file.
+        self.name = f"data-{number:06d}-{secrets.token_hex(4)}.blocks"
         self._writer = place.bucket.writer(folder + self.name)
         self._digest = hashlib.sha256()
         self._items = 0
@@ -124,11 +136,23 @@ def read_manifest(backups: BackupPlace, folder: str) -> Manifest:
     return manifest
 
 
-def folders(backups: BackupPlace) -> Iterator[str]:
-    """The folders of all finished backups."""
-    for found in backups.bucket.list(backups.prefix):
-        if found.key.endswith(f"/{_MANIFEST}"):
-            yield found.key.removesuffix(_MANIFEST)
+def folder_of(key: str) -> str:
+    """The folder that a file of a backup is in."""
+    return key[: key.rindex("/") + 1]
+
+
+def is_manifest(key: str) -> bool:
+    """Whether this is the file that makes a backup whole."""
+    return key.endswith(f"/{_MANIFEST}")
+
+
+def is_finished(backups: BackupPlace, folder: str) -> bool:
+    """Whether a backup has its manifest."""
+    try:
+        backups.bucket.head(folder + _MANIFEST)
+    except NoSuchKey:
+        return False
+    return True
 
 
 def delete(backups: BackupPlace, folder: str) -> None:
@@ -145,13 +169,14 @@ class BackupSource:
         self._backups = backups
         self._folder = folder
 
-    def verify(self) -> None:
-        """Read all files and compare them with the manifest."""
+    def verify(self) -> Iterator[None]:
+        """Read all files and compare them with the manifest, a piece at a time."""
         for file in self._files():
             digest, size = hashlib.sha256(), 0
             for piece in self._pieces(file.name):
                 digest.update(piece)
                 size += len(piece)
+                yield
             if (size, digest.hexdigest()) != (file.size, file.sha256):
                 raise DamagedBackup(f"{self._folder}{file.name} has a wrong length or checksum")
 

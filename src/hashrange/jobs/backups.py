@@ -1,25 +1,29 @@
-"""Backups: write a table's items into files while writes go on, and clear away what is deleted or has expired."""
+"""Backups: write a table's items into files while writes go on, and delete those files when nobody wants them."""
 
+import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from hashrange import logs
 from hashrange.core.schema import changed
 from hashrange.jobs import backup_files
-from hashrange.jobs.backup_files import BackupPlace, DamagedBackup, FileWriter
+from hashrange.jobs.backup_files import BackupPlace, FileWriter
 from hashrange.jobs.job import IDLE_SECONDS
+from hashrange.jobs.turns import Turns
 from hashrange.objects.errors import ObjectStoreError
 from hashrange.storage import holds
 from hashrange.storage.backup_rows import BACKUPS, Backup, BackupFile
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
+from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.history import PastTable, Row
 from hashrange.storage.job_rows import JobPlace
 
 log = logs.Log("jobs.backups")
 
-_ADOPT_SECONDS = 3600.0  # how often to look for backups that the database does not know
+# Half of the time is for clients' requests, which share processor and disk with a backup.
+_PAUSE_SECONDS_MAX = 0.1
 
 
 class _OpenBackup:
@@ -38,7 +42,7 @@ class _OpenBackup:
 
 
 class BackUpTables:
-    """Works on one backup after the other; a step writes one chunk. What is in finished files is not read again."""
+    """Works on a few backups in turn; a step writes one chunk. What is in finished files is not read again."""
 
     name = "back-up-tables"
 
@@ -46,27 +50,46 @@ class BackUpTables:
         self._engine = engine
         self._tables = tables
         self._backups = backups
+        self._turns = Turns("backup")
         self._open: dict[JobPlace, _OpenBackup] = {}
 
     def step(self, now: float) -> float:
-        """Write the next chunk of the oldest backup, or remove one that was deleted."""
+        """Write the next chunk of a backup, or remove one that was deleted."""
         places = self._engine.read(BACKUPS.active)
         for gone in self._open.keys() - set(places):
-            self._open.pop(gone).close()
+            self._drop(gone)
         if not places:
             return IDLE_SECONDS
-        place = places[0]
+        place = self._turns.choose(places)
+        if place is None:
+            return self._turns.pause(places)
+        began = time.monotonic()
         backup = self._engine.read(lambda reader: BACKUPS.find(reader, place))
-        if backup is not None and backup.status == "DELETED":
-            backup_files.delete(self._backups, self._backups.folder(place, backup.source.name))
-            self._engine.write(partial(BACKUPS.remove, place=place))
-        elif backup is not None:
-            try:
+        if backup is not None:
+            self._work(place, backup, now)
+        return min(time.monotonic() - began, _PAUSE_SECONDS_MAX)
+
+    def _work(self, place: JobPlace, backup: Backup, now: float) -> None:
+        try:
+            if backup.status == "DELETED":
+                self._remove(place, backup)
+            else:
                 self._advance(place, backup, now)
-            except BaseException:
-                self._open.pop(place).close()
-                raise
-        return 0.0
+        except Corrupt as damage:
+            self._fail(place, backup, str(damage), now)
+        except StorageError:
+            self._drop(place)
+            raise  # the database does not answer: nothing else would work either
+        except Exception as error:  # noqa: BLE001 - the other backups go on
+            self._drop(place)
+            self._turns.failed(place, backup.source.name, error)
+        else:
+            self._turns.succeeded(place, backup.source.name)
+
+    def _remove(self, place: JobPlace, backup: Backup) -> None:
+        self._drop(place)
+        backup_files.delete(self._backups, self._backups.folder(place, backup.source.name))
+        self._engine.write(partial(BACKUPS.remove, place=place))
 
     def _advance(self, place: JobPlace, backup: Backup, now: float) -> None:
         folder = self._backups.folder(place, backup.source.name)
@@ -86,6 +109,9 @@ class BackUpTables:
             file = under_way.writer.commit()
             under_way.writer = None
             self._engine.write(partial(_add_file, place=place, file=file, after=under_way.last))
+            log.info(
+                "backup.progress", table=backup.source.name, files=len(backup.files) + 1, items=file.items
+            )
         if chunk is None:
             self._finish(place, now)
 
@@ -96,9 +122,23 @@ class BackUpTables:
         done = changed(backup, status="AVAILABLE", after=b"")
         backup_files.write_manifest(self._backups, place, done)
         self._engine.write(partial(_finish, place=place, done=done, now=now))
-        self._open.pop(place).close()
+        self._drop(place)
         self._tables.refresh(place.account_id, place.region, backup.source.name)
         log.info("backup.finished", table=backup.source.name, files=len(done.files))
+
+    def _fail(self, place: JobPlace, backup: Backup, reason: str, now: float) -> None:
+        """End a backup that can never be made: a part of the items must not be mistaken for all of them."""
+        log.error("backup.failed", table=backup.source.name, id=place.id, reason=reason)
+        self._drop(place)
+        failed = changed(backup, status="FAILED", files=(), after=b"", damage=reason)
+        self._engine.write(partial(_finish, place=place, done=failed, now=now))
+        self._tables.refresh(place.account_id, place.region, backup.source.name)
+        with contextlib.suppress(ObjectStoreError):  # DeleteBackup tries again
+            backup_files.delete(self._backups, self._backups.folder(place, backup.source.name))
+
+    def _drop(self, place: JobPlace) -> None:
+        if place in self._open:
+            self._open.pop(place).close()
 
 
 def _add_file(tx: Transaction, *, place: JobPlace, file: BackupFile, after: bytes) -> None:
@@ -114,49 +154,3 @@ def _finish(tx: Transaction, *, place: JobPlace, done: Backup, now: float) -> No
         return
     BACKUPS.save(tx, place, done, active=False)
     holds.release(tx, backup.source, place.id, now)
-
-
-class KeepBackups:
-    """Deletes backups that have expired, and adopts those whose files are there but which the database does not know.
-
-    So a new database that is pointed at the backups of a lost one can restore its tables.
-    """
-
-    name = "keep-backups"
-
-    def __init__(
-        self, engine: Engine, backups: BackupPlace, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._engine = engine
-        self._backups = backups
-        self._monotonic = monotonic
-        self._adopt_at = 0.0
-
-    def step(self, now: float) -> float:
-        """Look at all backups."""
-        if self._monotonic() >= self._adopt_at:
-            self._adopt(now)
-            self._adopt_at = self._monotonic() + _ADOPT_SECONDS
-        for place, backup in self._engine.read(lambda reader: list(BACKUPS.everywhere(reader))):
-            if backup.expires_at is not None and backup.expires_at <= now and backup.status == "AVAILABLE":
-                expired = changed(backup, status="DELETED")
-                self._engine.write(partial(BACKUPS.save, place=place, record=expired, active=True))
-        return IDLE_SECONDS
-
-    def _adopt(self, now: float) -> None:
-        for folder in backup_files.folders(self._backups):
-            try:
-                manifest = backup_files.read_manifest(self._backups, folder)
-            except (DamagedBackup, ObjectStoreError) as error:
-                log.warning("backup.unreadable", folder=folder, reason=str(error))
-                continue
-            place = JobPlace(manifest.account_id, manifest.region, manifest.id)
-            if self._engine.write(partial(_adopt, place=place, backup=manifest.backup)):
-                log.info("backup.adopted", table=manifest.backup.source.name, id=manifest.id)
-
-
-def _adopt(tx: Transaction, *, place: JobPlace, backup: Backup) -> bool:
-    if BACKUPS.find(tx, place) is not None:
-        return False
-    BACKUPS.save(tx, place, backup, active=False)
-    return True

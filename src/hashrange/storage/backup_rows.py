@@ -8,9 +8,9 @@ import msgspec
 from hashrange.core.schema import Table
 from hashrange.storage import catalogue, holds, layout
 from hashrange.storage.engine import Transaction
-from hashrange.storage.job_rows import JobPlace, JobRows
+from hashrange.storage.job_rows import JobPlace, JobRows, job_id
 
-BackupStatus = Literal["CREATING", "AVAILABLE", "DELETED"]
+BackupStatus = Literal["CREATING", "AVAILABLE", "FAILED", "DELETED"]
 
 SYSTEM_SUFFIX = "00000000"
 SYSTEM_SECONDS = 35 * 86_400  # that the backup of a deleted table is kept
@@ -42,7 +42,9 @@ class Backup(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     files: tuple[BackupFile, ...] = ()
     after: bytes = b""  # the last key in these files
-    damage: str | None = None  # what was found wrong with the files when somebody wanted to restore them
+    damage: str | None = (
+        None  # why it failed, or what was found wrong with its files when they were to be restored
+    )
 
 
 BACKUPS = JobRows("backup", Backup)
@@ -68,7 +70,7 @@ def table_name(arn: str) -> str:
 def remove_table(tx: Transaction, table: Table, now: float) -> None:
     """Remove a deleted table; one with point-in-time recovery leaves a backup of its last state."""
     if table.pitr_since is not None:
-        place = JobPlace(table.account_id, table.region, f"{int(now * 1000):014d}-{SYSTEM_SUFFIX}")
+        place = JobPlace(table.account_id, table.region, job_id(now, SYSTEM_SUFFIX))
         while BACKUPS.find(tx, place) is not None:  # two tables deleted in one millisecond
             place = place._replace(id=f"{int(place.id[:14]) + 1:014d}-{SYSTEM_SUFFIX}")
         moment_us = holds.hold(tx, table, place.id, now)

@@ -6,12 +6,14 @@ must have a hold on the table from the first moment on, and the second must have
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, cast
 
 from hashrange.core.schema import Table
 from hashrange.storage import history, layout
 from hashrange.storage.engine import Engine, Reader
-from hashrange.storage.history import Logged, LogTail, scratch_file
+from hashrange.storage.history import Logged, LogTail
+from hashrange.storage.scratch import ScratchFile
 
 
 class ChangedItem(NamedTuple):
@@ -41,7 +43,7 @@ class ChangedItems:
         self._until_us = until_us
         self._tail = LogTail(table, after_us)
         self._positions: dict[int, int] = {}
-        self._scratch = _Scratch()
+        self._scratch = _Scratch(engine.directory)
 
     def close(self) -> None:
         """Delete the scratch file."""
@@ -77,35 +79,37 @@ class ChangedItems:
 class _Scratch:
     """What is known of every changed key: `later` is what a change after the second moment has replaced."""
 
-    def __init__(self) -> None:
-        self._connection = scratch_file()
-        self._connection.execute(
+    def __init__(self, directory: Path | None) -> None:
+        self._file = ScratchFile(
+            directory,
             "CREATE TABLE changed(k BLOB PRIMARY KEY, before BLOB, time INTEGER NOT NULL, later BLOB, "
-            "has_later INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID"
-        ).fetchall()
+            "has_later INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID",
+        )
 
     def add(self, changes: list[Logged], until_us: int) -> None:
         within = [change for change in changes if change.time_us <= until_us]
         later = [change for change in changes if change.time_us > until_us]
-        with self._connection:
-            self._connection.executemany(
-                "INSERT INTO changed (k, before, time) VALUES (?, ?, ?) "
-                "ON CONFLICT (k) DO UPDATE SET time = excluded.time",
-                [(change.key, change.before, change.time_us) for change in within],
-            )
-            self._connection.executemany(
-                "UPDATE changed SET later = ?, has_later = 1 WHERE k = ? AND NOT has_later",
-                [(change.before, change.key) for change in later],
-            )
+        insert = (
+            "INSERT INTO changed (k, before, time) VALUES (?, ?, ?) "
+            "ON CONFLICT (k) DO UPDATE SET time = excluded.time"
+        )
+        update = "UPDATE changed SET later = ?, has_later = 1 WHERE k = ? AND NOT has_later"
+        self._file.write(
+            [
+                (insert, [(change.key, change.before, change.time_us) for change in within]),
+                (update, [(change.before, change.key) for change in later]),
+            ]
+        )
 
     def keys(self, start: bytes, limit: int) -> list[bytes]:
         query = "SELECT k FROM changed WHERE k >= ? ORDER BY k LIMIT ?"
-        return [key for (key,) in self._connection.execute(query, (start, limit))]
+        return [cast("bytes", key) for (key,) in self._file.rows(query, (start, limit))]
 
     def changed(self, key: bytes, rows: dict[bytes, bytes | None]) -> ChangedItem:
         query = "SELECT before, time, later, has_later FROM changed WHERE k = ?"
-        before, time_us, later, has_later = self._connection.execute(query, (key,)).get
+        (row,) = self._file.rows(query, (key,))
+        before, time_us, later, has_later = cast("tuple[bytes | None, int, bytes | None, int]", row)
         return ChangedItem(key, before, later if has_later else rows[key], time_us)
 
     def close(self) -> None:
-        self._connection.close()
+        self._file.close()

@@ -59,6 +59,7 @@ twice. Reading afterwards raises `Closed`; a step submitted afterwards is done w
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from hashrange.storage.appends import Append
@@ -145,6 +146,10 @@ class Engine(Protocol):
     @property
     def description(self) -> str:
         """Name the engine and where its data is, for people, as in the start-up banner."""
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the data is, for files beside it; None if it is not in a directory of this machine."""
 
     @property
     def shared(self) -> bool:

@@ -11,9 +11,9 @@ from the moment on (storage/holds.py).
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, cast
 
-import apsw
 import msgspec
 
 from hashrange.core import change_record
@@ -21,10 +21,11 @@ from hashrange.core.keys import encoding
 from hashrange.core.schema import Table
 from hashrange.storage import change_log, layout
 from hashrange.storage.engine import Engine, Reader
+from hashrange.storage.scratch import ScratchFile
 
 CHUNK_ROWS = 256
 CHUNK_BYTES = 2 * 1024 * 1024
-_SCRATCH_CACHE_KIB = 4096
+_LOG_PARTS = 32  # of the log that are read in one go: it must be read faster than it grows
 
 Row = tuple[bytes, bytes]  # the item's key, its stored form
 
@@ -84,22 +85,27 @@ class PastTable:
         self._table = table
         self._tail = LogTail(table, moment_us)
         self._positions: dict[int, int] = {}  # of the next record to read, by shard
-        self._scratch = _Scratch()
+        self._scratch = _Scratch(engine.directory)
 
     def close(self) -> None:
         """Delete the scratch file."""
         self._scratch.close()
 
     def chunks(self, after: bytes | None = None) -> Iterator[list[Row]]:
-        """All items in key order, those behind a key: a reading that was cut off can go on there."""
+        """All items in key order, those behind a key: a reading that was cut off can go on there.
+
+        A chunk may be empty: then only a part of the log was read, and the caller can see to other things.
+        """
         start: bytes | None = b"" if after is None else after + b"\0"
         while start is not None:
-            chunk = self._engine.read(partial(self._read, start))
-            self._positions = chunk.positions
-            self._scratch.add(chunk.changes)
-            if chunk.is_complete:
-                yield list(self._merged(start, chunk))
-                start = chunk.end
+            for _ in range(_LOG_PARTS):
+                chunk = self._engine.read(partial(self._read, start))
+                self._positions = chunk.positions
+                self._scratch.add(chunk.changes)
+                if chunk.is_complete:
+                    break
+            yield list(self._merged(start, chunk)) if chunk.is_complete else []
+            start = chunk.end
 
     def _merged(self, start: bytes, chunk: _Chunk) -> Iterator[Row]:
         """The rows of a chunk with what was replaced laid over them."""
@@ -143,35 +149,23 @@ class PastTable:
         return rows, None if is_last else rows[-1][0] + b"\0"
 
 
-def scratch_file() -> apsw.Connection:
-    """A database for what need not be remembered: in memory as far as its cache goes, then in a temporary file."""
-    connection = apsw.Connection("")
-    for pragma in (f"cache_size = -{_SCRATCH_CACHE_KIB}", "journal_mode = OFF", "synchronous = OFF"):
-        connection.execute(f"PRAGMA {pragma}").fetchall()
-    return connection
-
-
 class _Scratch:
-    """What was replaced, by key, in a temporary database that the operating system forgets when it is closed."""
+    """What was replaced, by key."""
 
-    def __init__(self) -> None:
-        self._connection = scratch_file()
-        self._connection.execute("CREATE TABLE replaced(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID").fetchall()
+    def __init__(self, directory: Path | None) -> None:
+        self._file = ScratchFile(directory, "CREATE TABLE replaced(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID")
 
     def add(self, changes: list[Logged]) -> None:
         """Keep what is the first of its key."""
         if changes:
-            with self._connection:
-                self._connection.executemany(
-                    "INSERT OR IGNORE INTO replaced VALUES (?, ?)",
-                    [(change.key, change.before) for change in changes],
-                )
+            rows = [(change.key, change.before) for change in changes]
+            self._file.write([("INSERT OR IGNORE INTO replaced VALUES (?, ?)", rows)])
 
     def between(self, start: bytes, end: bytes | None) -> Iterator[tuple[bytes, bytes | None]]:
         """What was replaced in a range of keys, in their order: key and stored form, None if there was no item."""
         query = "SELECT k, v FROM replaced WHERE k >= ? AND (? IS NULL OR k < ?) ORDER BY k"
-        return iter(self._connection.execute(query, (start, end, end)))
+        return cast("Iterator[tuple[bytes, bytes | None]]", self._file.rows(query, (start, end, end)))
 
     def close(self) -> None:
         """Give the file back."""
-        self._connection.close()
+        self._file.close()

@@ -24,6 +24,11 @@ class JobPlace(NamedTuple):
     id: str  # begins with the time of the request, so that ids sort by age
 
 
+def job_id(now: float, suffix: str) -> str:
+    """An id that begins with the time in milliseconds, rounded as the API shows times."""
+    return f"{round(now * 1000):014d}-{suffix}"
+
+
 class JobRows(Generic[T]):
     """All jobs of one kind."""
 

@@ -126,6 +126,7 @@ class FencedEngine:
         self._engine = engine
         self._lease = lease
         self.shared = engine.shared
+        self.directory = engine.directory
 
     @property
     def description(self) -> str:

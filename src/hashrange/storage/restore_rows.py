@@ -3,7 +3,8 @@
 import msgspec
 
 from hashrange.core.schema import Table
-from hashrange.storage.job_rows import JobRows
+from hashrange.storage.engine import Reader
+from hashrange.storage.job_rows import JobPlace, JobRows
 
 
 class Restore(msgspec.Struct, frozen=True, kw_only=True):
@@ -13,10 +14,19 @@ class Restore(msgspec.Struct, frozen=True, kw_only=True):
     target_number: int
     source: Table  # as it was when the restore was asked for
     moment_us: int  # items as they were then
-    backup_id: str | None = None  # where the items come from, if not from the source's change log
+    backup: JobPlace | None = None  # where the items come from, if not from the source's change log
     after: bytes = b""  # the key of the last item that is in the target
     items: int = 0
 
 
 RESTORES = JobRows("restore", Restore)
 ACTIVE_MAX = 50
+
+
+def restored_from(reader: Reader, backup: JobPlace) -> bool:
+    """Whether a table is being restored from a backup."""
+    for place in RESTORES.active(reader):
+        restore = RESTORES.find(reader, place)
+        if restore is not None and restore.backup == backup:
+            return True
+    return False

@@ -142,7 +142,8 @@ class RequestReader:
         near = data.find(b"\n", begin, len(EMPTY_LINE))
         if near >= 0:
             return near + 1
-        end = data.find(EMPTY_LINE, begin)
+        # One that the cut before this one went through ends at this one.
+        end = data.find(EMPTY_LINE, max(0, begin - len(EMPTY_LINE) + 1))
         return len(data) if end < 0 else end + len(EMPTY_LINE)
 
     def _checked_head(self) -> dict[bytes, bytes]:

@@ -3,7 +3,7 @@
 from hashrange.api.protocol.structures import Response
 from hashrange.core.schema import Table
 
-_DAY_SECONDS = 86_400
+DAY_SECONDS = 86_400
 _LAG_SECONDS = 300  # that the service's latest restorable time is behind
 
 
@@ -40,7 +40,7 @@ def describe(table: Table, now: float) -> ContinuousBackupsDescription:
 
 def earliest(table: Table, now: float) -> int:
     """The first second that the table can be restored to."""
-    return int(max(table.pitr_since or now, now - table.pitr_days * _DAY_SECONDS))
+    return int(max(table.pitr_since or now, now - table.pitr_days * DAY_SECONDS))
 
 
 def latest(table: Table, now: float) -> int:

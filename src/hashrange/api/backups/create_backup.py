@@ -10,10 +10,10 @@ from hashrange.api.protocol.structures import NewName, Request, Response, TableN
 from hashrange.api.results import Described
 from hashrange.api.table_names import backed_up_table, table_missing
 from hashrange.core.table_life import gone, settled
-from hashrange.storage import catalogue, holds, store
+from hashrange.storage import backup_rows, catalogue, holds, store
 from hashrange.storage.backup_rows import BACKUPS, Backup
 from hashrange.storage.engine import Transaction
-from hashrange.storage.job_rows import JobPlace
+from hashrange.storage.job_rows import JobPlace, job_id
 
 
 class CreateBackup(Request, kw_only=True):
@@ -36,7 +36,7 @@ def create_backup(context: Context, request: CreateBackup) -> Plan:
     """Take hold of the moment; a job writes the files."""
     planned = backed_up_table(context, request.table_name)
     now = context.clock.now()
-    place = JobPlace(context.account_id, context.region, f"{int(now * 1000):014d}-{secrets.token_hex(4)}")
+    place = JobPlace(context.account_id, context.region, job_id(now, secrets.token_hex(4)))
 
     def step(tx: Transaction) -> Described:
         table = catalogue.stored_table(tx, *catalogue.address(planned))
@@ -53,6 +53,7 @@ def create_backup(context: Context, request: CreateBackup) -> Plan:
             size=store.size_bytes(tx, table),
         )
         BACKUPS.save(tx, place, backup, active=True)
-        return Described(CreateBackupOutput(backup_details=details(place, backup)))
+        arn = backup_rows.arn(place, table.name)
+        return Described(CreateBackupOutput(backup_details=details(arn, backup)))
 
     return Write(step, after=lambda: context.catalogue.refresh(*catalogue.address(planned)))

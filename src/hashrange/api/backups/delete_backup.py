@@ -15,7 +15,7 @@ from hashrange.core.schema import changed
 from hashrange.storage import backup_rows, holds
 from hashrange.storage.backup_rows import BACKUPS
 from hashrange.storage.engine import Transaction
-from hashrange.storage.restore_rows import RESTORES
+from hashrange.storage.restore_rows import restored_from
 
 
 class DeleteBackup(Request, kw_only=True):
@@ -48,16 +48,16 @@ def delete_backup(context: Context, request: DeleteBackup) -> Plan:
                 f"User is not allowed to delete the system backup with arn {request.backup_arn}. It will "
                 f"automatically expire on {expiry}Z"
             )
-        for other in RESTORES.active(tx):
-            restore = RESTORES.find(tx, other)
-            if restore is not None and restore.backup_id == place.id:
-                raise ApiError(
-                    "BackupInUseException", f"Backup is being used to restore table: {request.backup_arn}"
-                )
+        if restored_from(tx, place):
+            raise ApiError(
+                "BackupInUseException", f"Backup is being used to restore table: {request.backup_arn}"
+            )
         if backup.status == "CREATING":
             holds.release(tx, backup.source, place.id, now)
         BACKUPS.save(tx, place, changed(backup, status="DELETED"), active=True)
-        return Described(DeleteBackupOutput(backup_description=described(place, backup, "DELETED")))
+        return Described(
+            DeleteBackupOutput(backup_description=described(request.backup_arn, backup, "DELETED"))
+        )
 
     source = backup_rows.table_name(request.backup_arn)
     refresh = context.catalogue.refresh

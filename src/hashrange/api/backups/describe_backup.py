@@ -31,6 +31,6 @@ def describe_backup(context: Context, request: DescribeBackup) -> Plan:
 
     def step(reader: Reader) -> Described:
         backup = find(reader, request.backup_arn, place)
-        return Described(DescribeBackupOutput(backup_description=described(place, backup)))
+        return Described(DescribeBackupOutput(backup_description=described(request.backup_arn, backup)))
 
     return Read(step)

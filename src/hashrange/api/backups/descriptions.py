@@ -1,5 +1,7 @@
 """Backups as the service describes them."""
 
+import re
+
 from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
@@ -20,6 +22,8 @@ from hashrange.storage import backup_rows
 from hashrange.storage.backup_rows import BACKUPS, Backup
 from hashrange.storage.engine import Reader
 from hashrange.storage.job_rows import JobPlace
+
+_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]{1,2}")
 
 
 class BackupDetails(Response, kw_only=True):
@@ -96,10 +100,10 @@ class BackupDescription(Response, kw_only=True):
     source_table_feature_details: SourceTableFeatureDetails
 
 
-def described(place: JobPlace, backup: Backup, status: str | None = None) -> BackupDescription:
-    """The description of a backup."""
+def described(arn: str, backup: Backup, status: str | None = None) -> BackupDescription:
+    """The description of a backup, under the ARN as it was sent: whichever region stands in it (measured)."""
     return BackupDescription(
-        backup_details=details(place, backup, status),
+        backup_details=details(arn, backup, status),
         source_table_details=_table(backup),
         # The backup of a deleted table has none (measured).
         source_table_feature_details=SourceTableFeatureDetails()
@@ -108,10 +112,10 @@ def described(place: JobPlace, backup: Backup, status: str | None = None) -> Bac
     )
 
 
-def details(place: JobPlace, backup: Backup, status: str | None = None) -> BackupDetails:
+def details(arn: str, backup: Backup, status: str | None = None) -> BackupDetails:
     """The backup itself."""
     return BackupDetails(
-        backup_arn=backup_rows.arn(place, backup.source.name),
+        backup_arn=arn,
         backup_name=backup.name,
         backup_size_bytes=backup.size,
         backup_status=status or backup.status,
@@ -122,9 +126,9 @@ def details(place: JobPlace, backup: Backup, status: str | None = None) -> Backu
 
 
 def find(reader: Reader, arn: str, place: JobPlace) -> Backup:
-    """The backup, which must be there."""
+    """The backup, which must be there and be of the table that the ARN names."""
     backup = BACKUPS.find(reader, place)
-    if backup is None or backup.status == "DELETED":
+    if backup is None or backup.status == "DELETED" or backup.source.name != backup_rows.table_name(arn):
         raise not_found(arn)
     return backup
 
@@ -135,7 +139,12 @@ def not_found(arn: str) -> ApiError:
 
 
 def place_of(context: Context, arn: str) -> JobPlace:
-    """What an ARN stands for; the region in it does not count (measured)."""
+    """What an ARN stands for; to describe or delete a backup its region does not count (measured)."""
+    return origin_of(context, arn)._replace(region=context.region)
+
+
+def origin_of(context: Context, arn: str) -> JobPlace:
+    """What an ARN stands for, in whichever region."""
     parts = arn.split(":", 5)
     if len(parts) < 6 or parts[0] != "arn" or "/backup/" not in parts[5]:
         raise errors.validation("Invalid Backup ARN")
@@ -143,9 +152,11 @@ def place_of(context: Context, arn: str) -> JobPlace:
     if parsed is None:
         raise errors.validation("Invalid Request: BackupArn is not valid")
     place, _ = parsed
+    if place.region != context.region and _REGION.fullmatch(place.region) is None:
+        raise errors.validation("Invalid Request: BackupArn is not valid")
     if place.account_id != context.account_id:
         raise ApiError("AccessDeniedException", "Access is denied")
-    return place._replace(region=context.region)
+    return place
 
 
 def _table(backup: Backup) -> SourceTableDetails:

@@ -3,8 +3,8 @@
 import secrets
 
 from hashrange.api.backups import restores
-from hashrange.api.backups.descriptions import find, not_found, place_of
-from hashrange.api.backups.restored_tables import invalid, restored_table
+from hashrange.api.backups.descriptions import find, not_found, origin_of
+from hashrange.api.backups.restored_tables import check_region, invalid, restored_table
 from hashrange.api.backups.structures import BackupArn
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
@@ -23,8 +23,8 @@ from hashrange.api.tables.structures import (
 )
 from hashrange.core.schema import Restoring
 from hashrange.storage.engine import Transaction
-from hashrange.storage.job_rows import JobPlace
-from hashrange.storage.restore_rows import RESTORES, Restore
+from hashrange.storage.job_rows import JobPlace, job_id
+from hashrange.storage.restore_rows import Restore, restored_from
 
 
 class RestoreTableFromBackup(Request, kw_only=True):
@@ -51,39 +51,36 @@ class RestoreTableFromBackupOutput(Response, kw_only=True):
 
 def restore_table_from_backup(context: Context, request: RestoreTableFromBackup) -> Plan:
     """Check the backup, then begin to fill the new table."""
-    origin = place_of(context, request.backup_arn)
+    origin = origin_of(context, request.backup_arn)
+    check_region(context, origin.region, request)
     now = context.clock.now()
-    place = JobPlace(context.account_id, context.region, f"{int(now * 1000):014d}-{secrets.token_hex(4)}")
+    place = JobPlace(context.account_id, context.region, job_id(now, secrets.token_hex(4)))
 
     def step(tx: Transaction) -> Described:
         backup = find(tx, request.backup_arn, origin)
         if backup.status == "CREATING":
             raise not_found(request.backup_arn)
         if backup.damage is not None:
-            raise invalid(f"Backup {request.backup_arn} is damaged: {backup.damage}")
+            state = "has failed" if backup.status == "FAILED" else "is damaged"
+            raise invalid(f"Backup {request.backup_arn} {state}: {backup.damage}")
         restoring = Restoring(
             source_arn=backup.source.arn, backup_arn=request.backup_arn, restore_at=backup.created_at
         )
         target = restored_table(context, backup.source, request, restoring, now)
         restores.refuse_taken(tx, target, now)
-        _refuse_second(tx, request.backup_arn, origin.id)
+        if restored_from(tx, origin):  # a backup feeds one restore at a time
+            raise ApiError(
+                "BackupInUseException", f"Backup is being used to restore another table: {request.backup_arn}"
+            )
         restore = Restore(
             target=target.name,
             target_number=0,
             source=backup.source,
             moment_us=backup.moment_us,
-            backup_id=origin.id,
+            backup=origin,
         )
         description = restores.begin(tx, place, target, restore, now)
         return Described(RestoreTableFromBackupOutput(table_description=description))
 
     refresh = context.catalogue.refresh
     return Write(step, after=lambda: refresh(context.account_id, context.region, request.target_table_name))
-
-
-def _refuse_second(tx: Transaction, arn: str, backup_id: str) -> None:
-    """A backup feeds one restore at a time."""
-    for other in RESTORES.active(tx):
-        restore = RESTORES.find(tx, other)
-        if restore is not None and restore.backup_id == backup_id:
-            raise ApiError("BackupInUseException", f"Backup is being used to restore another table: {arn}")

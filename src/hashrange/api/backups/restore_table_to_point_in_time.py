@@ -7,7 +7,7 @@ from typing import Annotated
 
 from hashrange.api import errors
 from hashrange.api.backups import continuous, restores
-from hashrange.api.backups.restored_tables import invalid, restored_table
+from hashrange.api.backups.restored_tables import check_region, invalid, restored_table
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol import kinds
@@ -15,7 +15,7 @@ from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import NewName, Request, Response
 from hashrange.api.results import Described
-from hashrange.api.table_names import existing_table, table_missing
+from hashrange.api.table_names import table_missing
 from hashrange.api.tables.description import TableDescription
 from hashrange.api.tables.structures import (
     BillingMode,
@@ -29,7 +29,7 @@ from hashrange.core.schema import Restoring, Table
 from hashrange.core.table_life import gone
 from hashrange.storage import catalogue, holds
 from hashrange.storage.engine import Transaction
-from hashrange.storage.job_rows import JobPlace
+from hashrange.storage.job_rows import JobPlace, job_id
 from hashrange.storage.restore_rows import Restore
 
 _MICROSECONDS = 1_000_000
@@ -66,7 +66,7 @@ def restore_table_to_point_in_time(context: Context, request: RestoreTableToPoin
     _check_moment_members(request)
     planned = _source(context, request)
     now = context.clock.now()
-    place = JobPlace(context.account_id, context.region, f"{int(now * 1000):014d}-{secrets.token_hex(4)}")
+    place = JobPlace(context.account_id, context.region, job_id(now, secrets.token_hex(4)))
 
     def step(tx: Transaction) -> Described:
         source = catalogue.stored_table(tx, *catalogue.address(planned))
@@ -82,8 +82,8 @@ def restore_table_to_point_in_time(context: Context, request: RestoreTableToPoin
         return Described(RestoreTableToPointInTimeOutput(table_description=description))
 
     def after() -> None:
-        for name in (request.target_table_name, planned.name):
-            context.catalogue.refresh(context.account_id, context.region, name)
+        context.catalogue.refresh(context.account_id, context.region, request.target_table_name)
+        context.catalogue.refresh(*catalogue.address(planned))
 
     return Write(step, after=after)
 
@@ -101,7 +101,7 @@ def _check_moment_members(request: RestoreTableToPointInTime) -> None:
 
 
 def _source(context: Context, request: RestoreTableToPointInTime) -> Table:
-    name, arn = request.source_table_name, request.source_table_arn
+    name, arn, region = request.source_table_name, request.source_table_arn, context.region
     if name is not None and arn is not None:
         raise errors.validation("Must provide exactly one of: sourceTableArn, sourceTableName")
     if arn is not None:
@@ -112,13 +112,16 @@ def _source(context: Context, request: RestoreTableToPointInTime) -> Table:
             raise errors.validation(
                 "This action is only supported by accounts that match the resource owner\u2019s account."
             )
-        name = match[3]
-        if match[1] != context.region:
-            raise table_missing(arn)
+        check_region(context, match[1], request)
+        name, region = match[3], match[1]
     if name is None:
         raise errors.validation("The parameter 'TableName' is required but was not present in the request")
-    table = existing_table(context, name)
-    if table is None or table.status_at(context.clock.now()) == "CREATING":
+    table = context.catalogue.find(context.account_id, region, name)
+    if (
+        table is None
+        or gone(table, context.clock.now())
+        or table.status_at(context.clock.now()) == "CREATING"
+    ):
         raise table_missing(name)
     return table
 

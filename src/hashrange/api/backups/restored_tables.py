@@ -42,6 +42,12 @@ def invalid(rule: str) -> errors.ApiError:
     return errors.validation(f"Invalid Request: {rule}")
 
 
+def check_region(context: Context, region: str, request: Overrides) -> None:
+    """Keys do not leave their region: a restore into another one must say which key it has there."""
+    if region != context.region and request.sse_specification_override is None:
+        raise invalid("sseSpecificationOverride must be provided for cross-region restores")
+
+
 def restored_table(
     context: Context, source: Table, request: Overrides, restoring: Restoring, now: float
 ) -> Table:

@@ -56,7 +56,11 @@ def update_continuous_backups(context: Context, request: UpdateContinuousBackups
             return current if current.pitr_since is None else changed(current, pitr_since=None)
         if current.pitr_since is None:
             return changed(current, pitr_since=now, pitr_days=days or RECOVERY_DAYS_MAX)
-        return current if days in (None, current.pitr_days) else changed(current, pitr_days=days)
+        if days in (None, current.pitr_days):
+            return current
+        # What was trimmed under the old period does not come back with a longer one.
+        since = max(current.pitr_since, now - current.pitr_days * continuous.DAY_SECONDS)
+        return changed(current, pitr_since=since, pitr_days=days)
 
     def described(_: object, after: Table) -> UpdateContinuousBackupsOutput:
         return UpdateContinuousBackupsOutput(continuous_backups_description=continuous.describe(after, now))

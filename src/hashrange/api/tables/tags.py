@@ -70,6 +70,8 @@ def tagged_table(context: Context, arn: str, name: str) -> Table:
     table = context.catalogue.find(context.account_id, context.region, name)
     if table is None or gone(table, context.clock.now()):
         raise missing(arn)
+    if table.restoring is not None:
+        raise errors.table_not_found(name)
     return table
 
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
 from hashrange.clock import Clock
@@ -105,6 +106,11 @@ class PostgresEngine:
     def description(self) -> str:
         """Name the engine and its address."""
         return _describe(self._address)
+
+    @property
+    def directory(self) -> Path | None:
+        """There is none on this machine."""
+        return None
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` on one snapshot, on a connection of its own."""

@@ -148,6 +148,11 @@ class SqliteEngine:
         """Name the engine and its file."""
         return self.describe(self._path.parent)
 
+    @property
+    def directory(self) -> Path | None:
+        """The data directory."""
+        return self._path.parent
+
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` on one snapshot, with a reader that nobody else uses until the step is over."""
         commit_version = self._commit_version.current()

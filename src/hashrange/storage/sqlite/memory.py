@@ -4,6 +4,7 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
@@ -98,6 +99,11 @@ class MemoryEngine:
     def description(self) -> str:
         """Name the engine."""
         return "SQLite (in memory)"
+
+    @property
+    def directory(self) -> Path | None:
+        """There is none."""
+        return None
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
         """Run `step` while nothing else runs."""
