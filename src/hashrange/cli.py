@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from hashrange import __version__, clock_command, config, logs, migrate, salvage, server, terminal, verify
 from hashrange.config import SettingInvalid, Settings
+from hashrange.objects.opening import location
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
 from hashrange.wire.browsers import binds_loopback
@@ -102,7 +103,12 @@ def _serve(options: argparse.Namespace) -> int:
         if not binds_loopback(settings.host):
             log.warning("server.exposed", host=settings.host, port=port, reason=_EXPOSED)
         if settings.log_format == "json":
-            log.info("server.started", endpoint=_endpoint(settings, port), engine=engine)
+            log.info(
+                "server.started",
+                endpoint=_endpoint(settings, port),
+                engine=engine,
+                buckets=location(settings),
+            )
         else:
             _show_banner(banner(settings, engine, port))
 
@@ -134,6 +140,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"Hashrange {__version__}",
             f"  endpoint  {endpoint}",
             f"  engine    {engine}",
+            f"  buckets   {location(settings)}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
             *clock,

@@ -4,6 +4,7 @@ import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ _DAY_SECONDS = 24 * 3600
 _DATA_DIR = Path("hashrange-data")
 _POSTGRES_URLS = ("postgresql://", "postgres://")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#@]+")
+_ENDPOINT = re.compile(r"https?://(?:[^@\s]+@)?[^/@\s?#]+(?:/[^\s?#]*)?")
 _HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
 
@@ -80,6 +82,17 @@ def _engine(text: str) -> str:
     if text != "sqlite" and not text.startswith(_POSTGRES_URLS):
         raise ValueError("must be sqlite or a URL that begins with postgresql://")
     return text
+
+
+def is_url(location: str) -> bool:
+    """Whether a location is the URL of something elsewhere and not a path on this machine."""
+    return "://" in location
+
+
+def _folder_or_endpoint(text: str) -> str:
+    if is_url(text) and not _ENDPOINT.fullmatch(text):
+        raise ValueError("must be a folder, or a URL that begins with http:// or https://")
+    return _not_empty(text)
 
 
 def _urls(text: str) -> tuple[str, ...]:
@@ -145,6 +158,12 @@ class Settings:
         _one_of("locking", "serializable"),
         "what keeps writes on PostgreSQL apart: locking, or serializable for the database's own SERIALIZABLE",
     )
+    s3: str = _setting(
+        "",
+        _folder_or_endpoint,
+        "where buckets are: a folder of directories, or the URL of an S3-compatible endpoint; "
+        "without it the folder buckets in the data directory",
+    )
     region: str = _setting("us-east-1", _region, "the region of callers that name none")
     log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")
     log_format: str = _setting("text", _one_of(*logs.FORMATS), "text for people, json for machines")
@@ -194,7 +213,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     for setting in fields(Settings):
         flag = "--" + setting.name.replace("_", "-")
         variable = environment_variable(setting.name)
-        default = setting.default if setting.default != () else "none"
+        default = setting.default if setting.default not in ((), "") else "none"
         text = f"{setting.metadata['description']} (default: {default}; {variable})"
         if setting.metadata["parse"] is _switch:
             parser.add_argument(
@@ -245,6 +264,8 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         raise SettingInvalid(
             "data that is kept elsewhere is not forgotten: --engine does not go with --in-memory"
         )
+    if is_url(settings.s3) and find_spec("botocore") is None:
+        raise SettingInvalid("an S3 endpoint needs its client: pip install 'hashrange[s3]'")
     if settings.replica and settings.engine == "sqlite":
         raise SettingInvalid("a data file has no replicas: --replica needs a postgresql:// URL as --engine")
     return settings

@@ -30,6 +30,8 @@ from hashrange.config import Settings
 from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.objects.interface import ObjectStore
+from hashrange.objects.opening import open_store
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
@@ -81,6 +83,7 @@ class Server:
         self._engine: Engine | None = None
         self._listener: Listener | None = None
         self._supervisor: Supervisor | None = None
+        self._objects: ObjectStore | None = None
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
         self._clock_control: ClockControl | None = None
@@ -98,6 +101,7 @@ class Server:
         control = self._clock_control = await self._agree_on_clock(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
+            self._objects = open_store(settings, os.environ)
             self._supervisor = supervise(engine, catalogue, self._clock, settings)
             self._supervisor.start()
             if control is not None:
@@ -230,6 +234,8 @@ class Server:
         if self._supervisor is not None:
             # Not on this thread: a job may be waiting for a commit that this loop delivers.
             await asyncio.to_thread(self._supervisor.stop)
+        if self._objects is not None:
+            await asyncio.to_thread(self._objects.close)
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)

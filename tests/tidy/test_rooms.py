@@ -20,6 +20,8 @@ RANKS = {
     "restarts": 1,
     "terminal": 1,
     "config": 2,
+    "formats": 2,
+    "objects": 3,
     "storage": 3,
     "api": 4,
     "services": 5,

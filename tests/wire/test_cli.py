@@ -101,6 +101,15 @@ def test_flags_win_over_the_environment() -> None:
         ),
         ({"region": "Mars!"}, {}, "--region: 'Mars!' is not valid: must be a region name such as us-east-1"),
         ({"data_dir": ""}, {}, "--data-dir: '' is not valid: must not be empty"),
+        ({"s3": ""}, {}, "--s3: '' is not valid: must not be empty"),
+        (
+            {},
+            {"HASHRANGE_S3": "ftp://key:secret@host"},
+            (
+                "HASHRANGE_S3: 'ftp://key:***@host' is not valid: "
+                "must be a folder, or a URL that begins with http:// or https://"
+            ),
+        ),
     ],
 )
 def test_invalid_settings_say_why(flags: Any, environment: Any, message: str) -> None:
@@ -121,10 +130,29 @@ def test_an_invalid_setting_ends_the_command() -> None:
 def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
     with serving("--data-dir", str(tmp_path / "data"), "--region", "eu-north-1") as server:
         assert server.process.stdout is not None
-        rest = [server.process.stdout.readline() for _ in range(3)]
+        rest = [server.process.stdout.readline() for _ in range(4)]
         assert str(tmp_path / "data") in rest[0]
-        assert f"--region eu-north-1 --endpoint-url {server.endpoint}" in rest[2]
+        assert rest[1] == f"  buckets   folder {tmp_path / 'data' / 'buckets'}\n"
+        assert f"--region eu-north-1 --endpoint-url {server.endpoint}" in rest[3]
         assert server.request("GET", "/").body == b"healthy: dynamodb.eu-north-1.amazonaws.com "
+
+
+def test_the_keys_of_an_object_store_are_never_shown(tmp_path: Path) -> None:
+    url = "https://KEY:geheim@s3.example.org"
+    with serving("--data-dir", str(tmp_path), "--s3", url, "--log-level", "debug") as server:
+        assert server.process.stdout is not None
+        rest = "".join(server.process.stdout.readline() for _ in range(4))
+        assert "  buckets   https://s3.example.org\n" in rest
+        arguments = Path(f"/proc/{server.process.pid}/cmdline").read_text()
+        assert server.stop() == 0
+        assert "geheim" not in rest + arguments + server.log_text()
+
+
+def test_the_buckets_of_a_server_in_memory_are_gone_with_it(tmp_path: Path) -> None:
+    with serving("--in-memory", environment={"TMPDIR": str(tmp_path)}) as server:
+        assert len(list(tmp_path.glob("hashrange-buckets-*"))) == 1
+        assert server.stop() == 0
+        assert list(tmp_path.glob("hashrange-buckets-*")) == []
 
 
 @pytest.mark.slow

@@ -1,0 +1,32 @@
+"""Opening the object store that the settings name."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from hashrange.config import Settings, is_url
+from hashrange.objects.folder import FolderStore
+from hashrange.objects.interface import ObjectStore
+from hashrange.objects.s3_address import s3_address
+from hashrange.objects.s3_store import S3Store
+
+DEFAULT_FOLDER = "buckets"
+
+
+def location(settings: Settings) -> str:
+    """Say where the buckets are, without secrets."""
+    if is_url(settings.s3):
+        return s3_address(settings.s3, {}, settings.region).endpoint
+    if not settings.s3 and settings.in_memory:
+        return "a temporary folder, removed at the end"
+    return f"folder {settings.s3 or settings.data_dir / DEFAULT_FOLDER}"
+
+
+def open_store(settings: Settings, environment: Mapping[str, str]) -> ObjectStore:
+    """The store of `--s3`: an endpoint, a folder, or without it a folder beside the data."""
+    if not settings.s3:
+        if settings.in_memory:
+            return FolderStore.in_temporary_folder()
+        return FolderStore(settings.data_dir / DEFAULT_FOLDER)
+    if not is_url(settings.s3):
+        return FolderStore(Path(settings.s3))
+    return S3Store(s3_address(settings.s3, environment, settings.region))
