@@ -2,7 +2,8 @@
 
 import threading
 import time
-from typing import TextIO
+
+from hashrange.terminal import tell
 
 _BAR_SECONDS = 0.2
 _LINE_SECONDS = 5.0
@@ -10,11 +11,10 @@ _BAR_CHARS = 30
 
 
 class Progress:
-    """Counts items and shows it; a closed pipe only makes it silent."""
+    """Counts items and shows it, to whoever is there to see it."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream: TextIO | None = stream
-        self._is_terminal = stream.isatty()
+    def __init__(self, *, is_terminal: bool) -> None:
+        self._is_terminal = is_terminal
         self._lock = threading.Lock()
         self._phase = ""
         self._total: int | None = None
@@ -44,7 +44,7 @@ class Progress:
         """Show a line of its own."""
         with self._lock:
             self._end_line()
-            self._write(f"{text}\n")
+            tell(text)
 
     def finish(self) -> None:
         """Show the last state."""
@@ -67,24 +67,15 @@ class Progress:
             if rate > 0 and share < 1:
                 text += f", {_duration((self._total - self._count) / rate)} left"
         if not self._is_terminal:
-            self._write(text + "\n")
+            tell(text)
             return
-        self._write("\r" + text.ljust(self._width))
+        tell("\r" + text.ljust(self._width), end="")
         self._width = len(text)
 
     def _end_line(self) -> None:
         if self._width:
             self._width = 0
-            self._write("\n")
-
-    def _write(self, text: str) -> None:
-        if self._stream is None:
-            return
-        try:
-            self._stream.write(text)
-            self._stream.flush()
-        except (OSError, ValueError):
-            self._stream = None
+            tell("")
 
 
 def _duration(seconds: float) -> str:
