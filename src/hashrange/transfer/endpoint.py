@@ -61,17 +61,18 @@ class Endpoint:
         return self._call(self._streams, operation, parameters)
 
     def _call(self, client: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        exceptions = _library().exceptions
         began = time.monotonic()
         attempt = 0
         while True:
             self.stop.check()
             try:
                 answer: dict[str, Any] = getattr(client, operation)(**parameters)
-            except _library().exceptions.ClientError as error:
+            except exceptions.ClientError as error:
                 failure = self._refused(error)
-            except _library().exceptions.HTTPClientError as error:
+            except (exceptions.ConnectionError, exceptions.HTTPClientError) as error:
                 failure = TransferError(f"{self.place.endpoint} does not answer: {error}")
-            except _library().exceptions.BotoCoreError as error:
+            except exceptions.BotoCoreError as error:
                 raise self._unusable(error) from None
             else:
                 self._note(answer)
