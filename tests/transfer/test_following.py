@@ -170,3 +170,23 @@ def test_a_stream_that_may_have_been_trimmed_is_not_followed(
     ended = transfer(*words)
     assert ended.status == 1
     assert "the stream no longer has all changes since" in ended.err
+
+
+def test_a_shard_that_vanished_before_its_end_was_read_is_missed(
+    transfer: Transfer, client: Any, server: Serving, other_server: Serving
+) -> None:
+    source = full_table(client, 20, **STREAM)
+    passes: list[Body] = []
+
+    def hook(operation: str, body: Body) -> tuple[int, Body] | None:
+        if operation == "DescribeStream":
+            passes.append(body)
+            if len(passes) > 1:
+                return 200, {"StreamDescription": {"StreamArn": body["StreamArn"], "Shards": []}}
+        return None
+
+    with answering_proxy(server.endpoint, hook) as proxy:
+        words = ("import", "--from", f"{proxy}/{source}", "--to", f"{other_server.endpoint}/{source}")
+        ended = transfer(*words, "--follow", "--once")
+    assert ended.status == 1
+    assert "the stream no longer has all changes since" in ended.err

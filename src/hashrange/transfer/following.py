@@ -92,7 +92,7 @@ class Follower:
         while not (once and self.caught_up):
             began = time.time()
             if began - self._position.seen_at > _RETENTION_SECONDS:
-                raise TransferError(_LOST.format(time.ctime(self._position.seen_at)))
+                raise self._lost()
             progressed = self._pass()
             self._empty_passes = 0 if progressed else self._empty_passes + 1
             self._position.seen_at = began
@@ -113,9 +113,18 @@ class Follower:
                 continue
             if self._read(shard["ShardId"], position):
                 progressed = True
-        for gone in self._position.shards.keys() - known:
-            del self._position.shards[gone]
+        self._forget(self._position.shards.keys() - known)
         return progressed
+
+    def _forget(self, gone: set[str]) -> None:
+        """Shards vanish when all of their records have been trimmed."""
+        for shard_id in gone:
+            if not self._position.shards[shard_id].done:
+                raise self._lost()
+            del self._position.shards[shard_id]
+
+    def _lost(self) -> TransferError:
+        return TransferError(_LOST.format(time.ctime(self._position.seen_at)))
 
     def _is_done(self, shard_id: str) -> bool:
         position = self._position.shards.get(shard_id)
@@ -160,7 +169,7 @@ class Follower:
             return self._source.call_streams("get_records", ShardIterator=iterator, Limit=_RECORDS_MAX)
         except EndpointError as error:
             if error.code == "TrimmedDataAccessException":
-                raise TransferError(_LOST.format(time.ctime(self._position.seen_at))) from None
+                raise self._lost() from None
             if error.code != "ExpiredIteratorException":
                 raise
         iterator = self._iterator(shard_id, position)
@@ -181,7 +190,7 @@ class Follower:
             )
         except EndpointError as error:
             if error.code == "TrimmedDataAccessException":
-                raise TransferError(_LOST.format(time.ctime(self._position.seen_at))) from None
+                raise self._lost() from None
             raise
         return str(answer["ShardIterator"])
 
