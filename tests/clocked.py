@@ -1,5 +1,9 @@
 """A whole service in this process, without HTTP, whose clock and jobs the test moves by hand."""
 
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,14 +17,18 @@ from hashrange.chain.executor import Call, LocalExecutor, run_now
 from hashrange.clock import ManualClock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
+from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backups import BackUpTables, KeepBackups
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
+from hashrange.jobs.restores import RestoreTables
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.tokens import ExpireTokens
+from hashrange.objects.folder import FolderBucket
 from hashrange.services.streams.registry import STREAMS
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
@@ -56,6 +64,12 @@ class Clocked:
         self.tokens = ExpireTokens(self.engine)
         self.rolling = RollShards(self.engine, self.catalogue, shard_seconds=4 * 3600)
         self.trimming = TrimLogs(self.engine, self.catalogue)
+        self.backup_folder = Path(tempfile.mkdtemp(prefix="clocked-backups-"))
+        weakref.finalize(self, shutil.rmtree, self.backup_folder, ignore_errors=True)
+        self.backups = BackupPlace(FolderBucket("backups", self.backup_folder), "")
+        self.backing_up = BackUpTables(self.engine, self.catalogue, self.backups)
+        self.restoring = RestoreTables(self.engine, self.catalogue, self.backups)
+        self.keeping_backups = KeepBackups(self.engine, self.backups)
         self.context = Context(
             catalogue=self.catalogue,
             clock=self.clock,
@@ -102,6 +116,9 @@ class Clocked:
             self.trimming,
             self.reclaim,
             self.tokens,
+            self.backing_up,
+            self.restoring,
+            self.keeping_backups,
         )
         for job in jobs:
             for _ in range(most):

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from faults.line import Line, Refused
+from serving import Serving
 from stream_consumer import Consumer, all_shards
 
 Item = dict[str, Any]
@@ -42,6 +43,15 @@ def split(line: Line, write_units: int) -> None:
     """Have more partitions, and so more shards."""
     warm = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": write_units}
     line.call("UpdateTable", {"TableName": TABLE, "WarmThroughput": warm})
+
+
+def advance(server: Serving, hours: float) -> None:
+    """Move the server's clock; by an hour, and all shards are followed by others."""
+    answer = server.request("POST", "/_hashrange/clock", b'{"advance_seconds": %d}' % (hours * 3600))
+    assert answer.status == http.HTTPStatus.OK, answer
+
+
+FLAGS = ("--test-clock", "--stream-shard-hours", "1", "--log-level", "warning")
 
 
 class StreamWriter:
@@ -153,10 +163,15 @@ class StreamReader:
                 self.consumer.catch_up()
                 stop.wait(0.01)
             except (*_GONE, Refused) as error:
-                if isinstance(error, Refused) and error.status < http.HTTPStatus.INTERNAL_SERVER_ERROR:
+                expired = isinstance(error, Refused) and error.code == "ExpiredIteratorException"
+                if (
+                    isinstance(error, Refused)
+                    and error.status < http.HTTPStatus.INTERNAL_SERVER_ERROR
+                    and not expired
+                ):
                     raise
                 self.close()
-                if self._random.random() < 0.5:
+                if expired or self._random.random() < 0.5:
                     self.consumer.restart()
                 stop.wait(0.02)
 

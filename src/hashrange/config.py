@@ -20,6 +20,7 @@ _DATA_DIR = Path("hashrange-data")
 _POSTGRES_URLS = ("postgresql://", "postgres://")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#@]+")
 _ENDPOINT = re.compile(r"https?://(?:[^@\s]+@)?[^/@\s?#]+(?:/[^\s?#]*)?")
+_BUCKET = re.compile(r"s3://[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}(?:/[^\s?#]*)?")
 _HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
 
@@ -95,6 +96,12 @@ def _folder_or_endpoint(text: str) -> str:
     return _not_empty(text)
 
 
+def _folder_or_bucket(text: str) -> str:
+    if is_url(text) and not _BUCKET.fullmatch(text):
+        raise ValueError("must be a folder, or a bucket such as s3://bucket/prefix")
+    return _not_empty(text)
+
+
 def _urls(text: str) -> tuple[str, ...]:
     # A URL may have commas of its own, between its hosts.
     urls = tuple(re.split(r",(?=postgres(?:ql)?://)", text)) if text else ()
@@ -163,6 +170,12 @@ class Settings:
         _folder_or_endpoint,
         "where buckets are: a folder of directories, or the URL of an S3-compatible endpoint; "
         "without it the folder buckets in the data directory",
+    )
+    backups: str = _setting(
+        "",
+        _folder_or_bucket,
+        "where backups are kept: a folder, or s3://bucket/prefix in the store of --s3; without it the folder backups "
+        "in the data directory",
     )
     region: str = _setting("us-east-1", _region, "the region of callers that name none")
     log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")

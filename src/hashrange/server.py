@@ -29,9 +29,10 @@ from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
 from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
+from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.objects.interface import ObjectStore
-from hashrange.objects.opening import open_store
+from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
@@ -82,7 +83,7 @@ class Server:
         self._is_clock_given = clock is not None
         self._engine: Engine | None = None
         self._listener: Listener | None = None
-        self._supervisor: Supervisor | None = None
+        self._supervisors: list[Supervisor] = []
         self._objects: ObjectStore | None = None
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
@@ -102,10 +103,12 @@ class Server:
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
             self._objects = open_store(settings, os.environ)
-            self._supervisor = supervise(engine, catalogue, self._clock, settings)
-            self._supervisor.start()
+            backups = BackupPlace(*open_backups(settings, self._objects))
+            self._supervisors = supervise(engine, catalogue, self._clock, settings, backups)
+            for supervisor in self._supervisors:
+                supervisor.start()
             if control is not None:
-                control.on_move = self._supervisor.wake
+                control.on_move = catalogue.on_change
         # An engine that waits for a network is never asked on this thread.
         executor = (
             LocalExecutor(engine, background)
@@ -231,9 +234,9 @@ class Server:
                     pass
                 await asyncio.gather(*self._adopting)
             await self._listener.stop()
-        if self._supervisor is not None:
-            # Not on this thread: a job may be waiting for a commit that this loop delivers.
-            await asyncio.to_thread(self._supervisor.stop)
+        # Not on this thread: a job may be waiting for a commit that this loop delivers.
+        stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
+        await asyncio.gather(*stops)
         if self._objects is not None:
             await asyncio.to_thread(self._objects.close)
         if self._background is not None:

@@ -252,6 +252,7 @@ def test_a_scan_without_time_gives_the_same_page(monkeypatch: pytest.MonkeyPatch
         for number in range(50):
             service.call("PutItem", TableName="tab", Item={"pk": {"S": str(number)}})
         scan = {"TableName": "tab", "FilterExpression": "attribute_exists(pk)"}
+        monkeypatch.setattr(local, "_READ_SECONDS", 60.0)
         patient = await outcome(local_runner(service), real_call(service, "Scan", **scan))
         monkeypatch.setattr(local, "_READ_SECONDS", 0.0)
         hasty = await outcome(local_runner(service), real_call(service, "Scan", **scan))

@@ -8,7 +8,7 @@ import pytest
 from faults.line import Line
 from hashrange import cli
 from serving import serving
-from stream_load import StreamReader, StreamWriter, create, split, streaming
+from stream_load import FLAGS, StreamReader, StreamWriter, advance, create, split, streaming
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -16,11 +16,11 @@ SEED = 20261116
 
 
 @pytest.mark.parametrize(("workers", "rounds"), [(1, 8), (2, 5)])
-def test_a_consumer_reads_every_change_once_across_crashes_and_splits(
+def test_a_consumer_reads_every_change_once_across_crashes_splits_and_successions(
     tmp_path: Path, workers: int, rounds: int
 ) -> None:
     random = Random(SEED)
-    flags = ("--data-dir", str(tmp_path), "--log-level", "warning", "--workers", str(workers))
+    flags = ("--data-dir", str(tmp_path), "--workers", str(workers), *FLAGS)
     ports = [0]
     writers = [StreamWriter(f"w{number}", f"{SEED}-{number}") for number in range(6)]
     reader = None
@@ -33,6 +33,8 @@ def test_a_consumer_reads_every_change_once_across_crashes_and_splits(
                 with streaming(writers, reader, lambda: ports[0]):
                     reader.await_records(40)
                     split(line, 5000 + 1000 * round_number)
+                    reader.await_records(20)
+                    advance(server, 1.5)
                     reader.await_records(random.randrange(10, 200))
                     server.process.kill()
                     server.process.wait(20)
@@ -41,6 +43,6 @@ def test_a_consumer_reads_every_change_once_across_crashes_and_splits(
     with serving(*flags) as server:
         ports[0] = server.port
         assert reader.check(writers) > 50 * rounds
-        assert len(reader.shards()) > 4 + rounds
+        assert len(reader.shards()) > 4 * rounds
         reader.close()
     assert cli.main(["verify", str(tmp_path)]) == 0

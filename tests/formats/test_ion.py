@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from formats.test_dynamodb_json import change_records
 from hashrange.core import numbers
 from hashrange.core.values import Item, canonical_item
-from hashrange.formats import ion_reader, ion_writer, limits
+from hashrange.formats import ion_binary, ion_reader, ion_writer, limits
 from hashrange.formats.errors import Garbage, Rejection
 from hashrange.formats.readers import InputOptions, item_rows
 from hashrange.formats.records import Change, Record, Row, Unread, changes
@@ -233,3 +233,37 @@ def test_an_unread_value_says_where_it_was() -> None:
     found = list(ion_reader.records([text_line("1") + text_line("2020T")]))
     assert isinstance(found[1], Unread)
     assert found[1].index == 1
+
+
+def _many(name: str, count: int = 100_000) -> bytes:
+    return f"{{Item:{{pk:{f'{name}::' * count}1}}}}\n".encode()
+
+
+def _annotated_binary(count: int) -> bytes:
+    """A struct whose one member has so many annotations: the wrapper's length, the annotations' length, the value."""
+    annotations = b"\x84" * count
+    wrapped = _var_uint(len(annotations)) + annotations + b"\x21\x01"
+    member = b"\x84" + b"\xee" + _var_uint(len(wrapped)) + wrapped
+    return ion_binary.MARKER + b"\xde" + _var_uint(len(member)) + member
+
+
+def _var_uint(number: int) -> bytes:
+    groups = [number & 127 | 128]
+    while number := number >> 7:
+        groups.insert(0, number & 127)
+    return bytes(groups)
+
+
+@pytest.mark.parametrize("document", [_many("a"), _many("'a'"), _many("'a' "), _annotated_binary(100_000)])
+def test_a_value_with_many_annotations_is_refused_before_it_is_parsed(document: bytes) -> None:
+    """Parsing takes time by the square of their number: minutes for these."""
+    with pytest.raises(Garbage):
+        list(ion_reader.records([document]))
+
+
+def test_many_values_may_have_an_annotation_each() -> None:
+    sets = ",".join(f"'s{number}':$dynamodb_SS::[\"x\"]" for number in range(50))
+    (record,) = ion_reader.records([f"$ion_1_0 {{Item:{{pk:1,{sets}}}}}\n".encode()])
+    assert isinstance(record, Record)
+    assert len(record.members["Item"]) == 51
+    assert list(ion_binary.batches([_annotated_binary(3)]))

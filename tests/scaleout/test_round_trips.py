@@ -59,8 +59,8 @@ class Trips:
 
     def stop_jobs(self) -> None:
         """Their own writes, a lease's heartbeat for one, go through the same writer and would be counted."""
-        assert self._server._supervisor is not None
-        self._server._supervisor.stop()
+        for supervisor in self._server._supervisors:
+            supervisor.stop()
 
     def cost(self, operation: str, request: dict[str, Any], *threads: threading.Thread) -> int:
         """How often these threads send something for a request; others do work of their own."""

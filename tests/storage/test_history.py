@@ -12,6 +12,7 @@ from hashrange.core.schema import Table, changed
 from hashrange.core.values import Item
 from hashrange.jobs.change_logs import TrimLogs
 from hashrange.storage import catalogue, change_log, history, holds, layout
+from hashrange.storage.changed_items import ChangedItems
 from hashrange.storage.engine import Engine
 from hashrange.storage.history import PastTable
 from new_tables import request as new_table
@@ -42,6 +43,7 @@ class Past:
         after = changed(self.table, version=self.table.version + 1, **settings)
         self.service.engine.write(lambda tx: catalogue.save(tx, after, now))
         self.service.catalogue.refresh(*catalogue.address(after))
+        self.service.clock.advance(1)  # whatever is written to a new shard is a little younger than the shard
 
     def write(self) -> None:
         """Put, delete or transact some items of few keys, then let time pass."""
@@ -211,3 +213,32 @@ def test_a_hold_keeps_the_log_from_being_trimmed(engine: Engine) -> None:
     past.service.clock.advance(3 * 86400)
     run(trim, past.service.clock.now())
     assert read(past, moment) == past.at(moment)
+
+
+def test_changed_items_are_the_difference_of_two_moments(engine: Engine) -> None:
+    past = Past(engine, 21)
+    for _ in range(10):
+        past.write()
+    past.change(pitr_since=past.service.clock.now())
+    start = change_log.microseconds(past.service.clock.now()) - 1
+    past.states[start] = dict(past.model)
+    for step in range(40):
+        past.write()
+        if step == 20:
+            past.change(partitions=tuple(number << 62 for number in range(4)))
+    moments = sorted(moment for moment in past.states if moment >= start)
+    for _ in range(4):
+        first, last = sorted(past.random.sample(moments, 2))
+        reader = ChangedItems(engine, past.table, first, last)
+        found = []
+        for chunk in reader.chunks():
+            found += chunk
+            past.write()
+        reader.close()
+        before, after = past.at(first), past.at(last)
+        for item in found:
+            images = [None if image is None else items.decode(image) for image in (item.before, item.after)]
+            name = next(image for image in images if image is not None)["pk"]["S"]
+            assert images == [before.pop(name, None), after.pop(name, None)]
+            assert first < item.time_us <= last
+        assert before == after, "what was not changed"

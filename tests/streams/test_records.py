@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from hashrange.core.keys import primary_key
-from hashrange.core.mutation import DeleteCommand, Origin
-from hashrange.storage import store
 from stream_tables import ONE_SHARD, VIEW_TYPES, Streamed
 
 OLD, NEW = {"pk": {"S": "a"}, "v": {"N": "1"}}, {"pk": {"S": "a"}, "v": {"N": "2"}}
@@ -271,16 +268,19 @@ def test_only_the_table_with_a_stream_has_records_of_a_transaction() -> None:
 
 def test_only_a_deletion_by_ttl_says_who_did_it() -> None:
     table = small()
-    table.put("a")
-    stored = table.service.catalogue.find("000000000000", "us-east-1", "tab")
-    assert stored is not None
-    command = DeleteCommand(primary_key.of_key(stored, {"pk": {"S": "a"}}))
-    origin = Origin(table.clock.now(), "ttl")
-    table.service.engine.write(lambda tx: store.apply(tx, stored, command, origin))
+    ttl = {"Enabled": True, "AttributeName": "expires"}
+    table.call("UpdateTimeToLive", TableName="tab", TimeToLiveSpecification=ttl)
+    table.put("deleted", expires={"N": str(int(table.clock.now()) + 10)})
+    table.put("expired", expires={"N": str(int(table.clock.now()) + 10)})
+    table.delete("deleted")
+    table.clock.advance(60)
+    table.service.run_jobs()
+    assert table.events()[2:] == [("REMOVE", "deleted"), ("REMOVE", "expired")]
     assert [one.get("userIdentity") for one in table.records()] == [
-        None,
+        *(None, None, None),
         {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"},
     ]
+    assert table.records()[-1]["dynamodb"]["OldImage"]["pk"] == {"S": "expired"}
 
 
 def test_a_page_has_a_thousand_records_at_most() -> None:

@@ -78,6 +78,8 @@ KNOWN_ANSWERS = {
     "CreateTable.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
     "DeleteTable.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
     "DescribeTable.Table.TableThroughputModeSummary: the model does not have it": _MODE,
+    "RestoreTableFromBackup.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
+    "RestoreTableToPointInTime.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
     "UpdateTable.TableDescription.TableThroughputModeSummary: the model does not have it": _MODE,
 }
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hashrange.api.errors import ApiError
 from hashrange.chain import background
+from hashrange.core import json_values
 from hashrange.wire import json_endpoint, large_bodies
 from hashrange.wire.large_bodies import refuse_many_values
 from wiring import Wire
@@ -53,8 +54,8 @@ def test_what_stands_in_a_string_does_not_count(text: str) -> None:
 def test_where_the_pieces_end_makes_no_difference(piece: int, texts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(large_bodies, "VALUES_MAX", 0)
-        patch.setattr(large_bodies, "_PIECE_BYTES", piece)
-        outside = b"".join(large_bodies._outside_strings(orjson.dumps(texts)))
+        patch.setattr(json_values, "_PIECE_BYTES", piece)
+        outside = b"".join(json_values.outside_strings(orjson.dumps(texts)))
     assert outside == b"[" + b"," * (len(texts) - 1) + b"]"
 
 
@@ -76,7 +77,7 @@ def test_both_sides_of_the_limit_of_members(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("filler", ["{}", "{ }", "{\n}", '""', "{}{}", "{{{{"])
 def test_nothing_makes_up_for_too_many_members(monkeypatch: pytest.MonkeyPatch, filler: str) -> None:
     monkeypatch.setattr(large_bodies, "MEMBERS_MAX", _LIMIT)
-    monkeypatch.setattr(large_bodies, "_PIECE_BYTES", 50)
+    monkeypatch.setattr(json_values, "_PIECE_BYTES", 50)
     tail = ",".join([filler] * 10 * _LIMIT).encode()
     # Members in the same piece as a syntax error may go uncounted, which are few.
     assert _refused(b"[" + _members(_LIMIT + 10) + b"," + tail + b"]")

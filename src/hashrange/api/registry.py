@@ -8,6 +8,16 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+from hashrange.api.backups import (
+    create_backup,
+    delete_backup,
+    describe_backup,
+    describe_continuous_backups,
+    list_backups,
+    restore_table_from_backup,
+    restore_table_to_point_in_time,
+    update_continuous_backups,
+)
 from hashrange.api.items import (
     batch_get_item,
     batch_write_item,
@@ -28,7 +38,6 @@ from hashrange.api.protocol.operation import Kind, Operation, Service
 from hashrange.api.tables import (
     create_table,
     delete_table,
-    describe_continuous_backups,
     describe_endpoints,
     describe_limits,
     describe_table,
@@ -51,6 +60,19 @@ def _nothing(_: Any) -> Iterable[str]:
 
 def _table(request: Any) -> Iterable[str]:
     return (request.table_name,)
+
+
+def _restored(request: Any) -> Iterable[str]:
+    source = request.source_table_arn or request.source_table_name
+    return (request.target_table_name,) if source is None else (request.target_table_name, source)
+
+
+def _restored_backup(request: Any) -> Iterable[str]:
+    return (request.target_table_name, request.backup_arn)
+
+
+def _backup(request: Any) -> Iterable[str]:
+    return (request.backup_arn,)
 
 
 def _arn(request: Any) -> Iterable[str]:
@@ -90,9 +112,12 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("BatchExecuteStatement", batch_execute_statement, "write", _statement_batch),
     ("BatchGetItem", batch_get_item, "read", _batch),
     ("BatchWriteItem", batch_write_item, "write", _batch),
+    ("CreateBackup", create_backup, "control", _table),
     ("CreateTable", create_table, "control", _table),
+    ("DeleteBackup", delete_backup, "control", _backup),
     ("DeleteItem", delete_item, "write", _table),
     ("DeleteTable", delete_table, "control", _table),
+    ("DescribeBackup", describe_backup, "control", _backup),
     ("DescribeContinuousBackups", describe_continuous_backups, "control", _table),
     ("DescribeEndpoints", describe_endpoints, "control", _nothing),
     ("DescribeLimits", describe_limits, "control", _nothing),
@@ -101,15 +126,19 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("ExecuteStatement", execute_statement, "write", _statement),
     ("ExecuteTransaction", execute_transaction, "write", _statement_transaction),
     ("GetItem", get_item, "read", _table),
+    ("ListBackups", list_backups, "control", _nothing),
     ("ListTables", list_tables, "control", _nothing),
     ("ListTagsOfResource", list_tags_of_resource, "control", _arn),
     ("PutItem", put_item, "write", _table),
     ("Query", query, "read", _table),
+    ("RestoreTableFromBackup", restore_table_from_backup, "control", _restored_backup),
+    ("RestoreTableToPointInTime", restore_table_to_point_in_time, "control", _restored),
     ("Scan", scan, "read", _table),
     ("TagResource", tag_resource, "control", _arn),
     ("TransactGetItems", transact_get_items, "read", _transaction),
     ("TransactWriteItems", transact_write_items, "write", _transaction),
     ("UntagResource", untag_resource, "control", _arn),
+    ("UpdateContinuousBackups", update_continuous_backups, "control", _table),
     ("UpdateItem", update_item, "write", _table),
     ("UpdateTable", update_table, "control", _table),
     ("UpdateTimeToLive", update_time_to_live, "control", _table),

@@ -64,9 +64,30 @@ def ready_table(context: Context, name: str) -> Table | None:
 
 
 def control_table(context: Context, name_or_arn: str) -> Table:
-    """The table that is described or changed, whatever its status."""
+    """The table that is described or changed, whatever its status; one that is being restored is only described."""
+    table = described_table(context, name_or_arn)
+    if table.restoring is not None:
+        raise errors.table_not_found(table.name)
+    return table
+
+
+def described_table(context: Context, name_or_arn: str) -> Table:
+    """The table that is described or deleted, whatever its status."""
     name = table_name(context, name_or_arn)
     table = existing_table(context, name)
     if table is None:
         raise errors.table_not_found(name)
     return table
+
+
+def backed_up_table(context: Context, name_or_arn: str) -> Table:
+    """The table of a backup operation, which has an error of its own for one that is not there or not ready."""
+    table = existing_table(context, table_name(context, name_or_arn))
+    if table is None or table.status_at(context.clock.now()) == "CREATING":
+        raise table_missing(name_or_arn)
+    return table
+
+
+def table_missing(name_or_arn: str) -> ApiError:
+    """The backup operations' own error."""
+    return ApiError("TableNotFoundException", f"Table not found: {name_or_arn}")

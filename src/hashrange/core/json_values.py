@@ -14,15 +14,15 @@ _PIECE_BYTES = 256 * 1024
 def too_many(text: bytes | bytearray) -> bool:
     """Whether there are more values than an item, or a request, may have."""
     # Strings have these characters too: only where there are many of them is it worth looking which are in strings.
-    return _marks(text) > VALUES_MAX and sum(map(_marks, _outside_strings(text))) > VALUES_MAX
+    return marks(text) > VALUES_MAX and sum(map(marks, outside_strings(text))) > VALUES_MAX
 
 
-def _marks(text: bytes | bytearray) -> int:
+def marks(text: bytes | bytearray) -> int:
     """As many as there are values, about: one begins after every comma and bracket."""
     return text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
-def _outside_strings(body: bytes | bytearray) -> Iterator[bytes]:
+def outside_strings(body: bytes | bytearray) -> Iterator[bytes]:
     """What is not inside a string, in pieces."""
     inside, escaped = 0, False
     for start in range(0, len(body), _PIECE_BYTES):

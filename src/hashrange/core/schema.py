@@ -97,6 +97,14 @@ class TimeToLive(msgspec.Struct, frozen=True, kw_only=True):
     backfilling: bool = False  # items that are older than the setting do not all have expiry rows yet
 
 
+class Restoring(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the items of a table that is being restored come from."""
+
+    source_arn: str
+    backup_arn: str | None = None
+    restore_at: float  # the moment that the table is restored to
+
+
 class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A table. `number` is its place in the key layout; `version` rises with every change of this record."""
 
@@ -131,6 +139,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     sse_changes: tuple[float, ...] = ()
     stream_view_type: str | None = None
     stream_label: str | None = None
+    restoring: Restoring | None = None
     pitr_since: float | None = None  # point-in-time recovery is on since then
     pitr_days: int = 35
     held: bool = False  # somebody reads the table's past: see storage/holds.py

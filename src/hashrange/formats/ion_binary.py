@@ -10,7 +10,10 @@ from hashrange.formats.errors import Garbage
 MARKER = b"\xe0\x01\x00\xea"
 _NOT_ION = "The object is not valid Ion"
 _TOO_LONG = "The value is too long to be an item"
+_TOO_DEEP = "The value is nested too deeply to be an item"
+_STRUCT = 13
 _ANNOTATED = 14
+_CONTAINERS = (11, 12, _STRUCT, _ANNOTATED)  # lists and s-expressions before them
 _SYMBOL_TABLE = 3  # $ion_symbol_table, in every table of symbols
 _IMPORTS = 6
 _LENGTH_FOLLOWS = 14
@@ -95,7 +98,29 @@ def _parts(source: _Bytes) -> Iterator[Batch | bytes]:
                 raise Garbage(_TOO_LONG)
             yield Batch(MARKER + b"".join(symbols), [])
         elif not _is_padding(head[0]):
+            _check_annotations(_Bytes([value]))
             yield value
+
+
+def _check_annotations(source: _Bytes, level: int = 0, *, named: bool = False) -> None:
+    """The parser takes time by the square of the annotations of one value."""
+    if level > limits.ION_LEVELS_MAX:
+        raise Garbage(_TOO_DEEP)
+    while not source.is_at_end():
+        if named:
+            _var_uint(source)
+        head = source.take(1)
+        kind, content = head[0] >> 4, _value(source, head)
+        if kind not in _CONTAINERS or head[0] & 15 == _NULL:
+            continue
+        inside = _Bytes([content[1:]])
+        if head[0] & 15 == _LENGTH_FOLLOWS or (kind == _STRUCT and head[0] & 15 == 1):
+            _var_uint(inside)
+        if kind == _ANNOTATED:
+            annotations = inside.take(_var_uint(inside)[1])
+            if sum(byte >> 7 for byte in annotations) > limits.ION_ANNOTATIONS_MAX:
+                raise Garbage(_NOT_ION)
+        _check_annotations(inside, level + 1, named=kind == _STRUCT)
 
 
 def _is_padding(head: int) -> bool:

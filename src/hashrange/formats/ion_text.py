@@ -10,7 +10,6 @@ from hashrange.formats.lines import lines
 _TOO_LONG = "The value is too long to be an item"
 _TOO_DEEP = "The value is nested too deeply to be an item"
 _NOT_ION = "The object is not valid Ion"
-_ANNOTATIONS_MAX = 10
 # What may have brackets in it that are none, and the brackets. A blob or clob is `{{…}}`.
 _TOKEN = re.compile(
     rb"""'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*|\{\{|[\[{(]|[\]})]|["']""", re.DOTALL
@@ -46,6 +45,7 @@ class _Nesting:
     def __init__(self) -> None:
         self._depth = 0
         self._end: re.Pattern[bytes] | None = None
+        self._annotations = 0  # since the last comma or bracket
 
     def is_balanced_after(self, line: bytes) -> bool:
         """Whether a value may end where this line does."""
@@ -65,18 +65,22 @@ class _Nesting:
             self._take(token[0])
 
     def _check_annotations(self, between: bytes) -> None:
-        """The parser takes time by the square of the annotations of one value."""
-        if any(part.count(b"::") > _ANNOTATIONS_MAX for part in between.split(b",")):
-            raise Garbage(_NOT_ION)
+        """The parser takes time by the square of the annotations of one value, whose names may be quoted."""
+        for number, part in enumerate(between.split(b",")):
+            self._annotations = (0 if number else self._annotations) + part.count(b"::")
+            if self._annotations > limits.ION_ANNOTATIONS_MAX:
+                raise Garbage(_NOT_ION)
 
     def _take(self, token: bytes) -> None:
         if token in _ENDS:
             self._end = _ENDS[token]
         elif token in (b"[", b"{", b"("):
+            self._annotations = 0
             self._depth += 1
             if self._depth > limits.ION_LEVELS_MAX:
                 raise Garbage(_TOO_DEEP)
         elif token in (b"]", b"}", b")"):
+            self._annotations = 0
             self._depth -= 1
         if self._depth < 0 or token in (b'"', b"'"):
             raise Garbage(_NOT_ION)

@@ -12,6 +12,7 @@ ION_TEXT_BYTES_MAX = 4 * MB
 ION_BINARY_BYTES_MAX = 1 * MB
 ION_SYMBOLS_BYTES_MAX = 8 * MB
 ION_LEVELS_MAX = 100
+ION_ANNOTATIONS_MAX = 10  # of one value; ours have one at most
 CSV_RECORD_BYTES_MAX = 4 * MB
 CSV_FIELD_CHARS_MAX = 1 * MB
 CSV_COLUMNS_MAX = 4096  # our own; with HeaderList the service has 255

@@ -1,14 +1,21 @@
 """Every job of the server."""
 
+from collections.abc import Callable
+from functools import partial
+
 from hashrange import ids
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.jobs.backfill import Backfill
+from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backups import BackUpTables, KeepBackups
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
+from hashrange.jobs.job import Job
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
+from hashrange.jobs.restores import RestoreTables
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.jobs.tokens import ExpireTokens
@@ -17,26 +24,50 @@ from hashrange.storage.engine import Engine
 from hashrange.storage.leases import FencedEngine, Lease
 
 
-def supervise(engine: Engine, tables: Catalogue, clock: Clock, settings: Settings) -> Supervisor:
-    """A supervisor of all jobs, woken by every change of a table; the caller starts it."""
-    lease = None
-    if engine.shared:
-        lease = Lease(engine, "jobs", ids.unique_id())
-        engine = FencedEngine(engine, lease)
-    supervisor = Supervisor(
-        [
-            SettleTables(engine, tables),
-            SplitPartitions(engine, tables),
-            Backfill(engine, tables),
-            BackfillExpiry(engine, tables),
-            ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
-            ReclaimSpace(engine),
-            ExpireTokens(engine),
-            RollShards(engine, tables, settings.stream_shard_hours * 3600),
-            TrimLogs(engine, tables),
-        ],
-        clock,
-        lease,
-    )
-    tables.on_change = supervisor.wake
-    return supervisor
+def supervise(
+    engine: Engine, tables: Catalogue, clock: Clock, settings: Settings, backups: BackupPlace
+) -> list[Supervisor]:
+    """The supervisors of all jobs, woken by every change of a table; the caller starts them.
+
+    Long jobs have a thread of their own: some wait for networks, which must hold up neither expiry nor trimming.
+    """
+    supervisors = [
+        _supervisor("jobs", engine, clock, partial(_short_jobs, tables, settings)),
+        _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables, backups)),
+    ]
+
+    def wake() -> None:
+        for supervisor in supervisors:
+            supervisor.wake()
+
+    tables.on_change = wake
+    return supervisors
+
+
+def _supervisor(name: str, engine: Engine, clock: Clock, jobs: Callable[[Engine], list[Job]]) -> Supervisor:
+    if not engine.shared:
+        return Supervisor(jobs(engine), clock, name=name)
+    lease = Lease(engine, name, ids.unique_id())
+    return Supervisor(jobs(FencedEngine(engine, lease)), clock, lease, name=name)
+
+
+def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[Job]:
+    return [
+        SettleTables(engine, tables),
+        SplitPartitions(engine, tables),
+        Backfill(engine, tables),
+        BackfillExpiry(engine, tables),
+        ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
+        ReclaimSpace(engine),
+        ExpireTokens(engine),
+        RollShards(engine, tables, settings.stream_shard_hours * 3600),
+        TrimLogs(engine, tables),
+    ]
+
+
+def _long_jobs(tables: Catalogue, backups: BackupPlace, engine: Engine) -> list[Job]:
+    return [
+        BackUpTables(engine, tables, backups),
+        RestoreTables(engine, tables, backups),
+        KeepBackups(engine, backups),
+    ]

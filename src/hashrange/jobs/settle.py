@@ -5,7 +5,7 @@ from functools import partial
 from hashrange.core.schema import Table, changed
 from hashrange.core.table_life import gone, is_settled, next_moment, settled
 from hashrange.jobs.job import IDLE_SECONDS
-from hashrange.storage import catalogue
+from hashrange.storage import backup_rows, catalogue
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
 
@@ -46,6 +46,6 @@ def _settle(tx: Transaction, *, planned: Table, now: float) -> None:
     if stored is None or stored.number != planned.number or not _is_outdated(stored, now):
         return
     if gone(stored, now):
-        catalogue.remove(tx, stored, now)
+        backup_rows.remove_table(tx, stored, now)
     else:
         catalogue.save(tx, changed(settled(stored, now), version=stored.version + 1), now)

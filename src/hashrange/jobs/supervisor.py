@@ -22,14 +22,16 @@ class Supervisor:
     With a lease it works only while this server holds the lease: one of the servers on a database does the work.
     """
 
-    def __init__(self, jobs: Sequence[Job], clock: Clock, lease: Lease | None = None) -> None:
+    def __init__(
+        self, jobs: Sequence[Job], clock: Clock, lease: Lease | None = None, *, name: str = "jobs"
+    ) -> None:
         self._jobs = [_ScheduledJob(job) for job in jobs]
         self._clock = clock
         self._lease = lease
         self._holds_lease = lease is None
         self._wakeup = threading.Event()
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="hashrange-jobs", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"hashrange-{name}", daemon=True)
 
     def start(self) -> None:
         """Start the thread."""

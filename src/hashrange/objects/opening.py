@@ -1,15 +1,39 @@
 """Opening the object store that the settings name."""
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from hashrange.config import Settings, is_url
-from hashrange.objects.folder import FolderStore
-from hashrange.objects.interface import ObjectStore
+from hashrange.objects.folder import FolderBucket, FolderStore
+from hashrange.objects.interface import Bucket, ObjectStore
 from hashrange.objects.s3_address import s3_address
 from hashrange.objects.s3_store import S3Store
 
 DEFAULT_FOLDER = "buckets"
+
+
+DEFAULT_BACKUPS = "backups"
+_S3 = "s3://"
+
+
+def open_backups(settings: Settings, store: ObjectStore) -> tuple[Bucket, str]:
+    """Where backups are kept, as a bucket and a prefix: a folder of their own, or a bucket of the store of `--s3`."""
+    if settings.backups.startswith(_S3):
+        bucket, _, prefix = settings.backups.removeprefix(_S3).partition("/")
+        prefix = prefix.strip("/")
+        return store.bucket(bucket), f"{prefix}/" if prefix else ""
+    if settings.backups:
+        folder = Path(settings.backups)
+    elif settings.in_memory:
+        folder = Path(tempfile.mkdtemp(prefix="hashrange-backups-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    else:
+        folder = settings.data_dir / DEFAULT_BACKUPS
+    folder.mkdir(parents=True, exist_ok=True)
+    return FolderBucket(folder.name, folder), ""
 
 
 def location(settings: Settings) -> str:

@@ -11,6 +11,7 @@ from the moment on (storage/holds.py).
 
 from collections.abc import Iterator
 from functools import partial
+from typing import NamedTuple
 
 import apsw
 import msgspec
@@ -28,17 +29,47 @@ _SCRATCH_CACHE_KIB = 4096
 Row = tuple[bytes, bytes]  # the item's key, its stored form
 
 
-class Replaced(msgspec.Struct, frozen=True):
-    """What the first change after the moment has replaced."""
+class Logged(NamedTuple):
+    """A change as the log has it."""
 
     key: bytes
+    time_us: int
     before: bytes | None  # None: there was no item
+
+
+class LogTail:
+    """What was changed after a moment, read in parts. The positions are the caller's: a snapshot may be read twice."""
+
+    def __init__(self, table: Table, after_us: int) -> None:
+        self._number = table.number
+        self._after_us = after_us
+
+    def read(self, reader: Reader, positions: dict[int, int]) -> tuple[list[Logged], bool]:
+        """The next changes of all shards, and whether these are all there are in this snapshot.
+
+        The records of one key are in shards whose numbers rise, so that the changes of a key come in their order.
+        """
+        changes: list[Logged] = []
+        size = 0
+        for shard in change_log.shards(reader, self._number):
+            position = positions.get(shard.number)
+            if position is None:
+                position = change_log.position_at(reader, self._number, shard, self._after_us + 1)
+            positions[shard.number] = position
+            for at, time_us, stored in change_log.records(reader, self._number, shard, position):
+                record = change_record.decode(stored)
+                changes.append(Logged(record.key, time_us, record.before))
+                size += len(stored)
+                positions[shard.number] = at + 1
+                if len(changes) >= CHUNK_ROWS or size >= CHUNK_BYTES:
+                    return changes, False
+        return changes, True
 
 
 class _Chunk(msgspec.Struct):
     """What one snapshot has shown."""
 
-    replaced: list[Replaced]
+    changes: list[Logged]
     is_complete: bool  # whether the log was read to its end, and rows were read
     positions: dict[int, int]
     rows: list[Row]
@@ -51,7 +82,7 @@ class PastTable:
     def __init__(self, engine: Engine, table: Table, moment_us: int) -> None:
         self._engine = engine
         self._table = table
-        self._moment_us = moment_us
+        self._tail = LogTail(table, moment_us)
         self._positions: dict[int, int] = {}  # of the next record to read, by shard
         self._scratch = _Scratch()
 
@@ -65,7 +96,7 @@ class PastTable:
         while start is not None:
             chunk = self._engine.read(partial(self._read, start))
             self._positions = chunk.positions
-            self._scratch.add(chunk.replaced)
+            self._scratch.add(chunk.changes)
             if chunk.is_complete:
                 yield list(self._merged(start, chunk))
                 start = chunk.end
@@ -75,49 +106,29 @@ class PastTable:
         replaced = self._scratch.between(start, chunk.end)
         old = next(replaced, None)
         for key, stored in chunk.rows:
-            while old is not None and old.key < key:
-                if old.before is not None:
-                    yield old.key, old.before
+            while old is not None and old[0] < key:
+                if old[1] is not None:
+                    yield old[0], old[1]
                 old = next(replaced, None)
-            if old is None or old.key != key:
+            if old is None or old[0] != key:
                 yield key, stored
                 continue
-            if old.before is not None:
-                yield key, old.before
+            if old[1] is not None:
+                yield key, old[1]
             old = next(replaced, None)
         while old is not None:
-            if old.before is not None:
-                yield old.key, old.before
+            if old[1] is not None:
+                yield old[0], old[1]
             old = next(replaced, None)
 
-    # Inside one snapshot.
-
     def _read(self, start: bytes, reader: Reader) -> _Chunk:
+        """Inside one snapshot: the log first, and when it is read to its end, rows."""
         positions = dict(self._positions)
-        replaced, is_complete = self._read_log(reader, positions)
+        changes, is_complete = self._tail.read(reader, positions)
         if not is_complete:
-            return _Chunk(replaced, is_complete, positions, [], start)
+            return _Chunk(changes, is_complete, positions, [], start)
         rows, end = self._read_rows(reader, start)
-        return _Chunk(replaced, is_complete, positions, rows, end)
-
-    def _read_log(self, reader: Reader, positions: dict[int, int]) -> tuple[list[Replaced], bool]:
-        """The next records of all shards: of a key, the shard of the older records has the lower number."""
-        replaced: list[Replaced] = []
-        size = 0
-        number = self._table.number
-        for shard in change_log.shards(reader, number):
-            position = positions.get(shard.number)
-            if position is None:
-                position = change_log.position_at(reader, number, shard, self._moment_us + 1)
-            for at, _, stored in change_log.records(reader, number, shard, position):
-                record = change_record.decode(stored)
-                replaced.append(Replaced(record.key, record.before))
-                size += len(stored)
-                positions[shard.number] = at + 1
-                if len(replaced) >= CHUNK_ROWS or size >= CHUNK_BYTES:
-                    return replaced, False
-            positions.setdefault(shard.number, position)
-        return replaced, True
+        return _Chunk(changes, is_complete, positions, rows, end)
 
     def _read_rows(self, reader: Reader, start: bytes) -> tuple[list[Row], bytes | None]:
         prefix = layout.rows_prefix(self._table.number, layout.BASE_SLOT)
@@ -132,30 +143,34 @@ class PastTable:
         return rows, None if is_last else rows[-1][0] + b"\0"
 
 
+def scratch_file() -> apsw.Connection:
+    """A database for what need not be remembered: in memory as far as its cache goes, then in a temporary file."""
+    connection = apsw.Connection("")
+    for pragma in (f"cache_size = -{_SCRATCH_CACHE_KIB}", "journal_mode = OFF", "synchronous = OFF"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+    return connection
+
+
 class _Scratch:
     """What was replaced, by key, in a temporary database that the operating system forgets when it is closed."""
 
     def __init__(self) -> None:
-        self._connection = apsw.Connection("")  # a temporary file, written to when the cache is full
-        self._connection.execute(f"PRAGMA cache_size = -{_SCRATCH_CACHE_KIB}").fetchall()
-        self._connection.execute("PRAGMA journal_mode = OFF").fetchall()
-        self._connection.execute("PRAGMA synchronous = OFF").fetchall()
+        self._connection = scratch_file()
         self._connection.execute("CREATE TABLE replaced(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID").fetchall()
 
-    def add(self, replaced: list[Replaced]) -> None:
+    def add(self, changes: list[Logged]) -> None:
         """Keep what is the first of its key."""
-        if replaced:
+        if changes:
             with self._connection:
                 self._connection.executemany(
                     "INSERT OR IGNORE INTO replaced VALUES (?, ?)",
-                    [(old.key, old.before) for old in replaced],
+                    [(change.key, change.before) for change in changes],
                 )
 
-    def between(self, start: bytes, end: bytes | None) -> Iterator[Replaced]:
-        """What was replaced in a range of keys, in their order."""
+    def between(self, start: bytes, end: bytes | None) -> Iterator[tuple[bytes, bytes | None]]:
+        """What was replaced in a range of keys, in their order: key and stored form, None if there was no item."""
         query = "SELECT k, v FROM replaced WHERE k >= ? AND (? IS NULL OR k < ?) ORDER BY k"
-        for key, before in self._connection.execute(query, (start, end, end)):
-            yield Replaced(key, before)
+        return iter(self._connection.execute(query, (start, end, end)))
 
     def close(self) -> None:
         """Give the file back."""

@@ -22,6 +22,8 @@ LOG = b"\x11"  # table number, shard, position -> time and change record
 LOG_HEAD = b"\x12"  # table number, shard -> next position and last time of an open shard
 LOG_SHARD = b"\x13"  # table number, shard -> shard
 STREAM = b"\x14"  # account \0 region \0 table name \0 label -> stream
+JOB = b"\x16"  # kind \0 account \0 region \0 id -> long job
+ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
@@ -142,6 +144,8 @@ _NAMES = {
     LOG_HEAD: "head of a shard of a change log",
     LOG_SHARD: "shard of a change log",
     STREAM: "stream",
+    JOB: "long job",
+    ACTIVE_JOB: "mark of an unfinished job",
     HOLD: "hold on a table's past",
 }
 

@@ -61,6 +61,11 @@ _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Stream)
 
 
+def decode(stored: bytes) -> Stream:
+    """The stream of a stored form."""
+    return _decoder.decode(stored)
+
+
 def label_at(now: float, latest: str | None) -> str:
     """The label of a stream that begins now, behind that of the latest one of the same table name."""
     label = _label(datetime.fromtimestamp(now, UTC))
@@ -77,7 +82,7 @@ def latest_label(reader: Reader, account_id: str, region: str, table_name: str) 
     """The label of the latest stream that is known of tables with this name."""
     prefix = _table_prefix(account_id, region, table_name)
     for _, stored in reader.scan(prefix, encoding.prefix_end(prefix), reverse=True, limit=1):
-        return _decoder.decode(stored).label
+        return decode(stored).label
     return None
 
 
@@ -115,7 +120,7 @@ def remove(tx: Transaction, stream: Stream) -> None:
 def find(reader: Reader, account_id: str, region: str, table_name: str, label: str) -> Stream | None:
     """The stream with this label, if it is known."""
     stored = reader.get(layout.stream_key(account_id, region, table_name, label))
-    return None if stored is None else _decoder.decode(stored)
+    return None if stored is None else decode(stored)
 
 
 def of_region(
@@ -134,13 +139,13 @@ def of_region(
     if after is not None:
         start = max(prefix, layout.stream_key(account_id, region, *after) + b"\0")
     for _, stored in reader.scan(start, encoding.prefix_end(prefix)):
-        yield _decoder.decode(stored)
+        yield decode(stored)
 
 
 def all_streams(reader: Reader) -> Iterator[Stream]:
     """The streams of all regions."""
     for _, stored in reader.scan(layout.STREAM, encoding.prefix_end(layout.STREAM)):
-        yield _decoder.decode(stored)
+        yield decode(stored)
 
 
 def _table_prefix(account_id: str, region: str, table_name: str) -> bytes:

@@ -6,15 +6,12 @@ limits are above what the largest item can have: 400,000 elements, each of which
 the string in it, or 142,000 attributes, which need different names.
 """
 
-from collections.abc import Iterator
-
 from hashrange.api import errors
+from hashrange.core.json_values import VALUES_MAX, marks, outside_strings
 
-VALUES_MAX = 1_000_000
 CONTROL_VALUES_MAX = 50_000  # of a request about tables, which has some thousands at most
 MEMBERS_MAX = 160_000  # of all objects, beyond the first of each
 ELEMENTS_MAX = 450_000  # of all lists, beyond the first of each
-_PIECE_BYTES = 256 * 1024
 _SPACE = b" \t\r\n"
 
 
@@ -22,13 +19,13 @@ def refuse_many_values(body: bytes | bytearray, *, control: bool = False) -> Non
     """Raise if a body has more values than a request may have."""
     values_max = CONTROL_VALUES_MAX if control else VALUES_MAX
     # Text has these characters too: only where there are many of them is it worth looking which are text.
-    if _marks(body) <= min(values_max, MEMBERS_MAX, ELEMENTS_MAX):
+    if marks(body) <= min(values_max, MEMBERS_MAX, ELEMENTS_MAX):
         return
     values = members = commas = 0
     last = b""
-    for piece in _outside_strings(body):
+    for piece in outside_strings(body):
         bare = piece.translate(None, _SPACE)
-        values += _marks(bare)
+        values += marks(bare)
         commas += bare.count(b",")
         # An object has a colon for every member, and an empty one has none.
         empty = (last + bare).count(b"{}")
@@ -37,23 +34,3 @@ def refuse_many_values(body: bytes | bytearray, *, control: bool = False) -> Non
         # Asked for every piece: what comes after a syntax error cannot make up for what came before it.
         if values > values_max or members > MEMBERS_MAX or commas - members > ELEMENTS_MAX:
             raise errors.too_many_values()
-
-
-def _marks(text: bytes | bytearray) -> int:
-    """As many as there are values, about: one begins after every comma and bracket."""
-    return text.count(b",") + text.count(b"[") + text.count(b"{")
-
-
-def _outside_strings(body: bytes | bytearray) -> Iterator[bytes]:
-    """What is not inside a string, in pieces."""
-    inside, escaped = 0, False
-    for start in range(0, len(body), _PIECE_BYTES):
-        piece = body[start : start + _PIECE_BYTES]
-        if escaped:
-            piece = piece[1:]
-        # Without pairs of backslashes, one at the end escapes what comes in the next piece.
-        piece = piece.replace(b"\\\\", b"")
-        escaped = piece.endswith(b"\\")
-        parts = piece.replace(b'\\"', b"").split(b'"')
-        yield b"".join(parts[inside::2])
-        inside = (inside + len(parts) - 1) % 2

@@ -26,10 +26,11 @@ from hashrange.api.tables.structures import (
     Tag,
     WarmThroughput,
 )
+from hashrange.api.tables.wording import busy
 from hashrange.core import partitions
 from hashrange.core.schema import Index, Table, changed
 from hashrange.core.table_life import gone, settled
-from hashrange.storage import catalogue, stream_rows
+from hashrange.storage import backup_rows, catalogue, stream_rows
 from hashrange.storage.engine import Transaction
 
 
@@ -115,8 +116,10 @@ def _make_room(tx: Transaction, new: Table, now: float) -> None:
     if stored is None:
         return
     if gone(stored, now):
-        catalogue.remove(tx, stored, now)
+        backup_rows.remove_table(tx, stored, now)
         return
+    if stored.restoring is not None:
+        raise busy(f"Table is being used: {stored.name}")
     if settled(stored, now).status == "CREATING":
         states.check_changeable(stored)
     raise errors.in_use(f"Table already exists: {stored.name}")

@@ -5,7 +5,7 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response, TableNameOrArn
-from hashrange.api.table_names import control_table
+from hashrange.api.table_names import described_table
 from hashrange.api.tables import states
 from hashrange.api.tables.changes import change_table
 from hashrange.api.tables.description import TableDescription, describe
@@ -30,7 +30,7 @@ class DeleteTableOutput(Response, kw_only=True):
 
 def delete_table(context: Context, request: DeleteTable) -> Plan:
     """Mark the table as going; a job removes its record and its rows."""
-    table = control_table(context, request.table_name)
+    table = described_table(context, request.table_name)
     now = context.clock.now()
 
     def deleted(current: Table) -> Table:

@@ -5,7 +5,7 @@ from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response, TableNameOrArn
 from hashrange.api.results import Described
-from hashrange.api.table_names import control_table
+from hashrange.api.table_names import described_table
 from hashrange.api.tables.description import TableDescription, describe
 from hashrange.core.table_life import settled
 
@@ -28,5 +28,5 @@ class DescribeTableOutput(Response, kw_only=True):
 def describe_table(context: Context, request: DescribeTable) -> Plan:
     """Read the table's counters and render its record."""
     now = context.clock.now()
-    table = settled(control_table(context, request.table_name), now)
+    table = settled(described_table(context, request.table_name), now)
     return Read(lambda reader: Described(DescribeTableOutput(table=describe(reader, table, now))))

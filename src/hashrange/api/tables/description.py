@@ -104,11 +104,20 @@ class LocalSecondaryIndexDescription(Response, kw_only=True):
 class GlobalSecondaryIndexDescription(LocalSecondaryIndexDescription, kw_only=True):
     """A global index."""
 
-    index_status: Status
+    index_status: Status | None
     provisioned_throughput: ProvisionedThroughputDescription
     backfilling: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
     warm_throughput: WarmThroughputDescription | None = None
+
+
+class RestoreSummary(Response, kw_only=True):
+    """Where the items of a table come from that is being restored."""
+
+    source_backup_arn: str | None = None
+    source_table_arn: str
+    restore_date_time: float
+    restore_in_progress: bool
 
 
 class TableDescription(Response, kw_only=True):
@@ -134,6 +143,7 @@ class TableDescription(Response, kw_only=True):
     warm_throughput: WarmThroughputDescription | None = None
     on_demand_throughput: OnDemandThroughput | None = None
     sse_description: SSEDescription | None = None
+    restore_summary: RestoreSummary | None = None
     local_secondary_indexes: list[LocalSecondaryIndexDescription] | None = None
     global_secondary_indexes: list[GlobalSecondaryIndexDescription] | None = None
 
@@ -159,13 +169,20 @@ def describe(reader: Reader, table: Table, now: float, *, created: bool = False)
         AttributeDefinition(attribute_name=key.name, attribute_type=key.type)
         for key in table.attribute_definitions
     ]
-    body.key_schema = _key_schema((table.hash,), () if table.range is None else (table.range,))
+    body.key_schema = key_schema((table.hash,), () if table.range is None else (table.range,))
     body.creation_date_time = timestamp(table.created_at)
     if not created or (table.warm is not None and table.warm.settles_at > now):
         body.warm_throughput = _warm(table.warm, now)
     if table.on_demand_limits is not None:
-        body.on_demand_throughput = _ceilings(table.on_demand_limits)
+        body.on_demand_throughput = request_ceilings(table.on_demand_limits)
     body.sse_description = _encryption(table, now)
+    if table.restoring is not None:
+        body.restore_summary = RestoreSummary(
+            source_backup_arn=table.restoring.backup_arn,
+            source_table_arn=table.restoring.source_arn,
+            restore_date_time=timestamp(table.restoring.restore_at),
+            restore_in_progress=True,
+        )
     if table.local_indexes:
         body.local_secondary_indexes = [_local(reader, table, index) for index in table.local_indexes]
     if table.global_indexes:
@@ -230,8 +247,8 @@ def _encryption(table: Table, now: float) -> SSEDescription | None:
 def _local(reader: Reader, table: Table, index: Index) -> LocalSecondaryIndexDescription:
     return LocalSecondaryIndexDescription(
         index_name=index.name,
-        key_schema=_key_schema(index.hash, index.range),
-        projection=_projection(index),
+        key_schema=key_schema(index.hash, index.range),
+        projection=projection(index),
         index_size_bytes=store.size_bytes(reader, table, index),
         item_count=store.row_count(reader, table, index),
         index_arn=f"{table.arn}/index/{index.name}",
@@ -243,8 +260,8 @@ def _global(
 ) -> GlobalSecondaryIndexDescription:
     body = GlobalSecondaryIndexDescription(
         index_name=index.name,
-        key_schema=_key_schema(index.hash, index.range),
-        projection=_projection(index),
+        key_schema=key_schema(index.hash, index.range),
+        projection=projection(index),
         index_size_bytes=store.size_bytes(reader, table, index),
         item_count=store.row_count(reader, table, index),
         index_arn=f"{table.arn}/index/{index.name}",
@@ -255,20 +272,22 @@ def _global(
         # False while the index is being set up, true while its rows are being written.
         body.backfilling = now >= index.settles_at
     if index.on_demand is not None:
-        body.on_demand_throughput = _ceilings(index.on_demand)
+        body.on_demand_throughput = request_ceilings(index.on_demand)
     if not created:
         body.warm_throughput = _warm(index.warm, now)
     return body
 
 
-def _key_schema(
+def key_schema(
     hash_keys: tuple[KeyAttribute, ...], range_keys: tuple[KeyAttribute, ...]
 ) -> list[KeySchemaElement]:
+    """A key, hash attributes first."""
     elements = [KeySchemaElement(attribute_name=key.name, key_type="HASH") for key in hash_keys]
     return elements + [KeySchemaElement(attribute_name=key.name, key_type="RANGE") for key in range_keys]
 
 
-def _projection(index: Index) -> Projection:
+def projection(index: Index) -> Projection:
+    """What an index copies."""
     names = list(index.non_key_attributes) if index.projection == "INCLUDE" else None
     return Projection(projection_type=index.projection, non_key_attributes=names)
 
@@ -291,7 +310,8 @@ def _throughput(throughput: Throughput, status: Status, now: float) -> Provision
     )
 
 
-def _ceilings(limits: UnitPair) -> OnDemandThroughput:
+def request_ceilings(limits: UnitPair) -> OnDemandThroughput:
+    """The ceilings that there are."""
     return OnDemandThroughput(
         max_read_request_units=limits.read_units if limits.read_units > 0 else None,
         max_write_request_units=limits.write_units if limits.write_units > 0 else None,

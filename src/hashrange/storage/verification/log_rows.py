@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from hashrange.core import change_record, log_shards
-from hashrange.storage import appends, change_log, layout
+from hashrange.core.schema import Table
+from hashrange.storage import appends, catalogue, change_log, layout, stream_rows
 from hashrange.storage.engine import Reader
 from hashrange.storage.verification.report import Problem
 from hashrange.storage.verification.tables import Tables
@@ -16,7 +17,7 @@ def problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> Ite
             yield from _record(reader, key, value)
         case layout.LOG_HEAD:
             appends.decode_head(value)
-            yield from _expect_shard(reader, key, is_open=True)
+            yield from _expect_open_shard(reader, key)
         case layout.LOG_SHARD:
             shard = log_shards.decode(value)
             head = reader.get(layout.log_head_key(layout.log_shard_table(key), shard.number))
@@ -30,28 +31,53 @@ def problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> Ite
                 yield Problem(
                     "wrong shard", layout.describe(key), "the table's record does not list it rightly"
                 )
+            if shard.stream and table is not None:
+                yield from _expect_stream(reader, table, key, shard.stream)
+        case layout.STREAM:
+            yield from _stream(tables, key, value)
         case _:
-            pass  # streams and holds stand for themselves
+            pass  # holds stand for themselves
 
 
-def _expect_shard(reader: Reader, key: bytes, *, is_open: bool) -> Iterator[Problem]:
+def _expect_stream(reader: Reader, table: Table, key: bytes, label: str) -> Iterator[Problem]:
+    if stream_rows.find(reader, *catalogue.address(table), label) is None:
+        yield Problem(
+            "missing row", layout.describe(key), f"there is no stream {label}, so nobody can read it"
+        )
+
+
+def _stream(tables: Tables, key: bytes, value: bytes) -> Iterator[Problem]:
+    stream = stream_rows.decode(value)
+    if layout.stream_key(stream.account_id, stream.region, stream.table_name, stream.label) != key:
+        yield Problem("misplaced row", layout.describe(key), f"it is the stream {stream.arn}")
+    table = tables.by_number.get(stream.table_number)
+    written = table is not None and table.log is not None and table.log.stream == stream.label
+    if written != (stream.ended_at is None):
+        yield Problem(
+            "wrong stream", layout.describe(key), "the table's record does not fit to whether it has ended"
+        )
+
+
+def _expect_open_shard(reader: Reader, key: bytes) -> Iterator[Problem]:
     number, shard_number = int.from_bytes(key[1:5], "big"), int.from_bytes(key[5:9], "big")
-    stored = reader.get(layout.log_shard_key(number, shard_number))
-    if stored is None:
+    shard = change_log.find_shard(reader, number, shard_number)
+    if shard is None:
         yield Problem("orphan row", layout.describe(key), "there is no such shard")
-    elif is_open and log_shards.decode(stored).closed_at is not None:
+    elif shard.closed_at is not None:
         yield Problem("orphan row", layout.describe(key), "its shard is closed")
 
 
 def _record(reader: Reader, key: bytes, value: bytes) -> Iterator[Problem]:
-    yield from _expect_shard(reader, key, is_open=False)
     change_record.decode(value[appends.TIME_BYTES :])
     number, shard_number, position = (
         int.from_bytes(key[1:5], "big"),
         int.from_bytes(key[5:9], "big"),
         appends.position_of(key),
     )
-    shard = change_log.read_shard(reader, number, shard_number)
+    shard = change_log.find_shard(reader, number, shard_number)
+    if shard is None:
+        yield Problem("orphan row", layout.describe(key), "there is no such shard")
+        return
     end = change_log.end_position(reader, number, shard)
     if not shard.first <= position < end:
         yield Problem("wrong sequence", layout.describe(key), f"the shard has {shard.first} to {end - 1}")

@@ -1,5 +1,6 @@
 """What must hold of a single row: each check looks at other rows in the same snapshot, and at nothing else."""
 
+import struct
 from collections.abc import Iterator
 
 import msgspec
@@ -20,7 +21,7 @@ from hashrange.storage.verification.report import Problem
 from hashrange.storage.verification.tables import Tables, find_index, has_slot
 
 # What reading a value that is not what it should be may raise.
-UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, msgspec.MsgspecError, Refused)
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, struct.error, msgspec.MsgspecError, Refused)
 
 
 def problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> Iterator[Problem]:
@@ -55,6 +56,9 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
             yield Problem("unfinished copy", layout.describe(key), "run `hashrange migrate` again")
         case layout.LOG | layout.LOG_HEAD | layout.LOG_SHARD | layout.STREAM | layout.HOLD:
             yield from log_rows.problems_of(reader, tables, key, value)
+        case layout.JOB | layout.ACTIVE_JOB:
+            if key.startswith(layout.ACTIVE_JOB) and reader.get(layout.JOB + key[1:]) is None:
+                yield Problem("orphan row", layout.describe(key), "there is no such job")
         case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
         case _:

@@ -1,0 +1,213 @@
+"""Backups: a table as it was at one moment, in files that outlive it, trusted only if they are whole."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clocked import Clocked
+from hashrange.core.values import Item
+from hashrange.jobs import backup_files
+from hashrange.storage import history
+from item_tables import index
+from new_tables import request as new_table
+
+DAY = 86_400
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Clocked:
+    monkeypatch.setattr(history, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(backup_files, "FILE_BYTES", 300)  # several files
+    service = Clocked(transition_ms=0)
+    definition = new_table(
+        "pk", TableName="tab", types={"g": "S"}, GlobalSecondaryIndexes=[index("by-g", "g")]
+    )
+    service.call("CreateTable", **definition)
+    service.settle()
+    return service
+
+
+def put(service: Clocked, *numbers: int, value: str = "x") -> None:
+    for number in numbers:
+        item: Item = {"pk": {"S": f"k{number}"}, "g": {"S": f"g{number % 3}"}, "v": {"S": value}}
+        service.call("PutItem", TableName="tab", Item=item)
+
+
+def content(service: Clocked, name: str = "tab", **options: Any) -> dict[str, Item]:
+    found = service.call("Scan", TableName=name, **options)["Items"]
+    return {item["pk"]["S"]: item for item in found}
+
+
+def back_up(service: Clocked, name: str = "first") -> str:
+    arn: str = service.call("CreateBackup", TableName="tab", BackupName=name)["BackupDetails"]["BackupArn"]
+    return arn
+
+
+def status(service: Clocked, arn: str) -> str:
+    text: str = service.call("DescribeBackup", BackupArn=arn)["BackupDescription"]["BackupDetails"][
+        "BackupStatus"
+    ]
+    return text
+
+
+def test_a_backup_is_the_table_at_the_moment_of_the_request(service: Clocked) -> None:
+    put(service, *range(40))
+    expected = content(service)
+    arn = back_up(service)
+    assert status(service, arn) == "CREATING"
+    number = 0
+    while service.backing_up.step(service.clock.now()) == 0:
+        put(service, number, 100 + number, value="later")
+        service.call("DeleteItem", TableName="tab", Key={"pk": {"S": f"k{39 - number}"}})
+        number += 1
+    assert number > 5, "there were writes between the chunks"
+    assert status(service, arn) == "AVAILABLE"
+    answer = service.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName="restored")
+    assert answer["TableDescription"]["TableStatus"] == "CREATING"
+    assert answer["TableDescription"]["RestoreSummary"]["SourceBackupArn"] == arn
+    service.run_jobs()
+    assert service.describe("restored")["TableStatus"] == "ACTIVE"
+    assert "RestoreSummary" not in service.describe("restored")
+    assert content(service, "restored") == expected
+    assert content(service, "restored", IndexName="by-g") == expected
+    assert service.describe("restored")["ItemCount"] == 40
+
+
+def test_a_backup_outlives_its_table_and_its_database(service: Clocked) -> None:
+    put(service, *range(10))
+    expected = content(service)
+    arn = back_up(service)
+    service.run_jobs()
+    service.call("DeleteTable", TableName="tab")
+    service.settle()
+    fresh = Clocked(transition_ms=0, now=service.clock.now())
+    fresh.keeping_backups = type(fresh.keeping_backups)(fresh.engine, service.backups)
+    fresh.restoring = type(fresh.restoring)(fresh.engine, fresh.catalogue, service.backups)
+    fresh.run_jobs()
+    assert [found["BackupArn"] for found in fresh.call("ListBackups")["BackupSummaries"]] == [arn]
+    fresh.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName="tab")
+    fresh.run_jobs()
+    assert content(fresh) == expected
+
+
+def test_a_deleted_table_with_recovery_leaves_a_backup_that_expires(service: Clocked) -> None:
+    put(service, *range(10))
+    expected = content(service)
+    spec = {"PointInTimeRecoveryEnabled": True}
+    service.call("UpdateContinuousBackups", TableName="tab", PointInTimeRecoverySpecification=spec)
+    service.call("DeleteTable", TableName="tab")
+    service.settle()
+    assert service.call("ListBackups")["BackupSummaries"] == []
+    (found,) = service.call("ListBackups", BackupType="SYSTEM")["BackupSummaries"]
+    assert found["BackupName"] == "tab$DeletedTableBackup"
+    assert found["BackupArn"].endswith("-00000000")
+    assert found["BackupStatus"] == "AVAILABLE"
+    code, message = service.refused("DeleteBackup", BackupArn=found["BackupArn"])
+    assert code == "ValidationException"
+    assert "User is not allowed to delete the system backup" in str(message)
+    service.call("RestoreTableFromBackup", BackupArn=found["BackupArn"], TargetTableName="tab")
+    service.run_jobs()
+    assert content(service) == expected
+    service.clock.advance(36 * DAY)
+    service.run_jobs()
+    service.run_jobs()
+    assert service.call("ListBackups", BackupType="ALL")["BackupSummaries"] == []
+    assert list(service.backups.bucket.list()) == []
+
+
+def files(service: Clocked) -> list[Path]:
+    return sorted(path for path in service.backup_folder.rglob("data-*") if path.is_file())
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", [cut, flip, Path.unlink])
+def test_a_damaged_backup_is_refused_and_no_table_is_left(service: Clocked, damage: Any) -> None:
+    put(service, *range(40))
+    arn = back_up(service)
+    service.run_jobs()
+    assert len(files(service)) > 1
+    damage(files(service)[-1])
+    service.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName="restored")
+    service.run_jobs()
+    assert service.refused("DescribeTable", TableName="restored")[0] == "ResourceNotFoundException"
+    code, message = service.refused("RestoreTableFromBackup", BackupArn=arn, TargetTableName="restored")
+    assert code == "ValidationException"
+    assert "is damaged" in str(message)
+    assert files(service)[-1].name in str(message) or damage is Path.unlink
+
+
+def test_a_job_that_was_cut_off_goes_on_behind_its_last_finished_file(service: Clocked) -> None:
+    put(service, *range(40))
+    expected = content(service)
+    arn = back_up(service)
+    for _ in range(5):
+        service.backing_up.step(service.clock.now())
+    for under_way in service.backing_up._open.values():
+        under_way.close()
+    service.backing_up = type(service.backing_up)(service.engine, service.catalogue, service.backups)
+    put(service, *range(20), value="later")
+    service.run_jobs()
+    service.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName="restored")
+    service.restoring.step(service.clock.now())
+    service.restoring = type(service.restoring)(service.engine, service.catalogue, service.backups)
+    service.run_jobs()
+    assert content(service, "restored") == expected
+
+
+def test_listing(service: Clocked) -> None:
+    arns = []
+    for number in range(5):
+        arns.append(back_up(service, f"name-{number}"))
+        service.clock.advance(10)
+    service.run_jobs()
+    first = service.call("ListBackups", Limit=2)
+    assert [found["BackupArn"] for found in first["BackupSummaries"]] == arns[:2]
+    assert first["LastEvaluatedBackupArn"] == arns[1]
+    rest = service.call("ListBackups", Limit=3, ExclusiveStartBackupArn=arns[1])
+    assert [found["BackupArn"] for found in rest["BackupSummaries"]] == arns[2:]
+    assert "LastEvaluatedBackupArn" not in rest
+    assert service.call("ListBackups", TableName="other")["BackupSummaries"] == []
+    created = [
+        found["BackupCreationDateTime"] for found in (*first["BackupSummaries"], *rest["BackupSummaries"])
+    ]
+    within = service.call("ListBackups", TimeRangeLowerBound=created[1], TimeRangeUpperBound=created[3])
+    assert [found["BackupArn"] for found in within["BackupSummaries"]] == arns[1:3]
+
+
+def test_deleting(service: Clocked) -> None:
+    put(service, 1)
+    arn = back_up(service)
+    service.run_jobs()
+    answer = service.call("DeleteBackup", BackupArn=arn)
+    assert answer["BackupDescription"]["BackupDetails"]["BackupStatus"] == "DELETED"
+    for operation in ("DescribeBackup", "DeleteBackup"):
+        assert service.refused(operation, BackupArn=arn) == (
+            "BackupNotFoundException",
+            f"Backup not found: {arn}",
+        )
+    service.run_jobs()
+    assert list(service.backups.bucket.list()) == []
+
+
+def test_a_backup_that_is_deleted_while_it_is_made_leaves_nothing(service: Clocked) -> None:
+    put(service, *range(40))
+    arn = back_up(service)
+    for _ in range(4):
+        service.backing_up.step(service.clock.now())
+    service.call("DeleteBackup", BackupArn=arn)
+    service.run_jobs()
+    assert list(service.backups.bucket.list()) == []
+    table = service.catalogue.find("000000000000", "us-east-1", "tab")
+    assert table is not None
+    assert not table.held
+    assert table.log is None
