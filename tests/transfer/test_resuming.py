@@ -4,13 +4,13 @@ import json
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from answering_proxy import Body, answering_proxy
+from hashrange.transfer.state import open_state
 from item_tables import make_table, unique
 from serving import Serving, serving
 from transfers import Transfer, contents, ended, full_table, started, until
@@ -211,7 +211,7 @@ def test_a_source_that_has_changed_is_not_gone_on_with(
 
 
 def test_a_state_file_belongs_to_one_transfer(
-    transfer: Transfer, make_client: Callable[..., Any], other_server: Serving, folder: Path
+    transfer: Transfer, other_server: Serving, folder: Path
 ) -> None:
     place = (
         "--from",
@@ -230,3 +230,19 @@ def test_a_state_file_belongs_to_one_transfer(
         ended = transfer("import", *place)
         assert ended.status == 1
         assert message in ended.err
+
+
+def test_a_transfer_runs_once_at_a_time(transfer: Transfer, other_server: Serving, folder: Path) -> None:
+    place = (
+        "--from",
+        "in.jsonl",
+        "--json-plain",
+        "--to",
+        f"{other_server.endpoint}/table",
+        "--state",
+        "here",
+    )
+    with open_state(folder / "here", "a", "b"):
+        ended = transfer("import", *place)
+    assert ended.status == 1
+    assert "another transfer is running with the state file here" in ended.err
