@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `migrate`, `verify`, `salvage`, `clock` and `--version`."""
+"""The command line: `hashrange serve`, `migrate`, `verify`, `salvage`, `clock`, `import`, `export`, `--version`."""
 
 import argparse
 import errno
@@ -13,6 +13,7 @@ from hashrange.config import SettingInvalid, Settings
 from hashrange.objects.opening import location
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
+from hashrange.transfer import flags
 from hashrange.wire.browsers import binds_loopback
 
 if TYPE_CHECKING:
@@ -84,7 +85,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     clock_command.add_flags(clock)
     clock.set_defaults(run=clock_command.run)
+    _add_transfers(commands)
     return parser
+
+
+def _add_transfers(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    incoming = commands.add_parser(
+        "import", help="write files or another table into a table", description=flags.IMPORT_DESCRIPTION
+    )
+    flags.add_import_flags(incoming)
+    outgoing = commands.add_parser(
+        "export", help="write a table into files or another table", description=flags.EXPORT_DESCRIPTION
+    )
+    flags.add_export_flags(outgoing)
 
 
 def _print_help(parser: argparse.ArgumentParser) -> int:

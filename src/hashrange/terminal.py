@@ -27,10 +27,10 @@ def show(text: str) -> None:
         raise NotShown(error) from error
 
 
-def tell(message: str) -> None:
+def tell(message: str, *, end: str = "\n") -> None:
     """Tell the person at the terminal something that is no result; if that cannot be done, the command goes on."""
     try:
-        print(message, file=sys.stderr, flush=True)
+        print(message, file=sys.stderr, end=end, flush=True)
     except OSError:
         _discard(sys.stderr)
 

@@ -211,3 +211,29 @@ def test_a_backup_that_is_deleted_while_it_is_made_leaves_nothing(service: Clock
     assert table is not None
     assert not table.held
     assert table.log is None
+
+
+@pytest.mark.parametrize("names", [("zzz", "zzz"), ("one", "two")])
+def test_an_index_is_restored_once_and_has_a_name_of_its_own(
+    service: Clocked, names: tuple[str, str]
+) -> None:
+    arn = back_up(service)
+    service.run_jobs()
+    override = [index(name, "g") for name in names]
+    code, _ = service.refused(
+        "RestoreTableFromBackup",
+        BackupArn=arn,
+        TargetTableName="restored",
+        GlobalSecondaryIndexOverride=override,
+    )
+    assert code == "ValidationException"
+    service.call(
+        "RestoreTableFromBackup",
+        BackupArn=arn,
+        TargetTableName="restored",
+        GlobalSecondaryIndexOverride=override[:1],
+    )
+    service.run_jobs()
+    assert [found["IndexName"] for found in service.describe("restored")["GlobalSecondaryIndexes"]] == [
+        names[0]
+    ]

@@ -31,6 +31,7 @@ RANKS = {
     "workers": 6,
     "migrate": 6,
     "clock_command": 6,
+    "transfer": 6,
     "verify": 7,
     "salvage": 7,
     "server": 7,
@@ -85,6 +86,11 @@ def test_the_core_is_pure() -> None:
 
 def test_the_bench_is_a_client_like_any_other() -> None:
     assert {other for path in modules("bench/hashrange_bench") for other in known(path)} == set()
+
+
+def test_transfers_are_clients_like_any_other() -> None:
+    rooms = {other for path in modules("src/hashrange/transfer") for other in known(path)}
+    assert rooms <= {"core", "formats", "objects", "passwords", "terminal", "transfer"}
 
 
 def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:

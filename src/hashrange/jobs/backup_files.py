@@ -3,7 +3,7 @@
 A backup without a manifest was never finished. The manifest is one line of JSON and one of its SHA-256, so that it can
 be checked without a database, and has all that a database needs to know of the backup. A data file is a row of blocks:
 four bytes of length, four of CRC-32, and so many bytes of zlib data, which unfold to rows: two bytes of length of the
-key, four of the item's, then both. The document of record is docs/design/015-backups.md.
+key, four of the item's, then both. The document of record is docs/design/016-backups.md.
 """
 
 import hashlib

@@ -6,7 +6,7 @@ from typing import Protocol
 from hashrange import ids
 from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.tables import ceilings, settings
+from hashrange.api.tables import ceilings, settings, wording
 from hashrange.api.tables.indexes import projected
 from hashrange.api.tables.structures import (
     BillingMode,
@@ -132,11 +132,27 @@ def _indexes(source: Table, request: Overrides, *, on_demand: bool) -> tuple[Ind
         (True, request.local_secondary_index_override),
     ):
         own = [index for index in kept if index.local is local]
-        chosen += own if specs is None else [_matching(spec, own) for spec in specs]
+        chosen += own if specs is None else _matching_each(specs, own)
+    names = [index.name for index in chosen]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise wording.invalid(f"Duplicate index name: {name}")
     return tuple(
         _fresh(index, request, slot, on_demand=on_demand, source_on_demand=source.on_demand)
         for slot, index in enumerate(chosen, 1)
     )
+
+
+def _matching_each(
+    specs: Sequence[GlobalSecondaryIndex] | Sequence[LocalSecondaryIndex], own: Sequence[Index]
+) -> list[Index]:
+    """The source's indexes that the entries describe, each of them once."""
+    left, chosen = list(own), []
+    for spec in specs:
+        found = _matching(spec, left)
+        left = [index for index in left if index.slot != found.slot]
+        chosen.append(found)
+    return chosen
 
 
 def _matching(spec: GlobalSecondaryIndex | LocalSecondaryIndex, own: Sequence[Index]) -> Index:
