@@ -127,7 +127,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     try:
         return server.run(settings, started)
-    except StorageError as error:
+    except (StorageError, SettingInvalid) as error:
         return _fail(str(error), 1)
     except (OSError, OverflowError) as error:
         return _fail(_listen_error(error, settings), 1)

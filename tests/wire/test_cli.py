@@ -223,3 +223,12 @@ def test_a_data_directory_that_cannot_be_made(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert ended.stderr.startswith("hashrange: cannot use data directory")
     assert ended.stderr.count("\n") == 1
+
+
+def test_a_folder_for_backups_that_cannot_be_made_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    place = tmp_path / "file" / "backups"
+    assert cli.main(["serve", "--port", "0", "--in-memory", "--backups", str(place)]) == 1
+    assert f"--backups: cannot make the folder {place}" in capsys.readouterr().err

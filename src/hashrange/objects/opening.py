@@ -6,15 +6,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from hashrange.config import Settings, is_url
+from hashrange.config import SettingInvalid, Settings, is_url
 from hashrange.objects.folder import FolderBucket, FolderStore
 from hashrange.objects.interface import Bucket, ObjectStore
 from hashrange.objects.s3_address import s3_address
 from hashrange.objects.s3_store import S3Store
 
 DEFAULT_FOLDER = "buckets"
-
-
 DEFAULT_BACKUPS = "backups"
 _S3 = "s3://"
 
@@ -32,7 +30,10 @@ def open_backups(settings: Settings, store: ObjectStore) -> tuple[Bucket, str]:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     else:
         folder = settings.data_dir / DEFAULT_BACKUPS
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingInvalid(f"--backups: cannot make the folder {folder}: {error.strerror}") from error
     return FolderBucket(folder.name, folder), ""
 
 
