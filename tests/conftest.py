@@ -8,6 +8,7 @@ import pytest
 from botocore.config import Config
 from hypothesis import settings
 
+from hashrange import logs
 from postgres_server import PostgresServer, postgres_server
 from serving import Answer, Serving, serving
 
@@ -15,6 +16,13 @@ from serving import Answer, Serving, serving
 settings.register_profile("steady", derandomize=True, max_examples=150, deadline=None, database=None)
 settings.register_profile("quick", settings.get_profile("steady"), max_examples=40)
 settings.load_profile("steady")
+
+
+@pytest.fixture(autouse=True)
+def no_outages_are_left() -> Iterator[None]:
+    """Whose end a later test, with a server in this process, would find in its log."""
+    yield
+    logs._ending.clear()
 
 
 @pytest.fixture(scope="session")

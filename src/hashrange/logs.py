@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from typing import Any, TextIO
+from weakref import WeakSet
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
@@ -49,8 +50,17 @@ class Outage:
     """
 
     __slots__ = (
-        "_began", "_event", "_failures", "_fields", "_last_failure", "_log", "_next_line", "_now", "_works"
-    )  # fmt: skip
+        "__weakref__",
+        "_began",
+        "_event",
+        "_failures",
+        "_fields",
+        "_last_failure",
+        "_log",
+        "_next_line",
+        "_now",
+        "_works",
+    )
 
     def __init__(
         self, log: Log, event: str, *, now: Callable[[], float] = time.monotonic, **fields: Any
@@ -99,7 +109,7 @@ class Outage:
                 )
 
 
-_ending: set[Outage] = set()  # that have worked since they began
+_ending: WeakSet[Outage] = WeakSet()  # that have worked since they began; those of a closed engine go with it
 
 
 def settle_outages() -> None:
