@@ -23,7 +23,12 @@ def schema(postgres: PostgresServer) -> Iterator[str]:
 
 
 @pytest.fixture(
-    params=["memory", "postgres", pytest.param("postgres-serializable", marks=pytest.mark.slow), "sqlite"]
+    params=[
+        "memory",
+        pytest.param("postgres", marks=pytest.mark.slow),
+        pytest.param("postgres-serializable", marks=pytest.mark.slow),
+        "sqlite",
+    ]
 )
 def open_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Engine]:
     """Open an engine of each kind, empty the first time."""

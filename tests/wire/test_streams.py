@@ -111,6 +111,8 @@ def test_whether_a_body_is_chunked_is_decided_by_its_own_request(streamer: Strea
     assert client.read_chunk() == b"piece"
     streamer.close()
     assert client.read_chunk() == b""
+    assert "transfer-encoding" not in client.read().headers
+    streamer.close()
 
 
 def test_an_empty_piece_does_not_end_the_body(streamer: Streamer, client: Client) -> None:
