@@ -187,7 +187,8 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
 )
 
 
-def _operation(name: str, module: ModuleType, kind: Kind, resources: Resources) -> Operation[Any]:
+def operation(name: str, module: ModuleType, kind: Kind, resources: Resources) -> Operation[Any]:
+    """The operation of a row."""
     handler = getattr(module, module.__name__.rpartition(".")[2])
     return Operation(name, module.SHAPE, handler, kind=kind, resources=resources)
 
@@ -196,5 +197,5 @@ DYNAMODB = Service(
     "dynamodb",
     "DynamoDB_20120810.",
     "com.amazonaws.dynamodb.v20120810#",
-    {row[0]: _operation(*row) for row in _ROWS},
+    {row[0]: operation(*row) for row in _ROWS},
 )

@@ -17,6 +17,7 @@ from hashrange.api.results import Described
 from hashrange.api.table_names import existing_table, table_missing
 from hashrange.api.transfers.export_filters import Filter
 from hashrange.api.transfers.exports import ExportDescription, described
+from hashrange.api.transfers.repeated import earlier_job
 from hashrange.api.transfers.structures import (
     ClientToken,
     KmsKeyId,
@@ -123,19 +124,12 @@ def _repeated(
     reader: Reader, place: JobPlace, token: str | None, same: bytes, now: float
 ) -> Described | None:
     """The answer to a request that was answered before."""
-    if token is None:
-        return None
-    earlier = job_tokens.find(reader, _KIND, place, token, now)
-    if earlier is None:
-        return None
-    if earlier.digest != same:
-        raise ApiError(
-            "ExportConflictException",
-            "Export conflict: Duplicate request detected with conflicting parameters",
-        )
-    place = place._replace(id=earlier.job_id)
-    export = EXPORTS.find(reader, place)
-    return None if export is None else _answer(place, export)
+    conflict = ApiError(
+        "ExportConflictException",
+        "Export conflict: Duplicate request detected with conflicting parameters",
+    )
+    earlier = earlier_job(reader, EXPORTS, _KIND, place, token, digest=same, now=now, conflict=conflict)
+    return None if earlier is None else _answer(*earlier)
 
 
 def _answer(place: JobPlace, export: Export) -> Described:

@@ -25,6 +25,7 @@ from hashrange.api.tables.structures import (
     SSESpecification,
 )
 from hashrange.api.transfers.imports import ImportTableDescription, described
+from hashrange.api.transfers.repeated import earlier_job
 from hashrange.api.transfers.structures import (
     ClientToken,
     CompressionType,
@@ -145,17 +146,12 @@ def _repeated(
     reader: Reader, place: JobPlace, token: str | None, same: bytes, now: float
 ) -> Described | None:
     """The answer to a request that was answered before."""
-    earlier = None if token is None else job_tokens.find(reader, _KIND, place, token, now)
-    if earlier is None:
-        return None
-    if earlier.digest != same:
-        raise ApiError(
-            "ImportConflictException",
-            "Import conflict: Duplicate request detected with conflicting parameters",
-        )
-    place = place._replace(id=earlier.job_id)
-    record = IMPORTS.find(reader, place)
-    return None if record is None else _answer(place, record)
+    conflict = ApiError(
+        "ImportConflictException",
+        "Import conflict: Duplicate request detected with conflicting parameters",
+    )
+    earlier = earlier_job(reader, IMPORTS, _KIND, place, token, digest=same, now=now, conflict=conflict)
+    return None if earlier is None else _answer(*earlier)
 
 
 def _answer(place: JobPlace, record: Import) -> Described:

@@ -16,6 +16,7 @@ from hashrange.api.protocol.structures import Request, Response, Structure, Tabl
 from hashrange.api.results import Described
 from hashrange.api.table_names import control_table
 from hashrange.api.transfers.bulk_operations import BulkOperationDescription, described
+from hashrange.api.transfers.repeated import earlier_job
 from hashrange.api.transfers.structures import (
     ClientToken,
     CompressionType,
@@ -128,17 +129,14 @@ def _repeated(
     reader: Reader, place: JobPlace, token: str | None, same: bytes, now: float
 ) -> Described | None:
     """The answer to a request that was answered before."""
-    earlier = None if token is None else job_tokens.find(reader, _KIND, place, token, now)
-    if earlier is None:
-        return None
-    if earlier.digest != same:
-        raise ApiError(
-            "IdempotentParameterMismatchException",
-            "Duplicate request detected with conflicting parameters",
-        )
-    place = place._replace(id=earlier.job_id)
-    record = BULK_OPERATIONS.find(reader, place)
-    return None if record is None else _answer(place, record)
+    conflict = ApiError(
+        "IdempotentParameterMismatchException",
+        "Duplicate request detected with conflicting parameters",
+    )
+    earlier = earlier_job(
+        reader, BULK_OPERATIONS, _KIND, place, token, digest=same, now=now, conflict=conflict
+    )
+    return None if earlier is None else _answer(*earlier)
 
 
 def _answer(place: JobPlace, record: BulkOperation) -> Described:

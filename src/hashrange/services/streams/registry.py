@@ -1,15 +1,13 @@
 """The table of the operations of DynamoDB Streams, as api/registry.py has it for DynamoDB."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from hashrange.api.protocol.operation import Kind, Operation, Service
-from hashrange.api.registry import DYNAMODB
+from hashrange.api.protocol.operation import Kind, Service
+from hashrange.api.registry import DYNAMODB, Resources, operation
 from hashrange.services.streams import describe_stream, get_records, get_shard_iterator, list_streams
 from hashrange.services.streams.iterators import stream_arn
-
-Resources = Callable[[Any], Iterable[str]]
 
 
 def _nothing(_: Any) -> Iterable[str]:
@@ -32,16 +30,11 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
 )
 
 
-def _operation(name: str, module: ModuleType, kind: Kind, resources: Resources) -> Operation[Any]:
-    handler = getattr(module, module.__name__.rpartition(".")[2])
-    return Operation(name, module.SHAPE, handler, kind=kind, resources=resources)
-
-
 STREAMS = Service(
     "dynamodbstreams",
     "DynamoDBStreams_20120810.",
     DYNAMODB.error_namespace,
-    {row[0]: _operation(*row) for row in _ROWS},
+    {row[0]: operation(*row) for row in _ROWS},
 )
 
 # Proxies such as DAX, and some clients, send these operations under DynamoDB's own name.
