@@ -47,7 +47,10 @@ def engine_flags(request: pytest.FixtureRequest) -> tuple[str, ...]:
     if engine == "memory":
         return ("--in-memory",)
     isolation = "serializable" if engine == "postgres-serializable" else "locking"
-    return ("--engine", request.getfixturevalue("postgres").url(), "--postgres-isolation", isolation)
+    url = request.getfixturevalue("postgres").url()
+    # Backups and buckets are beside the data, which is in the working directory unless somebody says otherwise.
+    folder = request.getfixturevalue("tmp_path_factory").mktemp("data")
+    return ("--engine", url, "--postgres-isolation", isolation, "--data-dir", str(folder))
 
 
 @pytest.fixture(scope="session")
