@@ -155,6 +155,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  engine    {engine}",
             f"  buckets   {location(settings)}",
             f"  region    {settings.region}",
+            f"  capacity  {settings.capacity}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
             *clock,
             *warning,

@@ -196,6 +196,12 @@ class Settings:
     test_clock: bool = _setting(
         False, _switch, "let `hashrange clock` move the server's time ahead, for tests of TTL and retention"
     )
+    capacity: str = _setting(
+        "meter",
+        _one_of("off", "meter", "enforce"),
+        "what becomes of capacity: off, meter to count and show it, enforce to refuse requests beyond it as well; "
+        "a table's tag hashrange:capacity goes before",
+    )
     stream_shard_hours: int = _setting(
         4, _whole_number(1, 24), "age at which a shard of a stream is followed by another one, in hours"
     )

@@ -7,7 +7,7 @@ import msgspec
 import orjson
 
 from hashrange.api.items.batch_get_item import BatchGetItem, BatchRead, Unread
-from hashrange.api.items.batch_write_item import BatchWriteItem
+from hashrange.api.items.batch_write_item import BatchWriteItem, BatchWritten
 from hashrange.api.items.delete_item import DeleteItem
 from hashrange.api.items.get_item import GetItem
 from hashrange.api.items.put_item import PutItem
@@ -141,14 +141,20 @@ def _batch_reports(result: BatchRead, mode: str) -> list[ConsumedCapacity]:
 
 
 def _unread(left: Unread) -> dict[str, object]:
-    members: dict[str, object] = msgspec.to_builtins(left.request)
-    sent = {name: value for name, value in members.items() if value is not None}
-    return {**sent, "Keys": left.keys}
+    return {**_without_absent(msgspec.to_builtins(left.request)), "Keys": left.keys}
 
 
-def batch_written(request: BatchWriteItem, result: ItemsWritten) -> bytes:
+def _without_absent(members: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def batch_written(request: BatchWriteItem, result: BatchWritten) -> bytes:
     """BatchWriteItem."""
-    return orjson.dumps({"UnprocessedItems": {}, **_write_reports(request, result, None)})
+    unwritten = {
+        name: [_without_absent(msgspec.to_builtins(write)) for write in writes]
+        for name, writes in result.unwritten.items()
+    }
+    return orjson.dumps({"UnprocessedItems": unwritten, **_write_reports(request, result, None)})
 
 
 def _write_reports(

@@ -13,6 +13,7 @@ from hashrange.wire.codec import Form
 
 DYNAMODB_NAMESPACE = "com.amazonaws.dynamodb.v20120810#"
 _PREFIXES = {
+    "ThrottlingException": "com.amazon.coral.availability#",
     "ValidationException": "com.amazon.coral.validate#",
     **dict.fromkeys(
         (

@@ -1,5 +1,7 @@
 """BatchGetItem: read up to a hundred items by key, from several tables."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -22,6 +24,8 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemRead, ItemsRead
 from hashrange.api.table_names import data_table
+from hashrange.api.throttling.gate import Tab
+from hashrange.api.throttling.refusals import Refusal, throttled
 from hashrange.core import effort, items, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Projection, pick
@@ -92,6 +96,7 @@ class BatchRead(ItemsRead):
 
     tables: dict[str, Table]  # by the names that the request has for them
     unread: dict[str, Unread]
+    refusals: Sequence[Refusal] = ()  # for want of capacity; the others had no room in the answer
 
 
 class _TableKeys(msgspec.Struct, frozen=True):
@@ -119,8 +124,9 @@ def batch_get_item(context: Context, request: BatchGetItem) -> Plan:
     if sum(len(keys) for keys, _ in checked.values()) > BATCH_GET_KEYS_MAX:
         raise Invalid("Too many items requested for the BatchGetItem call")
     parts = [_table_keys(context, name, tables[name], *checked[name]) for name in tables]
+    tab = context.tab(*(part.table for part in parts))
     return Read(
-        lambda reader: _read(reader, parts),
+        partial(_read, parts) if tab is None else partial(tab.run, partial(_read, parts, tab=tab)),
         [store.row_key(part.table, key) for part in parts for key in part.rows],
         eventual=not any(part.consistent for part in parts),
     )
@@ -166,22 +172,35 @@ def _table_keys(
     return _TableKeys(name, request, table, projection, keys, rows)
 
 
-def _read(reader: Reader, parts: list[_TableKeys]) -> BatchRead:
+def _read(parts: list[_TableKeys], reader: Reader, tab: Tab | None = None) -> BatchRead:
     items_read: list[ItemRead] = []
     unread: dict[str, Unread] = {}
+    refusals: list[Refusal] = []
     room, json_room = BATCH_GET_BYTES_MAX, BATCH_GET_JSON_BYTES_MAX
     for part in parts:
         table, projection = part.table, part.projection
+        left: list[Item] = []
         for at, key in enumerate(part.rows):
+            refusal = None if tab is None else tab.read_refusal(table, None, key)
+            if refusal is not None:
+                refusals.append(refusal)
+                left.append(part.keys[at])
+                continue
             stored = reader.get(store.row_key(table, key))
             size = 0 if stored is None else items.stored_size(stored)
             if stored is not None and len(stored) > _LARGE_BYTES:
                 effort.spend(len(stored) >> 2)  # it is only copied
                 json_room -= len(stored)
             if size > room or json_room < 0 or (items_read and effort.page_is_due()):
-                unread[part.name] = Unread(part.keys[at:], part.request)
+                left += part.keys[at:]
                 break
             room -= size
             picked = None if projection is None or stored is None else pick(projection, items.decode(stored))
             items_read.append(ItemRead(table, part.name, key, stored, picked, part.consistent))
-    return BatchRead(items_read, {part.name: part.table for part in parts}, unread)
+            if tab is not None:
+                tab.take(items_read[-1].charges())
+        if left:
+            unread[part.name] = Unread(left, part.request)
+    if refusals and not items_read:
+        raise throttled(refusals)
+    return BatchRead(items_read, {part.name: part.table for part in parts}, unread, refusals)

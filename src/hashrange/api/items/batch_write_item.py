@@ -1,5 +1,6 @@
 """BatchWriteItem: put or delete up to 25 items, in several tables, without conditions."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -21,6 +22,8 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemsWritten, ItemWritten
 from hashrange.api.table_names import data_table
+from hashrange.api.throttling.gate import Tab
+from hashrange.api.throttling.refusals import Refusal, throttled
 from hashrange.core import indexes, mutation, values
 from hashrange.core.errors import Invalid
 from hashrange.core.keys import primary_key
@@ -95,6 +98,14 @@ def _narrowed(sent: Sent, violations: list[Violation]) -> list[Violation]:
 SHAPE = Shape(BatchWriteItem, narrowed=_narrowed)
 
 
+class BatchWritten(ItemsWritten):
+    """The items written, and those that found no capacity, to be sent again."""
+
+    items: list[ItemWritten]
+    unwritten: dict[str, list[WriteRequest]]  # by the names that the request has for their tables
+    refusals: list[Refusal]
+
+
 class _TableWrites(msgspec.Struct, frozen=True):
     """The writes to one table."""
 
@@ -115,7 +126,9 @@ def batch_write_item(context: Context, request: BatchWriteItem) -> Plan:
     parts = [_TableWrites(name, records[name], _commands(records[name], checked[name])) for name in tables]
     origin = Origin(context.clock.now())
     sized = request.return_item_collection_metrics == "SIZE"
-    return Write(lambda tx: _run(tx, parts, origin, sized=sized), reads=lambda: _reads(parts))
+    tab = context.tab(*records.values())
+    step = partial(_run, parts, origin, sized, tab)
+    return Write(step if tab is None else partial(tab.run, step), reads=lambda: _reads(parts))
 
 
 def _reads(parts: list[_TableWrites]) -> list[bytes]:
@@ -159,21 +172,40 @@ def _commands(
     return commands
 
 
-def _run(tx: Transaction, parts: list[_TableWrites], origin: Origin, *, sized: bool) -> ItemsWritten:
-    written: list[ItemWritten] = []
+def _run(
+    parts: list[_TableWrites], origin: Origin, sized: bool, tab: Tab | None, tx: Transaction
+) -> BatchWritten:
+    batch = BatchWritten([], {}, [])
     for part in parts:
         table = catalogue.current(tx, part.table)
         if table is None:
             raise errors.not_found()
-        first = len(written)
+        admitted = part.writes if tab is None else []
         try:
-            for command, _ in part.writes:
-                outcome = store.apply(tx, table, command, origin)
-                written.append(ItemWritten(table, part.name, outcome))
+            for write in part.writes:
+                refusal = None if tab is None else tab.write_refusal(table, write[0].key)
+                if refusal is not None:
+                    batch.refusals.append(refusal)
+                    batch.unwritten.setdefault(part.name, []).append(_sent(*write))
+                    continue
+                written = ItemWritten(table, part.name, store.apply(tx, table, write[0], origin))
+                batch.items.append(written)
+                if tab is not None:
+                    tab.take(written.charges())
+                    admitted.append(write)
         except store.CollectionFull:
             raise writes.collection_full() from None
-        if sized:
+        if sized and admitted:
             # Sizes as they are once all of the table's writes are done.
-            for result, (command, item) in zip(written[first:], part.writes, strict=True):
+            for result, (command, item) in zip(batch.items[-len(admitted) :], admitted, strict=True):
                 result.collection = writes.collection_size(tx, table, item, command.key)
-    return ItemsWritten(written)
+    if batch.refusals and not batch.items:
+        raise throttled(batch.refusals)
+    return batch
+
+
+def _sent(command: PutCommand | DeleteCommand, item: Item) -> WriteRequest:
+    """The request for a write, to be sent again."""
+    if isinstance(command, PutCommand):
+        return WriteRequest(put_request=PutRequest(item=item))
+    return WriteRequest(delete_request=DeleteRequest(key=item))

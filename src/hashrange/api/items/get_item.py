@@ -50,7 +50,7 @@ def get_item(context: Context, request: GetItem) -> Plan:
         table = ready_table(context, request.table_name)
         key = None if table is None else primary_key.of_key_or_none(table, request.key)
         if table is not None and key is not None:
-            return _plan(request, table, key, None)
+            return _plan(context, request, table, key, None)
     if request.attributes_to_get is not None and request.projection_expression is not None:
         raise mixing(["AttributesToGet"], ["ProjectionExpression"])
     refuse_idle_names(request, request.projection_expression)
@@ -59,13 +59,18 @@ def get_item(context: Context, request: GetItem) -> Plan:
     table = data_table(context, request.table_name)
     key = primary_key.of_key(table, key_item)
     key_paths.refuse_nested(table, table.indexes, projection)
-    return _plan(request, table, key, projection)
+    return _plan(context, request, table, key, projection)
 
 
-def _plan(request: GetItem, table: Table, key: bytes, projection: Projection | None) -> Read:
+def _plan(
+    context: Context, request: GetItem, table: Table, key: bytes, projection: Projection | None
+) -> Read:
     consistent = request.consistent_read is True
     row = store.row_key(table, key)
     step = partial(_read, table, request.table_name, key, row, projection, consistent)
+    tab = context.tab(table)
+    if tab is not None:
+        step = partial(tab.read, table, None, key, step)
     return Read(step, (row,), not consistent)
 
 

@@ -149,7 +149,7 @@ def query(context: Context, request: Query) -> Plan:
         counted_only=request.select == "COUNT",
         fetch=fetch,
     )
-    return pages.plan(request, page_request)
+    return pages.plan(context, request, page_request)
 
 
 def _is_preparable(request: Query) -> bool:
@@ -193,10 +193,10 @@ def _prepared(context: Context, request: Query) -> Read | None:
         or (index.status != "ACTIVE" and not index.readable(context.clock.now()))
     ):
         return None
-    return _bound(prepared, request, consistent=consistent)
+    return _bound(context, prepared, request, consistent=consistent)
 
 
-def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read | None:
+def _bound(context: Context, prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read | None:
     table, keys, template = prepared.table, prepared.keys, prepared.template
     sent = request.expression_attribute_values
     keep = None
@@ -213,9 +213,11 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
         if key is None:
             return None
         row = store.row_key(table, key)
-        return Read(
-            partial(_one_item, table, request.table_name, key, row, consistent), (row,), not consistent
-        )
+        step = partial(_one_item, table, request.table_name, key, row, consistent)
+        tab = context.tab(table)
+        if tab is not None:
+            step = partial(tab.read, table, None, key, step)
+        return Read(step, (row,), not consistent)
     key_range = keys.key_range_or_none(sent)
     if key_range is None:
         return None
@@ -230,7 +232,7 @@ def _bound(prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read
         counted_only=counted_only,
         fetch=prepared.fetch,
     )
-    return pages.plan(request, page_request)
+    return pages.plan(context, request, page_request)
 
 
 def _limit(table: Table, index: Index | None, request: Query) -> int | None:

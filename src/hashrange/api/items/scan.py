@@ -92,7 +92,7 @@ def scan(context: Context, request: Scan) -> Plan:
         fetch=pages.needs_items(table, index, request.select, projection),
         partitions=partitions.of(table, index),
     )
-    return pages.plan(request, page_request)
+    return pages.plan(context, request, page_request)
 
 
 def _segment(request: Scan) -> KeyRange:

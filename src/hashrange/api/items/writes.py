@@ -1,5 +1,6 @@
 """What PutItem, UpdateItem and DeleteItem have in common: conditions, and running one command."""
 
+from functools import partial
 from typing import Any, Protocol
 
 from hashrange.api import errors
@@ -17,11 +18,14 @@ from hashrange.api.items.prepared import Key
 from hashrange.api.items.structures import Expected
 from hashrange.api.protocol.plan import Write
 from hashrange.api.protocol.structures import Request
-from hashrange.api.results import CollectionSize, ItemWritten
+from hashrange.api.results import Charge, CollectionSize, ItemWritten
+from hashrange.api.throttling.gate import Tab
+from hashrange.core import capacity
 from hashrange.core.errors import Invalid, RequestInvalid
 from hashrange.core.expressions import Condition, legacy, select_paths
+from hashrange.core.items import StoredItem
 from hashrange.core.limits import NEWER_FORM_NESTING_LEVELS_MAX
-from hashrange.core.mutation import Command, Origin, Outcome, Rejected
+from hashrange.core.mutation import Command, Origin, Outcome, PutCommand, Rejected
 from hashrange.core.schema import Table
 from hashrange.core.values import Item, check_names, nests_beyond
 from hashrange.storage import catalogue, store
@@ -127,6 +131,7 @@ def run(
     *,
     wants_item: bool,
     inserts: bool = False,
+    tab: Tab | None = None,
 ) -> tuple[Table, Outcome]:
     """Apply the command to the table as it is now; conditions and full collections become the service's errors.
 
@@ -135,14 +140,26 @@ def run(
     current = catalogue.current(tx, table)
     if current is None:
         raise errors.not_found()
+    if tab is not None:
+        tab.demand_write(current, command.key)
     try:
         return current, store.apply(tx, current, command, origin)
     except Rejected as rejected:
+        units = attempted_units(command, rejected.before)
+        charge = Charge(current, None, command.key, units, write=True)
         if inserts:
-            raise ApiError("DuplicateItemException", "Duplicate primary key exists in table") from None
-        raise errors.condition_failed(rejected.item if wants_item else None) from None
+            error = ApiError("DuplicateItemException", "Duplicate primary key exists in table")
+        else:
+            error = errors.condition_failed(rejected.item if wants_item else None)
+        raise errors.charged(error, charge) from None
     except store.CollectionFull:
         raise collection_full() from None
+
+
+def attempted_units(command: Command, before: StoredItem | None) -> float:
+    """A write that failed is charged like one that replaces the stored item by what it carried (recorded)."""
+    carried = command.size if isinstance(command, PutCommand) else 0
+    return float(capacity.write_units(max(carried, 0 if before is None else before.size)))
 
 
 def collection_full() -> ApiError:
@@ -156,13 +173,16 @@ def plan(context: Context, table: Table, command: Command, request: WriteRequest
     wants_item = request.return_values_on_condition_check_failure == "ALL_OLD"
     return_values = request.return_values
     sized = request.return_item_collection_metrics == "SIZE"
+    tab = context.tab(table)
 
     def step(tx: Transaction) -> ItemWritten:
-        current, outcome = run(tx, table, command, origin, wants_item=wants_item)
+        current, outcome = run(tx, table, command, origin, wants_item=wants_item, tab=tab)
         attributes = None if return_values is None else returned(return_values, outcome)
         collection = collection_size(tx, current, key_item, command.key) if sized else None
         return ItemWritten(current, request.table_name, outcome, attributes, collection)
 
+    if tab is not None:
+        return Write(partial(tab.write, step), reads=lambda: store.reads(table, command.key))
     return Write(step, reads=lambda: store.reads(table, command.key))
 
 

@@ -1,5 +1,6 @@
 """BatchExecuteStatement: up to 25 PartiQL statements, each succeeding or failing by itself."""
 
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
@@ -42,7 +43,10 @@ SHAPE = Shape(BatchExecuteStatement)
 def batch_execute_statement(context: Context, request: BatchExecuteStatement) -> Plan:
     """Plan all members, then run those that can run."""
     members = batches.planned(context, request.statements)
+    tab = context.tab(*(member.table for member in members if not isinstance(member, batches.Failure)))
     if any(isinstance(member, batches.Edit) for member in members):
         origin = Origin(context.clock.now())
-        return Write(lambda tx: batches.write(tx, members, origin), reads=lambda: batches.reads(members))
-    return Read(lambda reader: batches.read(reader, members), batches.reads(members))
+        write = partial(batches.write, members, origin, tab)
+        return Write(write if tab is None else partial(tab.run, write), reads=lambda: batches.reads(members))
+    read = partial(batches.read, members, tab)
+    return Read(read if tab is None else partial(tab.run, read), batches.reads(members))

@@ -7,16 +7,19 @@ import msgspec
 
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
+from hashrange.api.items.writes import attempted_units
 from hashrange.api.partiql import statements, writes
 from hashrange.api.partiql.statements import Parameterized
 from hashrange.api.partiql.writes import Draft
 from hashrange.api.results import Charge, ItemRead, ItemWritten, Result
 from hashrange.api.table_names import data_table
-from hashrange.core import capacity, items
+from hashrange.api.throttling.gate import Tab
+from hashrange.api.throttling.refusals import Refusal
+from hashrange.core import items
 from hashrange.core.errors import Invalid, Refused
 from hashrange.core.expressions import Picker
 from hashrange.core.keys import primary_key
-from hashrange.core.mutation import Command, Origin, PutCommand
+from hashrange.core.mutation import Command, Origin
 from hashrange.core.partiql import Bound, columns
 from hashrange.core.partiql.pinned import names_only_key, pin
 from hashrange.core.partiql.selection import decompose, select
@@ -42,6 +45,7 @@ class Failure(msgspec.Struct, frozen=True):
 
     code: str
     message: str
+    refusal: Refusal | None = None  # for want of capacity
 
 
 class Get(msgspec.Struct, frozen=True):
@@ -172,17 +176,20 @@ def reads(members: Sequence[Member]) -> list[bytes]:
     return rows
 
 
-def read(reader: Reader, members: Sequence[Member]) -> BatchExecuted:
+def read(members: Sequence[Member], tab: Tab | None, reader: Reader) -> BatchExecuted:
     """Run a batch of reads."""
     return BatchExecuted(
-        [_looked_up(reader, member) if isinstance(member, Get) else _unrun(member) for member in members]
+        [_looked_up(reader, member, tab) if isinstance(member, Get) else _unrun(member) for member in members]
     )
 
 
-def write(tx: Transaction, members: Sequence[Member], origin: Origin) -> BatchExecuted:
+def write(members: Sequence[Member], origin: Origin, tab: Tab | None, tx: Transaction) -> BatchExecuted:
     """Run a batch of writes."""
     return BatchExecuted(
-        [_edited(tx, member, origin) if isinstance(member, Edit) else _unrun(member) for member in members]
+        [
+            _edited(tx, member, origin, tab) if isinstance(member, Edit) else _unrun(member)
+            for member in members
+        ]
     )
 
 
@@ -192,14 +199,36 @@ def _unrun(member: Member) -> Failure:
     return member
 
 
-def _looked_up(reader: Reader, member: Get) -> ItemRead:
+def _looked_up(reader: Reader, member: Get, tab: Tab | None) -> ItemRead | Failure:
+    refusal = None if tab is None else tab.read_refusal(member.table, None, member.key)
+    if refusal is not None:
+        return _throttled(refusal)
     stored = reader.get(store.row_key(member.table, member.key))
     projection = member.projection
     picked = None if projection is None or stored is None else projection(items.decode(stored))
-    return ItemRead(member.table, member.table_name, member.key, stored, picked, member.consistent)
+    result = ItemRead(member.table, member.table_name, member.key, stored, picked, member.consistent)
+    if tab is not None:
+        tab.take(result.charges())
+    return result
 
 
-def _edited(tx: Transaction, member: Edit, origin: Origin) -> ItemWritten | FailedWrite:
+def _throttled(refusal: Refusal) -> Failure:
+    return Failure(refusal.element_code, refusal.message, refusal)
+
+
+def _edited(
+    tx: Transaction, member: Edit, origin: Origin, tab: Tab | None
+) -> ItemWritten | FailedWrite | Failure:
+    refusal = None if tab is None else tab.write_refusal(member.table, member.key)
+    if refusal is not None:
+        return _throttled(refusal)
+    result = _attempt(tx, member, origin)
+    if tab is not None:
+        tab.take(result.charges())
+    return result
+
+
+def _attempt(tx: Transaction, member: Edit, origin: Origin) -> ItemWritten | FailedWrite:
     name = member.table_name
     try:
         table, outcome = writes.apply(tx, member.table, member.command, origin, wants_item=False)
@@ -207,12 +236,6 @@ def _edited(tx: Transaction, member: Edit, origin: Origin) -> ItemWritten | Fail
         if isinstance(error, ApiError) and error.code == _COLLECTION_FULL:
             # Found in the middle of writing: the transaction cannot go on.
             raise
-        return FailedWrite(member.table, name, member.key, _attempted_units(tx, member), _failure(error))
+        units = attempted_units(member.command, store.read_item(tx, member.table, member.key))
+        return FailedWrite(member.table, name, member.key, units, _failure(error))
     return ItemWritten(table, name, outcome, writes.returning(member.draft, outcome))
-
-
-def _attempted_units(tx: Transaction, member: Edit) -> float:
-    """A write that failed is charged like one that replaces the stored item by what it carried (recorded)."""
-    before = store.read_item(tx, member.table, member.key)
-    carried = member.command.size if isinstance(member.command, PutCommand) else 0
-    return float(capacity.write_units(max(carried, 0 if before is None else before.size)))

@@ -1,6 +1,7 @@
 """ExecuteStatement: run one PartiQL statement."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
@@ -76,12 +77,14 @@ def _select(
     query = reads.plan(context, bound, statement, consistent=consistent)
     resume = None if request.next_token is None else tokens.decode(request.next_token, token_binding)
 
+    tab = context.tab(query.request.table)
+
     def step(reader: Reader) -> StatementRead:
-        rows = reads.read(reader, query, request.limit, resume)
+        rows = reads.read(reader, query, request.limit, resume, tab)
         token = None if rows.resume is None else tokens.encode(rows.resume, token_binding)
         return StatementRead(query.request.table, query.table_name, rows.pages, rows.last, token)
 
-    return Read(step, eventual=not consistent)
+    return Read(step if tab is None else partial(tab.run, step), eventual=not consistent)
 
 
 def _write(context: Context, request: ExecuteStatement, draft: Draft) -> Plan:
@@ -89,9 +92,11 @@ def _write(context: Context, request: ExecuteStatement, draft: Draft) -> Plan:
     _, command = writes.command(draft, table)
     origin = Origin(context.clock.now())
     wants_item = request.return_values_on_condition_check_failure == "ALL_OLD"
+    tab = context.tab(table)
 
     def step(tx: Transaction) -> ItemWritten:
-        current, outcome = writes.apply(tx, table, command, origin, wants_item=wants_item)
+        current, outcome = writes.apply(tx, table, command, origin, wants_item=wants_item, tab=tab)
         return ItemWritten(current, draft.table_name, outcome, writes.returning(draft, outcome))
 
-    return Write(step, reads=lambda: store.reads(table, command.key))
+    guarded = step if tab is None else partial(tab.write, step)
+    return Write(guarded, reads=lambda: store.reads(table, command.key))

@@ -7,7 +7,7 @@ from msgspec import Meta
 from hashrange.api.context import Context
 from hashrange.api.partiql import transactions
 from hashrange.api.partiql.statements import Parameters, Statement
-from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import (
     Request,
@@ -15,13 +15,10 @@ from hashrange.api.protocol.structures import (
     ReturnValuesOnConditionCheckFailure,
     Structure,
 )
-from hashrange.api.results import ItemsRead
-from hashrange.api.transactions import run
-from hashrange.api.transactions.reads import read_all
+from hashrange.api.transactions import reads, run
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import CLIENT_REQUEST_TOKEN_CHARS_MAX, STATEMENT_TRANSACTION_MAX
 from hashrange.core.partiql.syntax import Select
-from hashrange.storage import store
 
 
 class ParameterizedStatement(Structure, kw_only=True):
@@ -57,7 +54,5 @@ def execute_transaction(context: Context, request: ExecuteTransaction) -> Plan:
             "ExecuteTransaction API does not support both read and write operations in the same request."
         )
     if True in reading:
-        lookups = transactions.lookups(context, members)
-        reads = [store.row_key(lookup.table, lookup.key) for lookup in lookups]
-        return Read(lambda reader: ItemsRead(read_all(reader, lookups)), reads)
+        return reads.plan(context, transactions.lookups(context, members))
     return run.plan(context, transactions.actions(context, members), token)

@@ -8,6 +8,7 @@ from hashrange.api.items.pages import start_key_bytes
 from hashrange.api.partiql.tokens import Resume
 from hashrange.api.results import PageRead
 from hashrange.api.table_names import data_table
+from hashrange.api.throttling.gate import Tab
 from hashrange.core import partitions
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX, STATEMENT_READS_PER_PAGE
@@ -37,6 +38,7 @@ class Rows(msgspec.Struct):
     pages: list[PageRead] = msgspec.field(default_factory=list)
     resume: Resume | None = None
     last: Item | None = None
+    tab: Tab | None = None
 
 
 def plan(context: Context, bound: Bound, statement: Select, *, consistent: bool) -> Query:
@@ -70,9 +72,11 @@ def _index(context: Context, table: Table, name: str | None, *, consistent: bool
     return index
 
 
-def read(reader: Reader, query: Query, limit: int | None, resume: Resume | None) -> Rows:
-    """Read one page."""
-    rows = Rows()
+def read(
+    reader: Reader, query: Query, limit: int | None, resume: Resume | None, tab: Tab | None = None
+) -> Rows:
+    """Read one page; of several reads, one that finds no capacity is left to the next page."""
+    rows = Rows(tab=tab)
     key_ranges = query.selection.key_ranges
     if key_ranges is None:
         _scan(reader, query, rows, limit, resume)
@@ -110,6 +114,9 @@ def _read_key_ranges(
         request = msgspec.structs.replace(
             query.request, key_range=key_ranges[number], limit=left, start_after=after
         )
+        if rows.pages and _is_refused(rows, request):
+            rows.resume = Resume(number, None)
+            return
         page = _read_one(reader, query, rows, request, number)
         size += sum(page.sizes.values())
         if left is not None:
@@ -122,20 +129,28 @@ def _read_key_ranges(
         after = None
 
 
+def _is_refused(rows: Rows, request: PageRequest) -> bool:
+    tab = rows.tab
+    return tab is not None and tab.read_refusal(request.table, request.index, request.first_key) is not None
+
+
 def _read_one(reader: Reader, query: Query, rows: Rows, request: PageRequest, number: int) -> Page:
+    table, index, tab = request.table, request.index, rows.tab
+    if tab is not None and not rows.pages:
+        tab.demand_read(table, index, request.first_key)
     page = read_page(reader, request)
-    table, index = request.table, request.index
-    rows.pages.append(
-        PageRead(
-            table,
-            index,
-            query.table_name,
-            request.key_range.start,
-            page,
-            request.partitions,
-            query.consistent,
-        )
+    result = PageRead(
+        table,
+        index,
+        query.table_name,
+        request.key_range.start,
+        page,
+        request.partitions,
+        query.consistent,
     )
+    rows.pages.append(result)
+    if tab is not None:
+        tab.take(result.charges())
     if page.last is not None:
         rows.last = page.last
         rows.resume = Resume(number, start_key_bytes(table, index, page.last))

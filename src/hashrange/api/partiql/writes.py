@@ -5,6 +5,7 @@ from typing import assert_never
 import msgspec
 
 from hashrange.api.items.writes import returned, run
+from hashrange.api.throttling.gate import Tab
 from hashrange.core import mutation
 from hashrange.core.mutation import Command, Origin, Outcome, PutCommand
 from hashrange.core.partiql import Bound, commands
@@ -68,11 +69,17 @@ def command(draft: Draft, table: Table) -> tuple[Item, Command]:
 
 
 def apply(
-    tx: Transaction, table: Table, command: Command, origin: Origin, *, wants_item: bool
+    tx: Transaction,
+    table: Table,
+    command: Command,
+    origin: Origin,
+    *,
+    wants_item: bool,
+    tab: Tab | None = None,
 ) -> tuple[Table, Outcome]:
     """Run one command; a condition that fails is a duplicate where an item is to be inserted."""
     inserts = isinstance(command, PutCommand)
-    return run(tx, table, command, origin, wants_item=wants_item, inserts=inserts)
+    return run(tx, table, command, origin, wants_item=wants_item, inserts=inserts, tab=tab)
 
 
 def returning(draft: Draft, outcome: Outcome) -> Item | None:

@@ -6,6 +6,7 @@ from typing import Required, TypedDict
 import msgspec
 
 from hashrange.api.errors import ApiError
+from hashrange.api.throttling.refusals import Refusal
 from hashrange.core.errors import Invalid
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
@@ -25,6 +26,7 @@ class Reason(msgspec.Struct, frozen=True):
     code: str
     message: str
     item: Item | None = None
+    refusal: Refusal | None = None  # for want of capacity
 
     def rendered(self) -> CancellationReason:
         """The reason as the error carries it."""
@@ -42,6 +44,11 @@ def invalid(error: Invalid) -> Reason:
 def condition_failed(item: Item | None) -> Reason:
     """An action whose condition did not hold."""
     return Reason("ConditionalCheckFailed", "The conditional request failed", item)
+
+
+def throttled(refusal: Refusal) -> Reason:
+    """An action that finds no capacity."""
+    return Reason(refusal.element_code, refusal.message, refusal=refusal)
 
 
 def duplicate() -> Reason:
@@ -65,11 +72,15 @@ def _cancelled(reasons: Sequence[Reason | None]) -> ApiError:
     rendered: list[CancellationReason] = [
         {"Code": "None"} if reason is None else reason.rendered() for reason in reasons
     ]
-    return ApiError(
+    error = ApiError(
         "TransactionCanceledException",
         f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]",
         fields={"CancellationReasons": rendered},
     )
+    error.refusals = [
+        reason.refusal for reason in reasons if reason is not None and reason.refusal is not None
+    ]
+    return error
 
 
 def first_only(outcomes: Sequence[object]) -> list[Reason | None]:

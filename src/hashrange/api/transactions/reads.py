@@ -1,10 +1,16 @@
 """Reading the items of a transaction, whichever operation names them."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
-from hashrange.api.results import ItemRead
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Read
+from hashrange.api.results import ItemRead, ItemsRead
+from hashrange.api.throttling.gate import Tab
+from hashrange.api.transactions import cancellation
+from hashrange.api.transactions.cancellation import Reason
 from hashrange.core import effort, items
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Picker
@@ -25,11 +31,24 @@ class Lookup(msgspec.Struct, frozen=True):
     projection: Picker | None
 
 
-def read_all(reader: Reader, lookups: Sequence[Lookup]) -> list[ItemRead]:
+def plan(context: Context, lookups: Sequence[Lookup]) -> Read:
+    """The plan that reads the items."""
+    tab = context.tab(*(lookup.table for lookup in lookups))
+    step = partial(_read_all, lookups, tab)
+    return Read(
+        step if tab is None else partial(tab.run, step),
+        [store.row_key(lookup.table, lookup.key) for lookup in lookups],
+    )
+
+
+def _read_all(lookups: Sequence[Lookup], tab: Tab | None, reader: Reader) -> ItemsRead:
     """All items of one snapshot, at twice the price of consistent reads."""
-    results = []
+    results: list[ItemRead] = []
+    reasons: list[Reason | None] = []
     size = 0
     for lookup in lookups:
+        refusal = None if tab is None else tab.read_refusal(lookup.table, None, lookup.key)
+        reasons.append(None if refusal is None else cancellation.throttled(refusal))
         stored = reader.get(store.row_key(lookup.table, lookup.key))
         projection = lookup.projection
         if stored is not None:
@@ -41,4 +60,7 @@ def read_all(reader: Reader, lookups: Sequence[Lookup]) -> list[ItemRead]:
         results.append(
             ItemRead(lookup.table, lookup.name, lookup.key, stored, picked, consistent=True, factor=2)
         )
-    return results
+        if tab is not None:
+            tab.take(results[-1].charges())
+    cancellation.cancel_on(reasons)
+    return ItemsRead(results)

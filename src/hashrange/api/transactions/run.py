@@ -1,6 +1,7 @@
 """Running a write transaction: every outcome first, then every write; idempotent by its token."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from hashrange.api.items.writes import collection_size
 from hashrange.api.protocol.digests import digest
 from hashrange.api.protocol.plan import Write
 from hashrange.api.results import Charge, ItemsWritten, ItemWritten, Result
+from hashrange.api.throttling.gate import Tab
 from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
 from hashrange.core import capacity, mutation
@@ -78,8 +80,10 @@ def make_token(context: Context, text: str | None, elements: Any) -> Token | Non
 def plan(context: Context, actions: list[Action], token: Token | None, *, sized: bool = False) -> Write:
     """The plan that runs the actions."""
     origin = Origin(context.clock.now())
+    tab = context.tab(*(action.table for action in actions))
+    step = partial(_run, actions, token, origin, sized, tab)
     return Write(
-        lambda tx: _run(tx, actions, token, origin, sized=sized),
+        step if tab is None else partial(tab.run, step),
         reads=lambda: _reads(actions, token),
         conflict=lambda: cancellation.conflict(len(actions)),
     )
@@ -91,13 +95,16 @@ def _reads(actions: list[Action], token: Token | None) -> list[bytes]:
 
 
 def _run(
-    tx: Transaction, actions: list[Action], token: Token | None, origin: Origin, *, sized: bool
+    actions: list[Action], token: Token | None, origin: Origin, sized: bool, tab: Tab | None, tx: Transaction
 ) -> ItemsWritten | Replayed:
     """All or nothing; a token that is known answers again without writing again."""
     sizes = None if token is None else _replayed(tx, token)
     if sizes is not None:
-        return Replayed(actions, sizes)
-    written = _outcomes(tx, actions, origin)
+        replayed = Replayed(actions, sizes)
+        if tab is not None:
+            tab.take(replayed.charges())
+        return replayed
+    written = _outcomes(tx, actions, origin, tab)
     for at, result in enumerate(written):
         try:
             store.write(tx, result.table, result.outcome)
@@ -115,7 +122,7 @@ def _run(
     return ItemsWritten(written)
 
 
-def _outcomes(tx: Transaction, actions: list[Action], origin: Origin) -> list[ItemWritten]:
+def _outcomes(tx: Transaction, actions: list[Action], origin: Origin, tab: Tab | None) -> list[ItemWritten]:
     written: list[ItemWritten] = []
     reasons: list[Reason | None] = []
     size = 0  # of the items as they were; what is put in their place was counted before
@@ -127,10 +134,16 @@ def _outcomes(tx: Transaction, actions: list[Action], origin: Origin) -> list[It
         size += 0 if before is None else before.size
         if size > TRANSACT_BYTES_MAX:
             raise Invalid("Aggregate size of the items in the transaction cannot exceed 4 MB")
+        refusal = None if tab is None else tab.write_refusal(table, action.command.key)
+        if refusal is not None:
+            reasons.append(cancellation.throttled(refusal))
+            continue
         reason = None
         try:
             outcome = mutation.apply(table, action.command, before, origin)
             written.append(ItemWritten(table, action.name, outcome, factor=2))
+            if tab is not None:
+                tab.take(written[-1].charges())
         except Rejected as rejected:
             reason = action.rejected(rejected.item)
         except Invalid as error:

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from hashrange.api.context import Context
 from hashrange.api.items.parameters import read_projection, refuse_idle_names
-from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import (
     AttributeMap,
@@ -16,11 +16,10 @@ from hashrange.api.protocol.structures import (
     Structure,
     TableName,
 )
-from hashrange.api.results import ItemsRead
 from hashrange.api.table_names import data_table
-from hashrange.api.transactions import cancellation
+from hashrange.api.transactions import cancellation, reads
 from hashrange.api.transactions.cancellation import Reason
-from hashrange.api.transactions.reads import Lookup, read_all
+from hashrange.api.transactions.reads import Lookup
 from hashrange.core import values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Projection
@@ -28,7 +27,6 @@ from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import TRANSACT_ITEMS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
-from hashrange.storage import store
 
 
 class Get(Structure, kw_only=True):
@@ -68,8 +66,7 @@ def transact_get_items(context: Context, request: TransactGetItems) -> Plan:
     lookups = [outcome for outcome in outcomes if isinstance(outcome, Lookup)]
     cancellation.refuse_duplicates([(lookup.table, lookup.key) for lookup in lookups])
     cancellation.cancel_on(cancellation.first_only(outcomes))
-    reads = [store.row_key(lookup.table, lookup.key) for lookup in lookups]
-    return Read(lambda reader: ItemsRead(read_all(reader, lookups)), reads)
+    return reads.plan(context, lookups)
 
 
 def _check(get: Get) -> tuple[Item, Projection | None]:

@@ -1,0 +1,1 @@
+"""Throttling: which requests are refused for want of capacity, and in which words."""

@@ -1,0 +1,172 @@
+"""The gate: admits the items that a request touches, or refuses them, and keeps account of what they cost.
+
+It admits an item while there are tokens, and charges what the item cost once that is known, at once: what a batch has
+taken for its first items counts against its later ones, and of many writes that share a commit none slips through. A
+step may run twice, so its tab gives back what an earlier run took; so does a step that fails. All that is charged is
+the `charges` of results and errors, of which ConsumedCapacity and the metrics are made as well.
+"""
+
+from collections.abc import Callable, Iterable
+from threading import Lock
+from typing import Protocol, TypeVar
+
+from hashrange.api.errors import ApiError
+from hashrange.api.results import Charge, Result
+from hashrange.api.throttling.index_queues import Admitting, IndexQueues, Limit
+from hashrange.api.throttling.refusals import Refusal
+from hashrange.clock import Clock
+from hashrange.core.schema import Index, Table
+from hashrange.storage.engine import Reader, Transaction
+
+CAPACITY_TAG = "hashrange:capacity"
+ENFORCE = "enforce"
+
+S = TypeVar("S")
+T = TypeVar("T")
+R = TypeVar("R", bound=Result)
+
+
+class Faults(Protocol):
+    """Throttles that are wanted for a test."""
+
+    def limits(self, table: Table, *, write: bool) -> tuple[Limit, ...]:
+        """What to refuse an item with that the model admits."""
+
+
+class Gate:
+    """Where requests of all threads ask for capacity."""
+
+    def __init__(self, model: Admitting, clock: Clock, mode: str) -> None:
+        """The `mode` is for tables without the tag."""
+        self._model = model
+        self._clock = clock
+        self._mode = mode
+        self._queues = IndexQueues(model)
+        self._lock = Lock()
+
+    def tab(self, *tables: Table) -> "Tab | None":
+        """A tab for a request that touches these tables; None where none of them is guarded."""
+        for table in tables:
+            if table.tags.get(CAPACITY_TAG, self._mode) == ENFORCE:
+                return Tab(self)
+        return None
+
+    def enforces(self, table: Table) -> bool:
+        """Whether requests for this table may be refused."""
+        return table.tags.get(CAPACITY_TAG, self._mode) == ENFORCE
+
+    def read_refusal(self, table: Table, index: Index | None, key: bytes) -> Refusal | None:
+        """Why this key of a table or index cannot be read now."""
+        owner = None if index is None or index.local else index
+        with self._lock:
+            limits = self._model.refused(self._clock.now(), table, owner, key, write=False)
+        return Refusal(table, owner, write=False, limits=limits) if limits else None
+
+    def write_refusal(self, table: Table, key: bytes) -> Refusal | None:
+        """Why this item cannot be written now."""
+        with self._lock:
+            now = self._clock.now()
+            limits = self._model.refused(now, table, None, key, write=True)
+            if limits:
+                return Refusal(table, None, write=True, limits=limits)
+            for index in table.global_indexes:
+                limits = self._queues.limits(now, table, index)
+                if limits:
+                    return Refusal(table, index, write=True, limits=limits)
+        return None
+
+    def charge(self, charges: Iterable[Charge], sign: int = 1) -> None:
+        """Charge what items cost, or give it back."""
+        with self._lock:
+            now = self._clock.now()
+            for charge in charges:
+                index = None if charge.index is None or charge.index.local else charge.index
+                if index is not None and charge.write and sign > 0:
+                    self._queues.add(now, charge.table, index, charge.key, charge.units)
+                    continue
+                self._model.charge(
+                    now, charge.table, index, charge.key, sign * charge.units, write=charge.write
+                )
+
+
+class Tab:
+    """What one request has been charged so far."""
+
+    __slots__ = ("_faults", "_gate", "_taken")
+
+    def __init__(self, gate: Gate, faults: Faults | None = None) -> None:
+        self._gate = gate
+        self._faults = faults
+        self._taken: list[Charge] = []
+
+    def run(self, step: Callable[[S], T], subject: S) -> T:
+        """Run the step of a plan. It may be run again, and then starts from nothing."""
+        self._give_back()
+        try:
+            return step(subject)
+        except Exception as error:
+            self._give_back()
+            if isinstance(error, ApiError):
+                self.take(error.charges)
+            raise
+
+    def read(
+        self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], R], reader: Reader
+    ) -> R:
+        """Run the step of a plan that reads one item or page."""
+        self._give_back()
+        self.demand_read(table, index, key)
+        result = step(reader)
+        self.take(result.charges())
+        return result
+
+    def write(self, step: Callable[[Transaction], R], tx: Transaction) -> R:
+        """Run the step of a plan that writes one item; the step asks for it by itself."""
+
+        def charged(tx: Transaction) -> R:
+            result = step(tx)
+            self.take(result.charges())
+            return result
+
+        return self.run(charged, tx)
+
+    def read_refusal(self, table: Table, index: Index | None, key: bytes) -> Refusal | None:
+        """Why this key of a table or index cannot be read now."""
+        if self._faults is not None:
+            limits = self._faults.limits(table, write=False)
+            if limits:
+                return Refusal(
+                    table, None if index is None or index.local else index, write=False, limits=limits
+                )
+        return self._gate.read_refusal(table, index, key) if self._gate.enforces(table) else None
+
+    def write_refusal(self, table: Table, key: bytes) -> Refusal | None:
+        """Why this item cannot be written now."""
+        if self._faults is not None:
+            limits = self._faults.limits(table, write=True)
+            if limits:
+                return Refusal(table, None, write=True, limits=limits)
+        return self._gate.write_refusal(table, key) if self._gate.enforces(table) else None
+
+    def demand_read(self, table: Table, index: Index | None, key: bytes) -> None:
+        """Raise the service's exception if this key cannot be read now."""
+        refusal = self.read_refusal(table, index, key)
+        if refusal is not None:
+            raise refusal.error()
+
+    def demand_write(self, table: Table, key: bytes) -> None:
+        """Raise the service's exception if this item cannot be written now."""
+        refusal = self.write_refusal(table, key)
+        if refusal is not None:
+            raise refusal.error()
+
+    def take(self, charges: Iterable[Charge]) -> None:
+        """Charge what was admitted."""
+        taken = [charge for charge in charges if self._gate.enforces(charge.table)]
+        self._gate.charge(taken)
+        self._taken += taken
+
+    def _give_back(self) -> None:
+        if self._taken:
+            self._gate.charge(self._taken, sign=-1)
+            self._taken.clear()

@@ -1,0 +1,122 @@
+"""Back-pressure: writes wait in a bounded queue for their global index, and a full queue refuses the table's writes.
+
+The service keeps global indexes asynchronously. An index that cannot keep up is at first only behind; when the buffer
+between table and index is full, every write of the table is refused, also one that does not touch the index. Here the
+rows of an index are written with their item, so that what waits in the queue is only their bill.
+"""
+
+from collections import deque
+from typing import Literal, NamedTuple, Protocol
+
+from hashrange.core.schema import Index, Table
+
+Limit = Literal[
+    "ProvisionedThroughputExceeded",
+    "KeyRangeThroughputExceeded",
+    "MaxOnDemandThroughputExceeded",
+    "AccountLimitExceeded",
+]
+
+# The service's own bound is not published. Ours is what the index writes in a second, but room for one batch at least.
+QUEUE_SECONDS = 1.0
+QUEUE_UNITS_MIN = 25.0
+ON_DEMAND_QUEUE_UNITS = 1000.0
+QUEUES_MAX = 1000  # indexes that are behind at the same time, beyond which those left alone are forgotten
+_FORGOTTEN_SECONDS = 300.0
+
+
+class Admitting(Protocol):
+    """The model of tables, indexes and partitions: see capacity/admission.py."""
+
+    def refused(
+        self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool
+    ) -> tuple[Limit, ...]:
+        """The limits that stand against touching this key now."""
+
+    def charge(
+        self, now: float, table: Table, index: Index | None, key: bytes, units: float, *, write: bool
+    ) -> None:
+        """Take units from the buckets of this key; negative ones are given back."""
+
+
+class Waiting(NamedTuple):
+    """The write of an index row that is not charged yet."""
+
+    key: bytes
+    units: float
+
+
+class _Queue:
+    """What waits for one index."""
+
+    __slots__ = ("looked_at", "units", "waiting")
+
+    def __init__(self, now: float) -> None:
+        self.waiting: deque[Waiting] = deque()
+        self.units = 0.0
+        self.looked_at = now
+
+
+class IndexQueues:
+    """The queues of all indexes that are behind; one that keeps up has none."""
+
+    def __init__(self, model: Admitting) -> None:
+        self._model = model
+        self._queues: dict[tuple[int, int], _Queue] = {}
+
+    def __len__(self) -> int:
+        return len(self._queues)
+
+    def add(self, now: float, table: Table, index: Index, key: bytes, units: float) -> None:
+        """Charge a row's write, now or when the index has capacity for it."""
+        queue = self._drained(now, table, index)
+        if queue is None:
+            if not self._model.refused(now, table, index, key, write=True):
+                self._model.charge(now, table, index, key, units, write=True)
+                return
+            self._forget(now)
+            queue = self._queues[table.number, index.slot] = _Queue(now)
+        queue.waiting.append(Waiting(key, units))
+        queue.units += units
+
+    def limits(self, now: float, table: Table, index: Index) -> tuple[Limit, ...]:
+        """The limits of the index that stand against any write of its table: none while the queue has room."""
+        if (table.number, index.slot) not in self._queues:
+            return ()
+        queue = self._drained(now, table, index)
+        if queue is None or queue.units < _bound(table, index):
+            return ()
+        return self._model.refused(now, table, index, queue.waiting[0].key, write=True)
+
+    def _drained(self, now: float, table: Table, index: Index) -> _Queue | None:
+        """The queue, after all that the index has capacity for has left it; None if nothing waits."""
+        queue = self._queues.get((table.number, index.slot))
+        if queue is None:
+            return None
+        queue.looked_at = now
+        while queue.waiting:
+            key, units = queue.waiting[0]
+            if self._model.refused(now, table, index, key, write=True):
+                return queue
+            self._model.charge(now, table, index, key, units, write=True)
+            queue.waiting.popleft()
+            queue.units -= units
+        del self._queues[table.number, index.slot]
+        return None
+
+    def _forget(self, now: float) -> None:
+        """Drop queues that nobody has looked at for long: of tables that are idle or gone."""
+        if len(self._queues) < QUEUES_MAX:
+            return
+        kept = {
+            place: queue
+            for place, queue in self._queues.items()
+            if now - queue.looked_at < _FORGOTTEN_SECONDS
+        }
+        self._queues = kept if len(kept) < QUEUES_MAX else {}
+
+
+def _bound(table: Table, index: Index) -> float:
+    if table.on_demand:
+        return ON_DEMAND_QUEUE_UNITS
+    return max(QUEUE_UNITS_MIN, QUEUE_SECONDS * index.throughput.write_units)
