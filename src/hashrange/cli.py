@@ -147,6 +147,11 @@ def banner(settings: Settings, engine: str, port: int) -> str:
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
     flags = f"--region {settings.region} --endpoint-url {endpoint}"
     clock = ("  clock     `hashrange clock` moves it",) if settings.test_clock else ()
+    lag = (
+        (f"  lag       {settings.eventual_lag} ms for eventually consistent reads",)
+        if settings.eventual_lag
+        else ()
+    )
     warning = () if binds_loopback(settings.host) else (f"  WARNING   {_EXPOSED}",)
     return "\n".join(
         (
@@ -158,6 +163,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  capacity  {settings.capacity}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
             *clock,
+            *lag,
             *warning,
         )
     )

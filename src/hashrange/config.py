@@ -202,6 +202,11 @@ class Settings:
         "what becomes of capacity: off, meter to count and show it, enforce to refuse requests beyond it as well; "
         "a table's tag hashrange:capacity goes before",
     )
+    eventual_lag: int = _setting(
+        0,
+        _whole_number(0, 60_000),
+        "how far behind eventually consistent reads and reads of global indexes are, in milliseconds",
+    )
     stream_shard_hours: int = _setting(
         4, _whole_number(1, 24), "age at which a shard of a stream is followed by another one, in hours"
     )

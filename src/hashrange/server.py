@@ -18,9 +18,11 @@ import uvloop
 from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
+from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.chain.background import Background
 from hashrange.chain.clock_control import ClockControl
+from hashrange.chain.eventual_lag import lagging
 from hashrange.chain.executor import LocalExecutor
 from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
@@ -41,6 +43,7 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
+from hashrange.storage.remembering import RememberingEngine
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire import clock_endpoint, health, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
@@ -100,6 +103,8 @@ class Server:
             self._clock = clock
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
+        if settings.eventual_lag:
+            engine = RememberingEngine(engine, self._clock)
         followed = self._follow(engine, catalogue) if engine.shared else None
         if self._worker is None or self._worker.runs_jobs:
             self._objects = open_store(settings, os.environ)
@@ -117,7 +122,7 @@ class Server:
         )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         endpoint = JsonEndpoint(
-            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
+            (_data_service(settings), STREAMS, STREAMS_ON_DYNAMODB),
             run,
             Callers(self._contexts(catalogue)),
             background,
@@ -372,6 +377,10 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> "PostgresEngine":
         staleness_seconds=settings.replica_staleness_ms / 1000,
         isolation=settings.postgres_isolation,
     )
+
+
+def _data_service(settings: Settings) -> Service:
+    return lagging(DYNAMODB, settings.eventual_lag / 1000) if settings.eventual_lag else DYNAMODB
 
 
 def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException | None], None]) -> None:

@@ -14,6 +14,7 @@ from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.exports import export_jobs
+from hashrange.jobs.forget_past import ForgetPast
 from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
@@ -71,6 +72,7 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
         ReclaimSpace(engine),
         ExpireTokens(engine),
+        ForgetPast(engine, settings.eventual_lag / 1000),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),
         TrimLogs(engine, tables),
     ]

@@ -37,6 +37,7 @@ _NOT_COPIED = (
     layout.BACKFILL,
     layout.LEASE,
     layout.MIGRATION,
+    layout.PAST,
 )
 
 

@@ -125,10 +125,17 @@ def batch_get_item(context: Context, request: BatchGetItem) -> Plan:
         raise Invalid("Too many items requested for the BatchGetItem call")
     parts = [_table_keys(context, name, tables[name], *checked[name]) for name in tables]
     tab = context.tab(*(part.table for part in parts))
+
+    def mixed(reader: Reader, past: Reader) -> BatchRead:
+        step = partial(_read, parts, tab=tab, past=past)
+        return step(reader) if tab is None else tab.run(step, reader)
+
+    consistent = {part.consistent for part in parts}
     return Read(
         partial(_read, parts) if tab is None else partial(tab.run, partial(_read, parts, tab=tab)),
         [store.row_key(part.table, key) for part in parts for key in part.rows],
-        eventual=not any(part.consistent for part in parts),
+        eventual=True not in consistent,
+        mixed=mixed if len(consistent) > 1 else None,
     )
 
 
@@ -172,13 +179,16 @@ def _table_keys(
     return _TableKeys(name, request, table, projection, keys, rows)
 
 
-def _read(parts: list[_TableKeys], reader: Reader, tab: Tab | None = None) -> BatchRead:
+def _read(
+    parts: list[_TableKeys], reader: Reader, tab: Tab | None = None, past: Reader | None = None
+) -> BatchRead:
     items_read: list[ItemRead] = []
     unread: dict[str, Unread] = {}
     refusals: list[Refusal] = []
     room, json_room = BATCH_GET_BYTES_MAX, BATCH_GET_JSON_BYTES_MAX
     for part in parts:
         table, projection = part.table, part.projection
+        get = reader.get if part.consistent or past is None else past.get
         left: list[Item] = []
         for at, key in enumerate(part.rows):
             refusal = None if tab is None else tab.read_refusal(table, None, key)
@@ -186,7 +196,7 @@ def _read(parts: list[_TableKeys], reader: Reader, tab: Tab | None = None) -> Ba
                 refusals.append(refusal)
                 left.append(part.keys[at])
                 continue
-            stored = reader.get(store.row_key(table, key))
+            stored = get(store.row_key(table, key))
             size = 0 if stored is None else items.stored_size(stored)
             if stored is not None and len(stored) > _LARGE_BYTES:
                 effort.spend(len(stored) >> 2)  # it is only copied

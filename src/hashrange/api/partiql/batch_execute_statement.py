@@ -18,6 +18,7 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.core.limits import STATEMENT_BATCH_MAX
 from hashrange.core.mutation import Origin
+from hashrange.storage.engine import Reader
 
 
 class BatchStatementRequest(Structure, kw_only=True):
@@ -49,4 +50,15 @@ def batch_execute_statement(context: Context, request: BatchExecuteStatement) ->
         write = partial(batches.write, members, origin, tab)
         return Write(write if tab is None else partial(tab.run, write), reads=lambda: batches.reads(members))
     read = partial(batches.read, members, tab)
-    return Read(read if tab is None else partial(tab.run, read), batches.reads(members))
+
+    def mixed(reader: Reader, past: Reader) -> batches.BatchExecuted:
+        step = partial(batches.read, members, tab, past=past)
+        return step(reader) if tab is None else tab.run(step, reader)
+
+    consistent = {member.consistent for member in members if isinstance(member, batches.Get)}
+    return Read(
+        read if tab is None else partial(tab.run, read),
+        batches.reads(members),
+        eventual=True not in consistent,
+        mixed=mixed if len(consistent) > 1 else None,
+    )

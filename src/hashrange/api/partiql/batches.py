@@ -176,11 +176,17 @@ def reads(members: Sequence[Member]) -> list[bytes]:
     return rows
 
 
-def read(members: Sequence[Member], tab: Tab | None, reader: Reader) -> BatchExecuted:
-    """Run a batch of reads."""
-    return BatchExecuted(
-        [_looked_up(reader, member, tab) if isinstance(member, Get) else _unrun(member) for member in members]
-    )
+def read(
+    members: Sequence[Member], tab: Tab | None, reader: Reader, past: Reader | None = None
+) -> BatchExecuted:
+    """Run a batch of reads; those that need not be up to date read from the `past` if there is one."""
+
+    def look_up(member: Member) -> ItemRead | Failure:
+        if not isinstance(member, Get):
+            return _unrun(member)
+        return _looked_up(reader if member.consistent or past is None else past, member, tab)
+
+    return BatchExecuted([look_up(member) for member in members])
 
 
 def write(members: Sequence[Member], origin: Origin, tab: Tab | None, tx: Transaction) -> BatchExecuted:

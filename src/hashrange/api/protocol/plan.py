@@ -17,12 +17,14 @@ class Answer(msgspec.Struct, gc=False):
 class Read(msgspec.Struct, gc=False):
     """The step sees one consistent snapshot; it may run twice.
 
-    `reads` are all the keys it looks at, if that is all it does: a hint for engines across a network.
+    `reads` are all the keys it looks at, if that is all it does: a hint for engines across a network. Where only some
+    of its items must be up to date, `mixed` is the same step with a reader more: that one is for the others.
     """
 
     step: Callable[[Reader], Result]
     reads: Sequence[bytes] = ()
     eventual: bool = False  # the snapshot may be a little old
+    mixed: Callable[[Reader, Reader], Result] | None = None
 
 
 class Write(msgspec.Struct, gc=False):
