@@ -202,6 +202,9 @@ class Settings:
         "what becomes of capacity: off, meter to count and show it, enforce to refuse requests beyond it as well; "
         "a table's tag hashrange:capacity goes before",
     )
+    chaos: bool = _setting(
+        False, _switch, "let `hashrange chaos` inject throttles, delays, conflicts and internal errors"
+    )
     eventual_lag: int = _setting(
         0,
         _whole_number(0, 60_000),

@@ -3,7 +3,7 @@
 import msgspec
 
 from hashrange.api.items.prepared import PreparedRequests
-from hashrange.api.throttling.gate import Gate, Tab
+from hashrange.api.throttling.gate import Tab, Tabs
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.core.schema import Table
@@ -20,7 +20,7 @@ class Context(msgspec.Struct):
     account_id: str
     access_key: str
     prepared: PreparedRequests
-    gate: Gate | None = None  # None: nothing is ever throttled
+    gate: Tabs | None = None  # None: nothing is ever throttled
 
     def tab(self, *tables: Table) -> Tab | None:
         """The tab of a request that touches these tables; None where nothing of them can be throttled."""

@@ -28,6 +28,7 @@ REPORT = b"\x18"  # the same, name of the report, number of the line -> line tha
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
 PAST_END = b"\x1e"
+FAULTS = b"\x1f"  # -> the faults that users have asked for: see storage/fault_rules.py
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
 READ_MOSTLY = (TABLE_VERSION,)
@@ -152,6 +153,7 @@ _NAMES = {
     REPORT: "line of a job's report",
     HOLD: "hold on a table's past",
     PAST: "what a row held before",
+    FAULTS: "faults to be injected",
 }
 
 

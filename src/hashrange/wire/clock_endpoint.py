@@ -8,7 +8,6 @@ import msgspec
 from hashrange.chain.clock_control import ClockControl
 from hashrange.storage.clock_record import MoveRefused
 from hashrange.wire import plain
-from hashrange.wire.codec import CORS
 from hashrange.wire.interfaces import Exchange
 
 PATH = b"/_hashrange/clock"
@@ -16,7 +15,6 @@ PATH = b"/_hashrange/clock"
 FOLLOW_SECONDS = 0.2
 _FIXED = b"this server's clock cannot be moved: start it with --test-clock\n"
 _RULE = b'send {"advance_seconds": 3600} or {"set_epoch_seconds": 1800000000}\n'
-_JSON = b"Content-Type: application/json\r\n"
 
 
 class ClockShown(msgspec.Struct, frozen=True):
@@ -50,7 +48,7 @@ class ClockEndpoint:
         if exchange.url.partition(b"?")[0] != PATH or exchange.method not in {b"GET", b"HEAD", b"POST"}:
             plain.not_found(exchange, request_id)
             return
-        answer = _answering(exchange, request_id)
+        answer = plain.answering(exchange, request_id)
         if self._control is None:
             answer(b"403 Forbidden", _FIXED)
         elif exchange.method == b"POST":
@@ -74,18 +72,6 @@ class ClockEndpoint:
             control.set_to(move.set_epoch_seconds, moved)
         else:
             answer(b"400 Bad Request", _RULE)
-
-
-def _answering(exchange: Exchange, request_id: bytes) -> Answer:
-    # By the time of the answer the request is gone.
-    lines = CORS if b"Origin" in exchange.headers else b""
-    is_head = exchange.method == b"HEAD"
-
-    def answer(status: bytes, body: bytes) -> None:
-        kind = _JSON if body.startswith(b"{") else b""
-        exchange.send(*plain.rendered(request_id, status, body, lines + kind, is_head=is_head))
-
-    return answer
 
 
 def _answer_when_moved(control: ClockControl, answer: Answer) -> Callable[[BaseException | None], None]:

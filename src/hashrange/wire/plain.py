@@ -1,6 +1,6 @@
 """Answers to what is no operation: health checks, browsers' preflight requests, anything else."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from zlib_ng.zlib_ng import crc32
 
@@ -8,6 +8,7 @@ from hashrange.wire.codec import CORS
 from hashrange.wire.interfaces import Exchange
 
 _NOT_FOUND_BODY = b"<UnknownOperationException/>\n"
+_JSON = b"Content-Type: application/json\r\n"
 _MAX_AGE = b"Access-Control-Max-Age: 172800\r\n"
 _PREFLIGHT = (
     (b"Access-Control-Request-Headers", b"Access-Control-Allow-Headers"),
@@ -36,6 +37,18 @@ def send(exchange: Exchange, request_id: bytes, status: bytes, body: bytes, line
     if b"Origin" in exchange.headers:
         lines = CORS + lines
     exchange.send(*rendered(request_id, status, body, lines, is_head=exchange.method == b"HEAD"))
+
+
+def answering(exchange: Exchange, request_id: bytes) -> Callable[[bytes, bytes], None]:
+    """What sends status and body later, when the request is gone; a body that begins like an object is JSON."""
+    lines = CORS if b"Origin" in exchange.headers else b""
+    is_head = exchange.method == b"HEAD"
+
+    def answer(status: bytes, body: bytes) -> None:
+        kind = _JSON if body.startswith(b"{") else b""
+        exchange.send(*rendered(request_id, status, body, lines + kind, is_head=is_head))
+
+    return answer
 
 
 def rendered(

@@ -98,6 +98,12 @@ class BatchExecuted(Result):
 
     members: Sequence[ItemRead | ItemWritten | FailedWrite | Failure]
 
+    @property
+    def refusals(self) -> list[Refusal]:
+        """Why members found no capacity."""
+        failures = [member for member in self.members if isinstance(member, Failure)]
+        return [failure.refusal for failure in failures if failure.refusal is not None]
+
     def charges(self) -> Iterator[Charge]:
         """The charges of all members that ran."""
         for member in self.members:

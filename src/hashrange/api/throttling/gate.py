@@ -33,6 +33,13 @@ class Faults(Protocol):
         """What to refuse an item with that the model admits."""
 
 
+class Tabs(Protocol):
+    """What gives each request its tab."""
+
+    def tab(self, *tables: Table) -> "Tab | None":
+        """A tab for a request that touches these tables; None where none of them is guarded."""
+
+
 class Gate:
     """Where requests of all threads ask for capacity."""
 
@@ -60,7 +67,7 @@ class Gate:
         owner = None if index is None or index.local else index
         with self._lock:
             limits = self._model.refused(self._clock.now(), table, owner, key, write=False)
-        return Refusal(table, owner, write=False, limits=limits) if limits else None
+        return Refusal(table, owner, key, write=False, limits=limits) if limits else None
 
     def write_refusal(self, table: Table, key: bytes) -> Refusal | None:
         """Why this item cannot be written now."""
@@ -68,11 +75,11 @@ class Gate:
             now = self._clock.now()
             limits = self._model.refused(now, table, None, key, write=True)
             if limits:
-                return Refusal(table, None, write=True, limits=limits)
+                return Refusal(table, None, key, write=True, limits=limits)
             for index in table.global_indexes:
                 limits = self._queues.limits(now, table, index)
                 if limits:
-                    return Refusal(table, index, write=True, limits=limits)
+                    return Refusal(table, index, key, write=True, limits=limits)
         return None
 
     def charge(self, charges: Iterable[Charge], sign: int = 1) -> None:
@@ -135,9 +142,8 @@ class Tab:
         if self._faults is not None:
             limits = self._faults.limits(table, write=False)
             if limits:
-                return Refusal(
-                    table, None if index is None or index.local else index, write=False, limits=limits
-                )
+                owner = None if index is None or index.local else index
+                return Refusal(table, owner, key, write=False, limits=limits)
         return self._gate.read_refusal(table, index, key) if self._gate.enforces(table) else None
 
     def write_refusal(self, table: Table, key: bytes) -> Refusal | None:
@@ -145,7 +151,7 @@ class Tab:
         if self._faults is not None:
             limits = self._faults.limits(table, write=True)
             if limits:
-                return Refusal(table, None, write=True, limits=limits)
+                return Refusal(table, None, key, write=True, limits=limits)
         return self._gate.write_refusal(table, key) if self._gate.enforces(table) else None
 
     def demand_read(self, table: Table, index: Index | None, key: bytes) -> None:

@@ -45,6 +45,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
     table: Table
     index: Index | None
+    key: bytes  # of the item; of a page where it would have begun
     write: bool
     limits: tuple[Limit, ...]
 

@@ -61,6 +61,13 @@ def conflict(actions: int) -> ApiError:
     return _cancelled([Reason("TransactionConflict", "Transaction is ongoing for the item")] * actions)
 
 
+def conflict_on(at: int, actions: int) -> ApiError:
+    """The transaction collided with another on one of its items."""
+    reasons: list[Reason | None] = [None] * actions
+    reasons[at] = Reason("TransactionConflict", "Transaction is ongoing for the item")
+    return _cancelled(reasons)
+
+
 def cancel_on(reasons: Sequence[Reason | None]) -> None:
     """Raise TransactionCanceledException if any action has a reason; the list is as long as the request's."""
     if any(reasons):

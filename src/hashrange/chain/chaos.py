@@ -1,0 +1,238 @@
+"""Chaos: throttles, delays, conflicts and internal errors on purpose, so that users can test their retries.
+
+A link of the chain that is there only with --chaos. Its errors are the service's own. A throttle goes through the gate
+that all items pass, so that a batch loses some of its items and a transaction is cancelled, as they would be for want
+of capacity.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from random import Random
+
+import msgspec
+
+from hashrange.api.errors import ApiError
+from hashrange.api.registry import DYNAMODB
+from hashrange.api.results import Result
+from hashrange.api.throttling.gate import Gate, Tab
+from hashrange.api.throttling.index_queues import Limit
+from hashrange.api.transactions import cancellation
+from hashrange.chain.background import Background
+from hashrange.chain.executor import Call, Done
+from hashrange.chain.links import Runner
+from hashrange.clock import Clock
+from hashrange.core.schema import Table
+from hashrange.storage import fault_rules
+from hashrange.storage.engine import Engine, Transaction
+from hashrange.storage.fault_rules import FaultRule
+
+DATA_OPERATIONS = frozenset(
+    name for name, operation in DYNAMODB.operations.items() if operation.kind != "control"
+)
+_TRANSACTIONS = {
+    "ExecuteTransaction": "transact_statements",
+    "TransactGetItems": "transact_items",
+    "TransactWriteItems": "transact_items",
+}
+_CONFLICTING = frozenset({"DeleteItem", "ExecuteStatement", "PutItem", "UpdateItem", *_TRANSACTIONS})
+
+CallLater = Callable[[float, Callable[[], None]], object]
+Told = Callable[[BaseException | None], None]
+
+
+class ActiveRule:
+    """A rule and its dice."""
+
+    __slots__ = ("_operations", "_random", "rule")
+
+    def __init__(self, rule: FaultRule) -> None:
+        self.rule = rule
+        self._operations = frozenset(rule.operations) or DATA_OPERATIONS
+        self._random = Random(rule.seed)
+
+    def concerns(self, operation: str, tables: frozenset[str], now: float) -> bool:
+        """Whether requests of this kind may fail now."""
+        rule = self.rule
+        return (
+            operation in self._operations
+            and now < rule.expires_epoch_seconds
+            and (not rule.tables or not tables.isdisjoint(rule.tables))
+        )
+
+    def strikes(self) -> bool:
+        """Throw the dice."""
+        return self._random.random() < self.rule.rate
+
+    def choice(self, count: int) -> int:
+        """One of so many."""
+        return self._random.randrange(count)
+
+
+class ThrottledGate:
+    """A gate for one call, some of whose items are to be refused."""
+
+    def __init__(self, gate: Gate, rules: list[ActiveRule]) -> None:
+        self._gate = gate
+        self._rules = rules
+
+    def tab(self, *_: Table) -> Tab:
+        """A tab for the call, whatever tables it touches."""
+        return Tab(self._gate, self)
+
+    def limits(self, table: Table, *, write: bool) -> tuple[Limit, ...]:
+        """What to refuse an item with: a limit that its table can have."""
+        del write
+        for active in self._rules:
+            tables = active.rule.tables
+            if (not tables or table.name in tables) and active.strikes():
+                return ("KeyRangeThroughputExceeded" if table.on_demand else "ProvisionedThroughputExceeded",)
+        return ()
+
+
+class Chaos:
+    """The link, and the rules that it goes by. All of it happens on the event loop, but for calls of large bodies."""
+
+    def __init__(
+        self, engine: Engine, clock: Clock, gate: Gate, background: Background, call_later: CallLater
+    ) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._gate = gate
+        self._background = background
+        self._call_later = call_later
+        self._active: tuple[ActiveRule, ...] = ()
+
+    def rules(self) -> list[FaultRule]:
+        """The rules in force."""
+        now = self._clock.now()
+        return [active.rule for active in self._active if now < active.rule.expires_epoch_seconds]
+
+    def add(self, rule: FaultRule, told: Told) -> None:
+        """Store a rule; `told` is called when that is on disk."""
+        self._change(lambda tx: fault_rules.add(tx, rule, self._clock.now()), told)
+
+    def clear(self, rule_id: str | None, told: Told) -> None:
+        """Remove one rule, or all."""
+        self._change(lambda tx: fault_rules.clear(tx, rule_id), told)
+
+    def _change(self, step: Callable[[Transaction], tuple[FaultRule, ...]], told: Told) -> None:
+        def done(rules: tuple[FaultRule, ...] | None, error: BaseException | None) -> None:
+            if rules is not None:
+                self._take(rules)
+            told(error)
+
+        self._engine.submit(step, done, reads=fault_rules.READS)
+
+    def poll(self) -> None:
+        """Follow what another worker or server has stored."""
+        self._engine.submit_read(fault_rules.stored_rules, self._polled, reads=fault_rules.READS)
+
+    def _polled(self, rules: tuple[FaultRule, ...] | None, _error: BaseException | None) -> None:
+        if rules is not None:
+            self._take(rules)
+
+    def _take(self, rules: tuple[FaultRule, ...]) -> None:
+        known = {active.rule: active for active in self._active}
+        self._active = tuple(known.get(rule) or ActiveRule(rule) for rule in rules)
+
+    def __call__(self, call: Call, done: Done, following: Runner, /) -> None:
+        """Let a call fail or wait if a rule wants it, else hand it on."""
+        rules = list(self._concerning(call)) if self._active else []
+        if not rules:
+            following(call, done)
+            return
+        fault = next(filter(None, (_fault(active, call) for active in rules)), None)
+        if fault is not None:
+            self._refuse(call, done, fault)
+            return
+        if any(active.rule.after and active.strikes() for active in rules):
+            done = partial(_lose_answer, done)
+        throttles = [active for active in rules if active.rule.fault == "throttle"]
+        if throttles:
+            call.context = msgspec.structs.replace(
+                call.context, gate=ThrottledGate(self._gate, throttles)
+            )
+        delays = [active.rule.latency_ms for active in rules if active.rule.latency_ms and active.strikes()]
+        if delays:
+            self._delay(call, done, following, sum(delays) / 1000)
+        else:
+            following(call, done)
+
+    def _concerning(self, call: Call) -> Iterator[ActiveRule]:
+        tables, now = _tables(call), self._clock.now()
+        for active in self._active:
+            if active.concerns(call.operation.name, tables, now):
+                yield active
+
+    def _refuse(self, call: Call, done: Done, error: ApiError) -> None:
+        if call.patient:
+            self._background.call_on_loop(partial(done, None, error))
+        else:
+            done(None, error)
+
+    def _delay(self, call: Call, done: Done, following: Runner, seconds: float) -> None:
+        # What the parser read stays good only until this returns.
+        call.body = bytes(call.body)
+        run = partial(following, call, done)
+        if call.patient:
+            # It goes on where it came from: what it computes is too much for the loop.
+            again = partial(self._background.submit, run)
+            self._background.call_on_loop(lambda: _ignored(self._call_later(seconds, lambda: _ignored(again()))))
+        else:
+            self._call_later(seconds, run)
+
+
+def _ignored(_: object) -> None:
+    """Give nothing."""
+
+
+def _tables(call: Call) -> frozenset[str]:
+    """The tables that a request names; none if it is not even a request."""
+    try:
+        return frozenset(name.rpartition("/")[2] for name in call.operation.resources(call.request))
+    except Exception:  # noqa: BLE001 - planning is going to say what is wrong with it
+        return frozenset()
+
+
+def _fault(active: ActiveRule, call: Call) -> ApiError | None:
+    """What a call is answered with instead of being carried out; None: nothing."""
+    rule, name = active.rule, call.operation.name
+    if rule.after or not _answers_itself(rule, name) or not active.strikes():
+        return None
+    if rule.fault == "error":
+        return _internal_error()
+    if rule.fault == "conflict":
+        return _conflict(active, call)
+    return ApiError("ThrottlingException", "Rate exceeded")
+
+
+def _answers_itself(rule: FaultRule, operation: str) -> bool:
+    """Whether a rule answers this operation by itself: items are throttled by the gate."""
+    match rule.fault:
+        case "error":
+            return True
+        case "conflict":
+            return operation in _CONFLICTING
+        case "throttle":
+            return operation not in DATA_OPERATIONS
+        case "latency":
+            return False
+
+
+def _internal_error() -> ApiError:
+    return ApiError("InternalServerError", "Internal server error", status=500)
+
+
+def _conflict(active: ActiveRule, call: Call) -> ApiError | None:
+    request, name = call.request, call.operation.name
+    if name in _TRANSACTIONS:
+        count = len(getattr(request, _TRANSACTIONS[name], None) or ())
+        return cancellation.conflict_on(active.choice(count), count) if count else None
+    if str(getattr(request, "statement", "")).lstrip()[:6].upper() == "SELECT":
+        return None
+    return ApiError("TransactionConflictException", "Transaction is ongoing for the item")
+
+
+def _lose_answer(done: Done, result: Result | None, error: BaseException | None) -> None:
+    """Tell the client of an error after what it asked for was done."""
+    done(None, error if result is None else _internal_error())
