@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from hashrange.api.throttling.index_queues import Limit
+from hashrange.capacity.admission import Charged
+from hashrange.capacity.limits import Limit
 from hashrange.core.schema import Index, Table
 
 Place = tuple[str, str | None, bool]  # table, index, whether it is for writes
@@ -30,6 +31,12 @@ class CountedAdmission:
         self.charged[where] += units  # type: ignore[assignment]
         if where in self.left:
             self.left[where] -= units
+
+    def take_charges(self) -> list[Charged]:
+        return []
+
+    def absorb(self, now: float, table: Table, index: Index | None, charged: Charged) -> None:
+        raise AssertionError(charged)
 
 
 def place(table: Table, index: Index | None, *, write: bool) -> Place:

@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `migrate`, `verify`, `salvage`, `clock`, `import`, `export`, `--version`."""
+"""The command line: `hashrange serve`, `--version`, and a subcommand for everything else."""
 
 import argparse
 import errno
@@ -8,7 +8,18 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from hashrange import __version__, clock_command, config, logs, migrate, salvage, server, terminal, verify
+from hashrange import (
+    __version__,
+    chaos_command,
+    clock_command,
+    config,
+    logs,
+    migrate,
+    salvage,
+    server,
+    terminal,
+    verify,
+)
 from hashrange.config import SettingInvalid, Settings
 from hashrange.objects.opening import location
 from hashrange.passwords import hide_arguments, masked
@@ -85,6 +96,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     clock_command.add_flags(clock)
     clock.set_defaults(run=clock_command.run)
+    chaos = commands.add_parser(
+        "chaos",
+        help="make requests to a server started with --chaos fail",
+        description=chaos_command.DESCRIPTION,
+    )
+    chaos_command.add_flags(chaos)
+    chaos.set_defaults(run=chaos_command.run)
     _add_transfers(commands)
     return parser
 
@@ -147,6 +165,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
     keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
     flags = f"--region {settings.region} --endpoint-url {endpoint}"
     clock = ("  clock     `hashrange clock` moves it",) if settings.test_clock else ()
+    chaos = ("  chaos     `hashrange chaos` makes requests fail",) if settings.chaos else ()
     lag = (
         (f"  lag       {settings.eventual_lag} ms for eventually consistent reads",)
         if settings.eventual_lag
@@ -163,6 +182,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  capacity  {settings.capacity}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
             *clock,
+            *chaos,
             *lag,
             *warning,
         )

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import uvloop
 
@@ -20,7 +20,11 @@ from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
+from hashrange.api.throttling.gate import Gate
+from hashrange.capacity.admission import Admission
 from hashrange.chain.background import Background
+from hashrange.chain.chaos import Chaos
+from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.eventual_lag import lagging
 from hashrange.chain.executor import LocalExecutor
@@ -30,6 +34,7 @@ from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
 from hashrange.durations import shown_duration
+from hashrange.engines import open_engine, postgres
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.supervisor import Supervisor
@@ -40,13 +45,14 @@ from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine, Reader
-from hashrange.storage.errors import Corrupt, OpenError, StorageError
+from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
-from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import clock_endpoint, health, metrics_endpoint
+from hashrange.storage.sqlite import SqliteEngine
+from hashrange.wire import chaos_endpoint, clock_endpoint, health, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.identity import Callers
@@ -58,10 +64,8 @@ from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
-if TYPE_CHECKING:
-    from hashrange.storage.postgres import PostgresEngine
-
 ACCOUNT_ID = "000000000000"
+SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB)
 # Requests make garbage that reference counting frees; looking for cycles every 700 objects finds none.
 _GC_THRESHOLD = 50_000
 
@@ -96,7 +100,7 @@ class Server:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
         deliver = _deliver_to(asyncio.get_running_loop())
-        engine, clock = _open_engine(settings, deliver, self._worker)
+        engine, clock = open_engine(settings, deliver, self._worker)
         self._engine = engine
         background = self._background = Background(deliver)
         if not self._is_clock_given:
@@ -120,11 +124,13 @@ class Server:
             if followed is None
             else SharedExecutor(engine, followed, background)
         )
-        run = chained(executor.run, log_request if settings.log_level == "debug" else None)
+        gate = self._guard(engine, catalogue)
+        chaos = self._disturb(engine, gate, background) if settings.chaos else None
+        run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
         endpoint = JsonEndpoint(
-            (_data_service(settings), STREAMS, STREAMS_ON_DYNAMODB),
+            (_data_service(settings), *SERVICES[1:]),
             run,
-            Callers(self._contexts(catalogue)),
+            Callers(self._contexts(catalogue, gate)),
             background,
             body_bytes_max=settings.max_body_bytes,
         )
@@ -133,6 +139,7 @@ class Server:
             health.PATH: self._health,
             metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
             clock_endpoint.PATH: ClockEndpoint(control),
+            chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
         }
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
@@ -146,6 +153,24 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    def _is_alone(self, engine: Engine) -> bool:
+        return self._worker is None and not engine.shared
+
+    def _guard(self, engine: Engine, catalogue: Catalogue) -> Gate:
+        """Make the gate that all items pass; processes on the same data tell each other what they charge."""
+        alone = self._is_alone(engine)
+        gate = Gate(Admission(shared=not alone), self._clock, self._settings.capacity)
+        if not alone:
+            exchange = ChargeExchange(engine, catalogue, gate, self._clock)
+            _every(TURN_SECONDS, exchange.turn)
+        return gate
+
+    def _disturb(self, engine: Engine, gate: Gate, background: Background) -> Chaos:
+        """Make the link that injects faults, and have it follow the rules."""
+        chaos = Chaos(engine, self._clock, gate, background, asyncio.get_running_loop().call_later)
+        _every(chaos_endpoint.FOLLOW_SECONDS, chaos.poll)
+        return chaos
 
     def _read_catalogue(self, engine: Engine) -> Catalogue:
         own_changes = self._worker is not None and not engine.shared
@@ -250,7 +275,7 @@ class Server:
         if self._engine is not None:
             self._engine.close()
 
-    def _contexts(self, catalogue: Catalogue) -> Callable[[Identity], Context]:
+    def _contexts(self, catalogue: Catalogue, gate: Gate) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
         def context_for(identity: Identity) -> Context:
@@ -262,6 +287,7 @@ class Server:
                 account_id=ACCOUNT_ID,
                 access_key=identity.access_key,
                 prepared=prepared,
+                gate=gate,
             )
 
         return context_for
@@ -284,7 +310,7 @@ def _run_workers(settings: Settings, started: Started) -> int:
     """Be the parent of several workers; what they all need is loaded before they part."""
     is_local = settings.engine == "sqlite"
     # What is wrong with the data is said once, here, and not by every worker.
-    engine = SqliteEngine.describe(settings.data_dir) if is_local else _postgres().check(settings.engine)
+    engine = SqliteEngine.describe(settings.data_dir) if is_local else postgres().check(settings.engine)
     claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None
     try:
         sockets = workers.listen(settings.host, settings.port)
@@ -339,44 +365,15 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         await server.stop()
 
 
-def _open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> tuple[Engine, Clock]:
-    """Open the engine; gives also the clock that goes with it: servers that share a database share its time."""
-    if settings.engine != "sqlite":
-        shared = _open_postgres(settings, deliver)
-        return shared, shared.clock
-    return _open_sqlite(settings, deliver, worker), SystemClock()
+def _every(seconds: float, work: Callable[[], None]) -> None:
+    """Have the loop do some work again and again."""
+    loop = asyncio.get_running_loop()
 
+    def run() -> None:
+        work()
+        loop.call_later(seconds, run)
 
-def _open_sqlite(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
-    if settings.in_memory:
-        return MemoryEngine(deliver=deliver)
-    call_soon = asyncio.get_running_loop().call_soon
-    if worker is not None:
-        return SqliteEngine.join(
-            settings.data_dir, deliver=deliver, commit_version=worker.commit_version, call_soon=call_soon
-        )
-    return SqliteEngine.open(settings.data_dir, deliver=deliver, call_soon=call_soon)
-
-
-def _postgres() -> "type[PostgresEngine]":
-    try:
-        from hashrange.storage.postgres import PostgresEngine  # noqa: PLC0415 - its driver is an extra
-    except ImportError as error:
-        raise OpenError(
-            "the PostgreSQL engine needs its driver: pip install 'hashrange[postgres]'"
-        ) from error
-    return PostgresEngine
-
-
-def _open_postgres(settings: Settings, deliver: Deliver) -> "PostgresEngine":
-    return _postgres().open(
-        settings.engine,
-        deliver=deliver,
-        read_mostly=layout.READ_MOSTLY,
-        replicas=settings.replica,
-        staleness_seconds=settings.replica_staleness_ms / 1000,
-        isolation=settings.postgres_isolation,
-    )
+    loop.call_later(seconds, run)
 
 
 def _data_service(settings: Settings) -> Service:

@@ -231,7 +231,7 @@ def test_a_batch_gives_back_the_writes_that_found_no_capacity() -> None:
 def test_a_transaction_is_cancelled_as_a_whole(operation: str) -> None:
     service = Guarded()
     service.model.left[WRITES] = 2  # which the first item takes
-    requests = {
+    requests: dict[str, dict[str, Any]] = {
         "TransactWriteItems": {
             "TransactItems": [{"Put": {"TableName": "ttt", "Item": item(pk)}} for pk in ("1", "2")]
         },

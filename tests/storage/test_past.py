@@ -66,7 +66,7 @@ def test_every_moment_is_as_it_was(history: list[tuple[bytes, bool, int]]) -> No
             rows[key] = value
         moments[us(clock.now())] = dict(rows)
     for moment, expected in moments.items():
-        engine.read(lambda reader, at=moment, then=expected: check(PastReader(reader, at), then, KEYS))  # type: ignore[misc]
+        engine.read(lambda reader, at=moment, then=expected: check(PastReader(reader, at), then, KEYS))
     engine.close()
 
 

@@ -15,8 +15,8 @@ from hashrange.api.errors import ApiError
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.results import Result
 from hashrange.api.throttling.gate import Gate, Tab
-from hashrange.api.throttling.index_queues import Limit
 from hashrange.api.transactions import cancellation
+from hashrange.capacity.limits import Limit
 from hashrange.chain.background import Background
 from hashrange.chain.executor import Call, Done
 from hashrange.chain.links import Runner
@@ -48,7 +48,7 @@ class ActiveRule:
     def __init__(self, rule: FaultRule) -> None:
         self.rule = rule
         self._operations = frozenset(rule.operations) or DATA_OPERATIONS
-        self._random = Random(rule.seed)
+        self._random = Random(rule.seed)  # noqa: S311 - dice, and the same ones for the same seed
 
     def concerns(self, operation: str, tables: frozenset[str], now: float) -> bool:
         """Whether requests of this kind may fail now."""
@@ -149,9 +149,7 @@ class Chaos:
             done = partial(_lose_answer, done)
         throttles = [active for active in rules if active.rule.fault == "throttle"]
         if throttles:
-            call.context = msgspec.structs.replace(
-                call.context, gate=ThrottledGate(self._gate, throttles)
-            )
+            call.context = msgspec.structs.replace(call.context, gate=ThrottledGate(self._gate, throttles))
         delays = [active.rule.latency_ms for active in rules if active.rule.latency_ms and active.strikes()]
         if delays:
             self._delay(call, done, following, sum(delays) / 1000)
@@ -177,7 +175,9 @@ class Chaos:
         if call.patient:
             # It goes on where it came from: what it computes is too much for the loop.
             again = partial(self._background.submit, run)
-            self._background.call_on_loop(lambda: _ignored(self._call_later(seconds, lambda: _ignored(again()))))
+            self._background.call_on_loop(
+                lambda: _ignored(self._call_later(seconds, lambda: _ignored(again())))
+            )
         else:
             self._call_later(seconds, run)
 

@@ -19,7 +19,7 @@ _CHUNK_ROWS = 500
 _CHUNK_BYTES = 4 * 1024 * 1024
 _END = b"\xff" * 8  # behind every key of the layout
 # These belong to one engine and not to the data; of the clock only how far it was moved does.
-_NOT_COPIED = (layout.LEASE, layout.MIGRATION, layout.CLOCK, layout.PAST, layout.FAULTS)
+_NOT_COPIED = (layout.LEASE, layout.MIGRATION, layout.CLOCK, layout.PAST, layout.CHARGES, layout.FAULTS)
 
 
 class Copyable(Engine, Protocol):

@@ -28,6 +28,7 @@ REPORT = b"\x18"  # the same, name of the report, number of the line -> line tha
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
 PAST_END = b"\x1e"
+CHARGES = b"\x1e"  # process -> what it has charged in the last seconds: see storage/charge_rows.py
 FAULTS = b"\x1f"  # -> the faults that users have asked for: see storage/fault_rules.py
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
@@ -153,6 +154,7 @@ _NAMES = {
     REPORT: "line of a job's report",
     HOLD: "hold on a table's past",
     PAST: "what a row held before",
+    CHARGES: "charges of a process",
     FAULTS: "faults to be injected",
 }
 

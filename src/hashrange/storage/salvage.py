@@ -38,6 +38,7 @@ _NOT_COPIED = (
     layout.LEASE,
     layout.MIGRATION,
     layout.PAST,
+    layout.CHARGES,
     layout.FAULTS,
 )
 

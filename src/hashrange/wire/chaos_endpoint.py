@@ -55,7 +55,9 @@ _decode = msgspec.json.Decoder(NewRule).decode
 class ChaosEndpoint:
     """Answers `/_hashrange/chaos`: GET shows the rules, POST adds one, DELETE removes all or the one of `?id=`."""
 
-    def __init__(self, chaos: Chaos | None, clock: Clock, services: tuple[Service, ...], *, alone: bool) -> None:
+    def __init__(
+        self, chaos: Chaos | None, clock: Clock, services: tuple[Service, ...], *, alone: bool
+    ) -> None:
         """Without `chaos` there are no faults. A server that is `alone` has no others to wait for."""
         self._chaos = chaos
         self._clock = clock

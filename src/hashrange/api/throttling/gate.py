@@ -6,14 +6,16 @@ step may run twice, so its tab gives back what an earlier run took; so does a st
 the `charges` of results and errors, of which ConsumedCapacity and the metrics are made as well.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Protocol, TypeVar
 
 from hashrange.api.errors import ApiError
 from hashrange.api.results import Charge, Result
-from hashrange.api.throttling.index_queues import Admitting, IndexQueues, Limit
+from hashrange.api.throttling.index_queues import Admitting, IndexQueues
 from hashrange.api.throttling.refusals import Refusal
+from hashrange.capacity.admission import Charged
+from hashrange.capacity.limits import Limit
 from hashrange.clock import Clock
 from hashrange.core.schema import Index, Table
 from hashrange.storage.engine import Reader, Transaction
@@ -24,6 +26,16 @@ ENFORCE = "enforce"
 S = TypeVar("S")
 T = TypeVar("T")
 R = TypeVar("R", bound=Result)
+
+
+class SharedModel(Admitting, Protocol):
+    """A model that processes share by telling each other what they charge."""
+
+    def take_charges(self) -> list[Charged]:
+        """What was charged here since the last call."""
+
+    def absorb(self, now: float, table: Table, index: Index | None, charged: Charged) -> None:
+        """Charge what another process has charged."""
 
 
 class Faults(Protocol):
@@ -43,7 +55,7 @@ class Tabs(Protocol):
 class Gate:
     """Where requests of all threads ask for capacity."""
 
-    def __init__(self, model: Admitting, clock: Clock, mode: str) -> None:
+    def __init__(self, model: SharedModel, clock: Clock, mode: str) -> None:
         """The `mode` is for tables without the tag."""
         self._model = model
         self._clock = clock
@@ -57,6 +69,28 @@ class Gate:
             if table.tags.get(CAPACITY_TAG, self._mode) == ENFORCE:
                 return Tab(self)
         return None
+
+    @property
+    def guards_all(self) -> bool:
+        """Whether all tables are guarded that do not say otherwise."""
+        return self._mode == ENFORCE
+
+    def take_charges(self) -> list[Charged]:
+        """What was charged since the last call, for other processes on the same data."""
+        with self._lock:
+            return self._model.take_charges()
+
+    def absorb(self, tables: Mapping[int, Table], charges: Iterable[Charged]) -> None:
+        """Charge what another process has charged; what it knows and this one does not, is left out."""
+        with self._lock:
+            now = self._clock.now()
+            for charged in charges:
+                table = tables.get(charged.table_number)
+                if table is None:
+                    continue
+                index = next((index for index in table.global_indexes if index.slot == charged.slot), None)
+                if index is not None or not charged.slot:
+                    self._model.absorb(now, table, index, charged)
 
     def enforces(self, table: Table) -> bool:
         """Whether requests for this table may be refused."""

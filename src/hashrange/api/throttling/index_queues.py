@@ -6,16 +6,10 @@ rows of an index are written with their item, so that what waits in the queue is
 """
 
 from collections import deque
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from hashrange.capacity.limits import Limit
 from hashrange.core.schema import Index, Table
-
-Limit = Literal[
-    "ProvisionedThroughputExceeded",
-    "KeyRangeThroughputExceeded",
-    "MaxOnDemandThroughputExceeded",
-    "AccountLimitExceeded",
-]
 
 # The service's own bound is not published. Ours is what the index writes in a second, but room for one batch at least.
 QUEUE_SECONDS = 1.0

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from hashrange.api.errors import ApiError
-from hashrange.api.throttling.index_queues import Limit
+from hashrange.capacity.limits import Limit
 from hashrange.core.schema import Index, Table
 
 _TABLE = (
