@@ -74,7 +74,7 @@ class _Transport(asyncio.Transport):
         return False
 
 
-class _Clients:
+class Clients:
     """Some connections to one server, each with one request at a time."""
 
     def __init__(self, connect: Callable[[], asyncio.Protocol]) -> None:
@@ -104,12 +104,12 @@ class _Clients:
 
     async def call(self, operation: str, body: str) -> None:
         """Send one request, which has to succeed."""
-        await self.send([_request(operation, body)])
+        await self.send([as_request(operation, body)])
         if not self._transports[0].answer.startswith(b"HTTP/1.1 200 "):
             raise RuntimeError(self._transports[0].answer)
 
 
-def _request(operation: str, body: str) -> bytes:
+def as_request(operation: str, body: str) -> bytes:
     payload = body.encode()
     headers = _ENDPOINT.headers(operation, payload)
     headers["Content-Length"] = str(len(payload))
@@ -129,7 +129,7 @@ class _Bytecodes:
         return self
 
 
-async def _counted(sending: Awaitable[float]) -> float:
+async def counted(sending: Awaitable[float]) -> float:
     bytecodes = _Bytecodes()
     sys.settrace(bytecodes)
     await sending
@@ -147,7 +147,7 @@ async def _serve(directory: str, orders: Iterator[tuple[Workload, int, bool]]) -
     await server.start()
     # What the listening socket would do.
     loop, shared = asyncio.get_running_loop(), server._listener._shared  # type: ignore[union-attr] # noqa: SLF001
-    clients = _Clients(lambda: Connection(shared, loop))
+    clients = Clients(lambda: Connection(shared, loop))
     for table in (sample.PEOPLE, sample.ORDERS):
         await clients.call("CreateTable", sample.TABLES[table].create(on_demand=True))
         await asyncio.sleep(0.3)
@@ -157,11 +157,11 @@ async def _serve(directory: str, orders: Iterator[tuple[Workload, int, bool]]) -
     for workload, count, counts in orders:
         if workload.name not in requests:
             prepared = [
-                _request(*request) for request in itertools.islice(workload.requests(_ITEMS), _PREPARED)
+                as_request(*request) for request in itertools.islice(workload.requests(_ITEMS), _PREPARED)
             ]
             requests[workload.name] = itertools.cycle(prepared)
         sending = clients.send(list(itertools.islice(requests[workload.name], count)))
-        print(await (_counted(sending) if counts else sending), flush=True)
+        print(await (counted(sending) if counts else sending), flush=True)
     await server.stop()
 
 

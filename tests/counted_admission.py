@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hashrange.capacity.admission import Charged
+from hashrange.capacity.admission import Allowance, Charged
 from hashrange.capacity.limits import Limit
 from hashrange.core.schema import Index, Table
 
@@ -31,6 +31,15 @@ class CountedAdmission:
         self.charged[where] += units  # type: ignore[assignment]
         if where in self.left:
             self.left[where] -= units
+
+    def allowance(self, table: Table, index: Index | None, key: bytes, *, write: bool) -> Allowance | None:
+        return None
+
+    def lend(self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool) -> Allowance:
+        return Allowance((0, 0, write, b""), 0.0, 0.0)
+
+    def settle(self, now: float) -> None:
+        pass
 
     def take_charges(self) -> list[Charged]:
         return []

@@ -12,7 +12,14 @@ import msgspec
 
 from hashrange.capacity import limits
 from hashrange.capacity.bucket import Bucket
-from hashrange.capacity.limits import CEILING_SECONDS, NEW_BURST_SECONDS, Limit, Rate
+from hashrange.capacity.limits import (
+    CEILING_SECONDS,
+    LENT_SECONDS,
+    LENT_SHARE,
+    NEW_BURST_SECONDS,
+    Limit,
+    Rate,
+)
 from hashrange.core import partitions
 from hashrange.core.partitions import Partitions
 from hashrange.core.schema import Index, Table
@@ -56,6 +63,8 @@ class Admission:
             owner = self._prepared(now, table, index)
         side = owner.writes if write else owner.reads
         start = owner.partitions[bisect_right(owner.partitions, key) - 1]
+        if side.lent:
+            self._settle(now, side, start)
         partition = side.by_partition.get(start)
         if partition is None or partition.level(now) > 0:
             for _, bucket in side.whole:
@@ -64,6 +73,55 @@ class Admission:
             else:
                 return ()
         return side.reached(now, start)
+
+    def allowance(self, table: Table, index: Index | None, key: bytes, *, write: bool) -> "Allowance | None":
+        """Units that were lent to this key's partition and are not spent; None: ask `refused`, which takes longer."""
+        owner = self._owners.get((table.number, 0 if index is None else index.slot))
+        if owner is None or owner.version != table.version:
+            return None
+        allowance = (owner.writes if write else owner.reads).lent.get(
+            owner.partitions[bisect_right(owner.partitions, key) - 1]
+        )
+        return allowance if allowance is not None and allowance.left > 0 else None
+
+    def lend(self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool) -> "Allowance":
+        """Lend a key that is admitted a little more than it asked for, to be spent without a question.
+
+        It is a tenth of a second's capacity at the most, and no more than a part of what is there: so much more may
+        be admitted of the other partitions until it is charged, which is when this one is asked for again.
+        """
+        owner = self._owners.get((table.number, 0 if index is None else index.slot))
+        if owner is None or owner.version != table.version:
+            owner = self._prepared(now, table, index)
+        side = owner.writes if write else owner.reads
+        start = owner.partitions[bisect_right(owner.partitions, key) - 1]
+        self._settle(now, side, start)
+        partition = side.by_partition.get(start)
+        buckets = [bucket for _, bucket in side.whole] + ([] if partition is None else [partition])
+        least = min(min(bucket.rate * LENT_SECONDS, bucket.level(now) * LENT_SHARE) for bucket in buckets)
+        units = max(0.0, least / len(owner.partitions))
+        place = (table.number, 0 if index is None else index.slot, write, start)
+        allowance = side.lent[start] = Allowance(place, units, units)
+        return allowance
+
+    def _settle(self, now: float, side: "_Side", start: bytes) -> None:
+        """Charge what was spent of an allowance, and take the rest back."""
+        allowance = side.lent.pop(start, None)
+        if allowance is None:
+            return
+        units = allowance.lent - allowance.left
+        allowance.left = allowance.lent = 0.0
+        if units:
+            self._take_from(now, side, start, units, write=allowance.place[2])
+            if self._charged is not None:
+                self._charged[allowance.place] = self._charged.get(allowance.place, 0.0) + units
+
+    def settle(self, now: float) -> None:
+        """Charge what was spent of all allowances."""
+        for owner in self._owners.values():
+            for side in (owner.reads, owner.writes):
+                for start in list(side.lent):
+                    self._settle(now, side, start)
 
     def charge(
         self, now: float, table: Table, index: Index | None, key: bytes, units: float, *, write: bool
@@ -91,20 +149,26 @@ class Admission:
         if owner is None or owner.version != table.version:
             owner = self._prepared(now, table, index)
         side = owner.writes if write else owner.reads
+        start = owner.partitions[bisect_right(owner.partitions, key) - 1]
+        self._take_from(now, side, start, units, write=write)
+        return start
+
+    def _take_from(self, now: float, side: "_Side", start: bytes, units: float, *, write: bool) -> None:
         for _, bucket in side.whole:
             bucket.take(now, units)
-        start = owner.partitions[bisect_right(owner.partitions, key) - 1]
         partition = side.by_partition.get(start)
         if partition is None:
             rate = limits.partition_units(write=write)
             partition = side.by_partition[start] = Bucket(rate, rate * CEILING_SECONDS, now)
         partition.take(now, units)
-        return start
 
     def _prepared(self, now: float, table: Table, index: Index | None) -> "_Owner":
         """The buckets as the table's record has them now; what was saved before a change stays."""
         place = (table.number, 0 if index is None else index.slot)
         before = self._owners.get(place)
+        for side in () if before is None else (before.reads, before.writes):
+            for start in list(side.lent):
+                self._settle(now, side, start)
         if before is None and len(self._owners) >= self._owners_before_sweep:
             self.forget_idle(now)
             self._owners_before_sweep = max(_OWNERS_BEFORE_SWEEP, 2 * len(self._owners))
@@ -121,6 +185,7 @@ class Admission:
 
     def forget_idle(self, now: float) -> None:
         """Drop the buckets that are full again: a new one would be the same."""
+        self.settle(now)
         for place, owner in list(self._owners.items()):
             owner.reads.drop_full(now)
             owner.writes.drop_full(now)
@@ -128,14 +193,23 @@ class Admission:
                 del self._owners[place]
 
 
+class Allowance(msgspec.Struct):
+    """Units that a partition may spend before it is asked again. Whoever spends them takes them off `left`."""
+
+    place: tuple[int, int, bool, bytes]  # table, slot, whether for writes, start of the partition
+    lent: float
+    left: float
+
+
 class _Side:
     """The buckets for reads, or those for writes, of one table or index."""
 
-    __slots__ = ("by_partition", "whole")
+    __slots__ = ("by_partition", "lent", "whole")
 
     def __init__(self, whole: list[tuple[Limit, Bucket]], by_partition: dict[bytes, Bucket]) -> None:
         self.whole = whole
         self.by_partition = by_partition  # of those that were used lately, by where they begin
+        self.lent: dict[bytes, Allowance] = {}  # likewise
 
     def reached(self, now: float, start: bytes) -> tuple[Limit, ...]:
         """All limits that are reached, outermost first, each once."""

@@ -19,6 +19,9 @@ BURST_SECONDS = 300.0  # of provisioned capacity that is kept when it is not use
 NEW_BURST_SECONDS = 60.0
 # Ours: a ceiling per second needs at least a second's depth, or a burst within the second would be refused.
 CEILING_SECONDS = 1.0
+# Ours: what is admitted without a question is at most this much of a rate, and of what a bucket holds.
+LENT_SECONDS = 0.1
+LENT_SHARE = 0.1
 
 
 class Rate(msgspec.Struct, frozen=True):

@@ -21,9 +21,9 @@ from hashrange.chain.background import Background
 from hashrange.chain.executor import Call, Done
 from hashrange.chain.links import Runner
 from hashrange.clock import Clock
-from hashrange.core.schema import Table
+from hashrange.core.schema import Index, Table
 from hashrange.storage import fault_rules
-from hashrange.storage.engine import Engine, Transaction
+from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.fault_rules import FaultRule
 
 DATA_OPERATIONS = frozenset(
@@ -74,6 +74,12 @@ class ThrottledGate:
     def __init__(self, gate: Gate, rules: list[ActiveRule]) -> None:
         self._gate = gate
         self._rules = rules
+
+    def guarded(
+        self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
+    ) -> Callable[[Reader], Result]:
+        """The step of a plan that reads one item or page, which may be refused."""
+        return partial(Tab(self._gate, self).read, table, index, key, step)
 
     def tab(self, *_: Table) -> Tab:
         """A tab for the call, whatever tables it touches."""

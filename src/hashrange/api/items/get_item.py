@@ -68,10 +68,7 @@ def _plan(
     consistent = request.consistent_read is True
     row = store.row_key(table, key)
     step = partial(_read, table, request.table_name, key, row, projection, consistent)
-    tab = context.tab(table)
-    if tab is not None:
-        step = partial(tab.read, table, None, key, step)
-    return Read(step, (row,), not consistent)
+    return Read(context.guarded(table, None, key, step), (row,), not consistent)
 
 
 def _read(

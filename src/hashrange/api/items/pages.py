@@ -135,11 +135,9 @@ def plan(context: Context, request: PagedRequest, page_request: PageRequest) -> 
     """The plan that reads a page."""
     consistent = request.consistent_read is True
     step = partial(_read, request.table_name, page_request, consistent)
-    tab = context.tab(page_request.table)
-    if tab is not None:
-        # The partition that the page begins in answers for the whole of it.
-        step = partial(tab.read, page_request.table, page_request.index, page_request.first_key, step)
-    return Read(step, (), not consistent)
+    # The partition that the page begins in answers for the whole of it.
+    guarded = context.guarded(page_request.table, page_request.index, page_request.first_key, step)
+    return Read(guarded, (), not consistent)
 
 
 def _read(name: str, request: PageRequest, consistent: bool, reader: Reader) -> PageRead:

@@ -214,10 +214,7 @@ def _bound(context: Context, prepared: PreparedQuery, request: Query, *, consist
             return None
         row = store.row_key(table, key)
         step = partial(_one_item, table, request.table_name, key, row, consistent)
-        tab = context.tab(table)
-        if tab is not None:
-            step = partial(tab.read, table, None, key, step)
-        return Read(step, (row,), not consistent)
+        return Read(context.guarded(table, None, key, step), (row,), not consistent)
     key_range = keys.key_range_or_none(sent)
     if key_range is None:
         return None

@@ -7,16 +7,18 @@ the `charges` of results and errors, of which ConsumedCapacity and the metrics a
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from threading import Lock
 from typing import Protocol, TypeVar
 
 from hashrange.api.errors import ApiError
-from hashrange.api.results import Charge, Result
+from hashrange.api.results import Charge, ItemRead, Result
 from hashrange.api.throttling.index_queues import Admitting, IndexQueues
 from hashrange.api.throttling.refusals import Refusal
-from hashrange.capacity.admission import Charged
+from hashrange.capacity.admission import Allowance, Charged
 from hashrange.capacity.limits import Limit
 from hashrange.clock import Clock
+from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.schema import Index, Table
 from hashrange.storage.engine import Reader, Transaction
 
@@ -28,8 +30,17 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Result)
 
 
-class SharedModel(Admitting, Protocol):
-    """A model that processes share by telling each other what they charge."""
+class Model(Admitting, Protocol):
+    """What the gate asks of the model besides."""
+
+    def allowance(self, table: Table, index: Index | None, key: bytes, *, write: bool) -> Allowance | None:
+        """Units that were lent to this key's partition and are not spent."""
+
+    def lend(self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool) -> Allowance:
+        """Lend a key that is admitted some units, to be spent without a question."""
+
+    def settle(self, now: float) -> None:
+        """Charge what was spent of all allowances."""
 
     def take_charges(self) -> list[Charged]:
         """What was charged here since the last call."""
@@ -46,7 +57,12 @@ class Faults(Protocol):
 
 
 class Tabs(Protocol):
-    """What gives each request its tab."""
+    """What guards the steps of requests."""
+
+    def guarded(
+        self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
+    ) -> Callable[[Reader], Result]:
+        """The step of a plan that reads one item or page, with the question for its capacity before it."""
 
     def tab(self, *tables: Table) -> "Tab | None":
         """A tab for a request that touches these tables; None where none of them is guarded."""
@@ -55,13 +71,44 @@ class Tabs(Protocol):
 class Gate:
     """Where requests of all threads ask for capacity."""
 
-    def __init__(self, model: SharedModel, clock: Clock, mode: str) -> None:
+    def __init__(self, model: Model, clock: Clock, mode: str) -> None:
         """The `mode` is for tables without the tag."""
         self._model = model
-        self._clock = clock
+        self._now = clock.now
         self._mode = mode
         self._queues = IndexQueues(model)
         self._lock = Lock()
+
+    def guarded(
+        self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
+    ) -> Callable[[Reader], Result]:
+        """The step of a plan that reads one item or page; the same one where the table is not guarded."""
+        if table.tags.get(CAPACITY_TAG, self._mode) != ENFORCE:
+            return step
+        owner = None if index is None or index.local else index
+        allowance = self._model.allowance(table, owner, key, write=False)
+        return (
+            partial(self._read, table, owner, key, step)
+            if allowance is None
+            else partial(_spend, allowance, step)
+        )
+
+    def _read(
+        self,
+        table: Table,
+        index: Index | None,
+        key: bytes,
+        step: Callable[[Reader], Result],
+        reader: Reader,
+    ) -> Result:
+        refusal = self.read_refusal(table, index, key)
+        if refusal is not None:
+            raise refusal.error()
+        result = step(reader)
+        self.charge(result.charges())
+        with self._lock:
+            self._model.lend(self._now(), table, index, key, write=False)
+        return result
 
     def tab(self, *tables: Table) -> "Tab | None":
         """A tab for a request that touches these tables; None where none of them is guarded."""
@@ -78,12 +125,13 @@ class Gate:
     def take_charges(self) -> list[Charged]:
         """What was charged since the last call, for other processes on the same data."""
         with self._lock:
+            self._model.settle(self._now())
             return self._model.take_charges()
 
     def absorb(self, tables: Mapping[int, Table], charges: Iterable[Charged]) -> None:
         """Charge what another process has charged; what it knows and this one does not, is left out."""
         with self._lock:
-            now = self._clock.now()
+            now = self._now()
             for charged in charges:
                 table = tables.get(charged.table_number)
                 if table is None:
@@ -100,16 +148,18 @@ class Gate:
         """Why this key of a table or index cannot be read now."""
         owner = None if index is None or index.local else index
         with self._lock:
-            limits = self._model.refused(self._clock.now(), table, owner, key, write=False)
+            limits = self._model.refused(self._now(), table, owner, key, write=False)
         return Refusal(table, owner, key, write=False, limits=limits) if limits else None
 
     def write_refusal(self, table: Table, key: bytes) -> Refusal | None:
         """Why this item cannot be written now."""
         with self._lock:
-            now = self._clock.now()
+            now = self._now()
             limits = self._model.refused(now, table, None, key, write=True)
             if limits:
                 return Refusal(table, None, key, write=True, limits=limits)
+            if not self._queues:
+                return None
             for index in table.global_indexes:
                 limits = self._queues.limits(now, table, index)
                 if limits:
@@ -119,7 +169,7 @@ class Gate:
     def charge(self, charges: Iterable[Charge], sign: int = 1) -> None:
         """Charge what items cost, or give it back."""
         with self._lock:
-            now = self._clock.now()
+            now = self._now()
             for charge in charges:
                 index = None if charge.index is None or charge.index.local else charge.index
                 if index is not None and charge.write and sign > 0:
@@ -128,6 +178,21 @@ class Gate:
                 self._model.charge(
                     now, charge.table, index, charge.key, sign * charge.units, write=charge.write
                 )
+
+
+def _spend(allowance: Allowance, step: Callable[[Reader], Result], reader: Reader) -> Result:
+    """Read what was admitted beforehand."""
+    result = step(reader)
+    if type(result) is ItemRead:
+        stored = result.stored
+        # JSON is never shorter than the item's size.
+        if stored is None or len(stored) <= READ_UNIT_BYTES:
+            allowance.left -= 1.0 if result.consistent else 0.5
+        else:
+            allowance.left -= result.units
+    else:
+        allowance.left -= sum(charge.units for charge in result.charges())
+    return result
 
 
 class Tab:
@@ -152,8 +217,13 @@ class Tab:
             raise
 
     def read(
-        self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], R], reader: Reader
-    ) -> R:
+        self,
+        table: Table,
+        index: Index | None,
+        key: bytes,
+        step: Callable[[Reader], Result],
+        reader: Reader,
+    ) -> Result:
         """Run the step of a plan that reads one item or page."""
         self._give_back()
         self.demand_read(table, index, key)
@@ -163,13 +233,9 @@ class Tab:
 
     def write(self, step: Callable[[Transaction], R], tx: Transaction) -> R:
         """Run the step of a plan that writes one item; the step asks for it by itself."""
-
-        def charged(tx: Transaction) -> R:
-            result = step(tx)
-            self.take(result.charges())
-            return result
-
-        return self.run(charged, tx)
+        result = self.run(step, tx)
+        self.take(result.charges())
+        return result
 
     def read_refusal(self, table: Table, index: Index | None, key: bytes) -> Refusal | None:
         """Why this key of a table or index cannot be read now."""
