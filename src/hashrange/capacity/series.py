@@ -4,7 +4,7 @@ A series is a metric of one account and region with one set of dimensions, as Cl
 hold the number of samples, their sum, the smallest and the largest: enough to be added up without loss over workers,
 servers and longer periods. Those of latencies have a histogram too, for percentiles.
 
-Series are read with `read_series` of storage/metric_rows.py:
+Series are read with `read_series` of storage/metric_rows.py (this room knows no storage):
 
     read_series(reader, account_id, region, metric, dimensions, start, end, period) -> list[Point]
 
