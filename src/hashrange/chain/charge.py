@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from hashrange.api.errors import ApiError, as_api_error
-from hashrange.api.protocol.operation import Operation
+from hashrange.api.protocol.operation import Operation, Service
 from hashrange.api.results import Charge, ItemRead, ItemWritten, PageRead, Result
 from hashrange.capacity.observation import Group, Observation, Observer, Outcome, StreamPage
 from hashrange.chain.executor import Call
@@ -26,6 +26,7 @@ _FIRST = itemgetter(0)
 _TABLE, _KEY, _STORED, _CONSISTENT = map(attrgetter, ("table", "key", "stored", "consistent"))
 _SMALL_UNITS = {consistent: capacity.read_units(0, consistent=consistent) for consistent in (False, True)}
 
+_SERVICES = frozenset({"dynamodb", "dynamodbstreams"})
 # Those of one item or page.
 _GROUPED = frozenset({"GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "ExecuteStatement"})
 
@@ -54,8 +55,10 @@ class Lanes:
         self._observer = observer
         self._clock = clock
 
-    def lane(self, operation: Operation[Any]) -> "Lane":
-        """A new lane, whose notes are counted with all others."""
+    def lane(self, service: Service, operation: Operation[Any]) -> "Lane | None":
+        """A new lane, whose notes are counted with all others; None for services that are not DynamoDB's."""
+        if service.name not in _SERVICES:
+            return None
         lane = Lane(operation, self._observer, self._clock)
         if operation.name in _GROUPED:
             self._observer.add_source(lane.groups)

@@ -113,7 +113,7 @@ class JsonEndpoint:
     ) -> None:
         self._targets = {
             (service.target_prefix + name).encode(): _Target(
-                operation, service, None if lanes is None else lanes.lane(operation)
+                operation, service, None if lanes is None else lanes.lane(service, operation)
             )
             for service in services
             for name, operation in service.operations.items()
