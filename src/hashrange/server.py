@@ -22,8 +22,11 @@ from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
 from hashrange.capacity.admission import Admission
+from hashrange.capacity.observation import Observer
+from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
+from hashrange.chain.charge import Lanes
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.eventual_lag import lagging
@@ -48,6 +51,7 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
+from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.remembering import RememberingEngine
 from hashrange.storage.sqlite import SqliteEngine
 from hashrange.wire import chaos_endpoint, clock_endpoint, health, metrics_endpoint
@@ -72,6 +76,7 @@ _GC_THRESHOLD = 50_000
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
+_HAND_OVER_SECONDS = 0.1  # how long observations wait to be counted
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -95,6 +100,9 @@ class Server:
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
         self._clock_control: ClockControl | None = None
+        self._observer: Observer | None = None
+        self._flusher: MetricFlusher | None = None
+        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -133,6 +141,7 @@ class Server:
             Callers(self._contexts(catalogue, gate)),
             background,
             body_bytes_max=settings.max_body_bytes,
+            lanes=None if settings.capacity == "off" else self._observe(engine),
         )
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         paths: dict[bytes, Endpoint] = {
@@ -163,14 +172,33 @@ class Server:
         gate = Gate(Admission(shared=not alone), self._clock, self._settings.capacity)
         if not alone:
             exchange = ChargeExchange(engine, catalogue, gate, self._clock)
-            _every(TURN_SECONDS, exchange.turn)
+            self._every(TURN_SECONDS, exchange.turn)
         return gate
 
     def _disturb(self, engine: Engine, gate: Gate, background: Background) -> Chaos:
         """Make the link that injects faults, and have it follow the rules."""
         chaos = Chaos(engine, self._clock, gate, background, asyncio.get_running_loop().call_later)
-        _every(chaos_endpoint.FOLLOW_SECONDS, chaos.poll)
+        self._every(chaos_endpoint.FOLLOW_SECONDS, chaos.poll)
         return chaos
+
+    def _observe(self, engine: Engine) -> Lanes:
+        """Count what requests do, and write it every few seconds."""
+        tallies = Tallies()
+        observer = self._observer = Observer(self._clock.now, tallies)
+        flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
+        self._every(_HAND_OVER_SECONDS, observer.hand_over)
+        self._every(FLUSH_SECONDS, flusher.flush)
+        return Lanes(observer, self._clock)
+
+    def _every(self, seconds: float, work: Callable[[], None]) -> None:
+        """Have the loop do some work again and again, until the server stops."""
+        loop = asyncio.get_running_loop()
+
+        def run() -> None:
+            work()
+            self._timers[work] = loop.call_later(seconds, run)
+
+        self._timers[work] = loop.call_later(seconds, run)
 
     def _read_catalogue(self, engine: Engine) -> Catalogue:
         own_changes = self._worker is not None and not engine.shared
@@ -264,6 +292,8 @@ class Server:
                     pass
                 await asyncio.gather(*self._adopting)
             await self._listener.stop()
+        for timer in self._timers.values():
+            timer.cancel()
         # Not on this thread: a job may be waiting for a commit that this loop delivers.
         stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
         await asyncio.gather(*stops)
@@ -272,6 +302,9 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
+        if self._observer is not None and self._flusher is not None:
+            self._observer.hand_over()
+            await asyncio.to_thread(self._flusher.finish)
         if self._engine is not None:
             self._engine.close()
 
@@ -363,17 +396,6 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         log.info("server.stopping")
     finally:
         await server.stop()
-
-
-def _every(seconds: float, work: Callable[[], None]) -> None:
-    """Have the loop do some work again and again."""
-    loop = asyncio.get_running_loop()
-
-    def run() -> None:
-        work()
-        loop.call_later(seconds, run)
-
-    loop.call_later(seconds, run)
 
 
 def _data_service(settings: Settings) -> Service:

@@ -119,9 +119,12 @@ class Admission:
     def settle(self, now: float) -> None:
         """Charge what was spent of all allowances."""
         for owner in self._owners.values():
-            for side in (owner.reads, owner.writes):
-                for start in list(side.lent):
-                    self._settle(now, side, start)
+            self._settle_owner(now, owner)
+
+    def _settle_owner(self, now: float, owner: "_Owner") -> None:
+        for side in (owner.reads, owner.writes):
+            for start in list(side.lent):
+                self._settle(now, side, start)
 
     def charge(
         self, now: float, table: Table, index: Index | None, key: bytes, units: float, *, write: bool
@@ -166,9 +169,8 @@ class Admission:
         """The buckets as the table's record has them now; what was saved before a change stays."""
         place = (table.number, 0 if index is None else index.slot)
         before = self._owners.get(place)
-        for side in () if before is None else (before.reads, before.writes):
-            for start in list(side.lent):
-                self._settle(now, side, start)
+        if before is not None:
+            self._settle_owner(now, before)
         if before is None and len(self._owners) >= self._owners_before_sweep:
             self.forget_idle(now)
             self._owners_before_sweep = max(_OWNERS_BEFORE_SWEEP, 2 * len(self._owners))

@@ -30,6 +30,10 @@ PAST = b"\x1d"  # key of a row, time -> what the row held before it was written 
 PAST_END = b"\x1e"
 CHARGES = b"\x1e"  # process -> what it has charged in the last seconds: see storage/charge_rows.py
 FAULTS = b"\x1f"  # -> the faults that users have asked for: see storage/fault_rules.py
+METRIC = b"\x28"  # resolution, account \0 region \0 table \0, time, worker -> statistics by series
+METRIC_TOTAL = b"\x29"  # account \0 region \0 table \0, worker -> the same since ever
+METRIC_SERIES = b"\x2a"  # account \0 region \0 table \0 -> the series that there are
+METRIC_WORKER = b"\x2b"  # worker -> number and time of its latest flush
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
 READ_MOSTLY = (TABLE_VERSION,)
@@ -156,6 +160,10 @@ _NAMES = {
     PAST: "what a row held before",
     CHARGES: "charges of a process",
     FAULTS: "faults to be injected",
+    METRIC: "statistics of metrics",
+    METRIC_TOTAL: "totals of metrics",
+    METRIC_SERIES: "list of the metrics of a table",
+    METRIC_WORKER: "latest flush of metrics",
 }
 
 
