@@ -7,8 +7,9 @@ import pytest
 
 from clocked import Clocked
 from hashrange.core.values import Item
-from hashrange.jobs import backup_files
+from hashrange.jobs import backup_files, piece_sizes
 from hashrange.storage import history
+from hashrange.storage.restore_rows import RESTORES
 from item_tables import index
 from new_tables import request as new_table
 
@@ -18,6 +19,7 @@ DAY = 86_400
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Clocked:
     monkeypatch.setattr(history, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(piece_sizes, "rows_max", lambda _: 4)
     monkeypatch.setattr(backup_files, "FILE_BYTES", 300)  # several files
     service = Clocked(transition_ms=0)
     definition = new_table(
@@ -162,6 +164,27 @@ def test_a_job_that_was_cut_off_goes_on_behind_its_last_finished_file(service: C
     service.start_long_jobs()
     service.run_jobs()
     assert content(service, "restored") == expected
+
+
+def test_a_restore_writes_many_items_in_one_commit_and_fewer_where_each_has_index_rows() -> None:
+    service = Clocked(transition_ms=0)
+    indexes = [index(f"by-{name}", name) for name in "abc"]
+    for name, options in (("bare", {}), ("indexed", {"GlobalSecondaryIndexes": indexes})):
+        types = dict.fromkeys("abc", "S") if options else {}
+        service.call("CreateTable", **new_table("pk", TableName=name, types=types, **options))
+        service.settle()
+        for number in range(400):
+            item: Item = {key: {"S": f"{number}"} for key in ("pk", "a", "b", "c")}
+            service.call("PutItem", TableName=name, Item=item)
+        arn = service.call("CreateBackup", TableName=name, BackupName="one")["BackupDetails"]["BackupArn"]
+        service.run_jobs()
+        service.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName=f"{name}-again")
+        seen: list[int] = []
+        while service.restoring.step(service.clock.now()) < 1:
+            for _, restore in service.engine.read(lambda reader: list(RESTORES.everywhere(reader))):
+                seen.append(restore.items)
+        assert sorted({0, *seen}) == ([0, 200, 400] if name == "bare" else list(range(0, 401, 50)))
+        assert len(content(service, f"{name}-again")) == 400
 
 
 def test_listing(service: Clocked) -> None:
