@@ -30,6 +30,7 @@ from hashrange.config import Settings
 from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
@@ -101,9 +102,9 @@ class Server:
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
+        self._objects = open_store(settings, os.environ)
+        backups = BackupPlace(*open_backups(settings, self._objects))
         if self._worker is None or self._worker.runs_jobs:
-            self._objects = open_store(settings, os.environ)
-            backups = BackupPlace(*open_backups(settings, self._objects))
             self._supervisors = supervise(engine, catalogue, self._clock, settings, backups, self._objects)
             for supervisor in self._supervisors:
                 supervisor.start()
@@ -119,7 +120,7 @@ class Server:
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
             run,
-            Callers(self._contexts(catalogue)),
+            Callers(self._contexts(catalogue, Inspection(engine, backups))),
             background,
             body_bytes_max=settings.max_body_bytes,
         )
@@ -245,7 +246,7 @@ class Server:
         if self._engine is not None:
             self._engine.close()
 
-    def _contexts(self, catalogue: Catalogue) -> Callable[[Identity], Context]:
+    def _contexts(self, catalogue: Catalogue, backups: Inspection) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
         def context_for(identity: Identity) -> Context:
@@ -257,6 +258,7 @@ class Server:
                 account_id=ACCOUNT_ID,
                 access_key=identity.access_key,
                 prepared=prepared,
+                backups=backups,
             )
 
         return context_for

@@ -168,7 +168,8 @@ def _give_up(tx: Transaction, *, place: JobPlace, reason: str, now: float) -> Re
     table = _target(tx, place, restore)
     if table is not None:
         catalogue.remove(tx, table, now)
-    RESTORES.remove(tx, place)
+    # The row stays for those who look for the table.
+    RESTORES.save(tx, place, changed(restore, ended_at=now, failure=reason), active=False)
     if restore.backup is None:
         holds.release(tx, restore.source, place.id, now)
         return restore
