@@ -1,8 +1,6 @@
 """Opening the object store that the settings name."""
 
 import atexit
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +9,7 @@ from hashrange.objects.folder import FolderBucket, FolderStore
 from hashrange.objects.interface import Bucket, ObjectStore
 from hashrange.objects.s3_address import s3_address
 from hashrange.objects.s3_store import S3Store
+from hashrange.objects.temporary_folder import TemporaryFolder
 
 DEFAULT_FOLDER = "buckets"
 DEFAULT_BACKUPS = "backups"
@@ -26,8 +25,9 @@ def open_backups(settings: Settings, store: ObjectStore) -> tuple[Bucket, str]:
     if settings.backups:
         folder = Path(settings.backups)
     elif settings.in_memory:
-        folder = Path(tempfile.mkdtemp(prefix="hashrange-backups-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        temporary = TemporaryFolder("backups")
+        atexit.register(temporary.remove)
+        folder = temporary.path
     else:
         folder = settings.data_dir / DEFAULT_BACKUPS
     try:
