@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import ctypes
-import gc
 import os
 import resource
 import signal
@@ -26,6 +25,7 @@ from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
+from hashrange.collector import Collector
 from hashrange.config import Settings
 from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
@@ -60,9 +60,6 @@ if TYPE_CHECKING:
     from hashrange.storage.postgres import PostgresEngine
 
 ACCOUNT_ID = "000000000000"
-# Requests make garbage that reference counting frees; looking for cycles every 700 objects finds none.
-_GC_THRESHOLD = 50_000
-
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
@@ -310,6 +307,7 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
     loop.set_exception_handler(_log_stray)
     stop = asyncio.Event()
     server = Server(settings, worker=worker)
+    collector = Collector(loop.call_later)
 
     def stop_or_hurry() -> None:
         if stop.is_set():
@@ -326,13 +324,12 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         loop.add_signal_handler(workers.HURRY, server.hurry)
     try:
         engine, port = await server.start()
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(_GC_THRESHOLD)
+        collector.start()
         started(engine.description, port)
         await stop.wait()
         log.info("server.stopping")
     finally:
+        collector.stop()
         await server.stop()
 
 

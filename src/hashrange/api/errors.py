@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from hashrange.core.errors import Refused
+from hashrange.core.errors import Expected, Refused
 from hashrange.storage.errors import Conflict, Corrupt
 
 
-class ApiError(Exception):
+class ApiError(Expected):
     """An answer that is an error: code, message and the extra members some errors carry."""
 
     def __init__(
