@@ -19,6 +19,7 @@ from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.jobs.long_runs import LongRuns
+from hashrange.jobs.metrics import AgeMetrics, SampleCapacity
 from hashrange.jobs.old_jobs import ForgetJobs
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
@@ -83,6 +84,8 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         ExpireTokens(engine),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),
         TrimLogs(engine, tables),
+        SampleCapacity(engine, tables),
+        AgeMetrics(engine),
     ]
 
 
