@@ -36,6 +36,7 @@ class Seen(msgspec.Struct):
     write_units: float = 0.0
     outcome: str = "ok"
     reasons: tuple[str, ...] = ()
+    weight: float = 1.0
 
 
 class Machine:
@@ -60,11 +61,16 @@ class Machine:
                 self.table = msgspec.structs.replace(after, version=self.table.version + 1)
             self.splits += splits
 
-    def _see(self, index: Index | None, key: bytes, units: float, *, write: bool, throttled: bool) -> None:
+    def _see(
+        self, index: Index | None, key: bytes, units: float, *, write: bool, reached: tuple[Limit, ...]
+    ) -> None:
         if self.heat is not None:
             seen = Seen(self.now, self.table, index, key)
-            if throttled:
-                seen.outcome, seen.reasons = "throttle", ("TableWrite",) if write else ("TableRead",)
+            if reached:
+                seen.outcome, seen.reasons = (
+                    "throttle",
+                    tuple(f"Table{'Write' if write else 'Read'}{limit}" for limit in reached),
+                )
             elif write:
                 seen.write_units = units
             else:
@@ -95,7 +101,7 @@ class Machine:
             for _ in range(round(per_second / units / STEPS_PER_SECOND)):
                 key = next(keys)
                 reached = self.admission.refused(self.now, self.table, index, key, write=write)
-                self._see(index, key, units, write=write, throttled=bool(reached))
+                self._see(index, key, units, write=write, reached=reached)
                 if reached:
                     tally.throttled += units
                     tally.limits.update(reached)

@@ -19,6 +19,7 @@ SAMPLE_KEYS_MAX = 256  # per minute, for reads and for writes
 KEY_BYTES_MAX = 256  # of a sampled key: its beginning is enough to split at
 PLACES_MAX = 100  # tables and indexes with the latest traffic; the others are forgotten
 
+_KEY_RANGE = "KeyRange"  # part of the reasons of partitions
 _NOISE_BITS = 16
 _NOISE_MASK = (1 << _NOISE_BITS) - 1
 
@@ -31,18 +32,20 @@ class Traffic(msgspec.Struct):
     """
 
     units: float = 0.0
-    throttled: int = 0
+    requests: float = 0.0
+    throttled: float = 0.0
     by_partition: dict[bytes, float] = {}  # units by where the partition begins
-    throttled_by_partition: dict[bytes, int] = {}
+    throttled_by_partition: dict[bytes, float] = {}
     partitions: int = 0  # how many there were; if there are more now, only the sample tells who had what
     keys: list[bytes] = []  # the sample, in order of time
     step: float = 1.0  # units from one sampled key to the next
     due: float = 0.5  # units until the next one
     noise: int = 1
 
-    def add(self, bounds: tuple[bytes, ...], key: bytes, units: float) -> None:
+    def add(self, bounds: tuple[bytes, ...], key: bytes, units: float, requests: float = 1.0) -> None:
         """Count what was consumed at one key."""
         self.units += units
+        self.requests += requests
         self.partitions = len(bounds)
         start = bounds[bisect_right(bounds, key) - 1]
         self.by_partition[start] = self.by_partition.get(start, 0.0) + units
@@ -50,11 +53,13 @@ class Traffic(msgspec.Struct):
         if self.due <= 0:
             self._sample(key[:KEY_BYTES_MAX])
 
-    def throttle(self, bounds: tuple[bytes, ...], key: bytes) -> None:
-        """Count a refusal."""
-        self.throttled += 1
+    def throttle(self, bounds: tuple[bytes, ...], key: bytes, requests: float, *, by_partition: bool) -> None:
+        """Count refusals, by the partition or by the table as a whole."""
+        self.throttled += requests
+        if not by_partition:
+            return
         start = bounds[bisect_right(bounds, key) - 1]
-        self.throttled_by_partition[start] = self.throttled_by_partition.get(start, 0) + 1
+        self.throttled_by_partition[start] = self.throttled_by_partition.get(start, 0.0) + requests
 
     def _sample(self, key: bytes) -> None:
         while self.due <= 0:
@@ -98,6 +103,8 @@ class Observed(Protocol):
     def outcome(self) -> str: ...
     @property
     def reasons(self) -> Sequence[str]: ...
+    @property
+    def weight(self) -> float: ...  # how many requests it stands for; the units are those of all of them
 
 
 Place = tuple[int, int]  # number of the table, slot of the global index or 0
@@ -126,16 +133,19 @@ class Heat:
                 window = self._window(table, index, seen.time)
                 bounds = partitions.of(table, index)
                 if reads:
-                    window.reads.add(bounds, seen.key, reads)
+                    window.reads.add(bounds, seen.key, reads, seen.weight)
                 if writes:
-                    window.writes.add(bounds, seen.key, writes)
+                    window.writes.add(bounds, seen.key, writes, seen.weight)
             elif seen.outcome == "throttle":
                 self._throttled(table, seen)
 
     def _throttled(self, table: Table, seen: Observed) -> None:
         is_write = any("Write" in reason for reason in seen.reasons)
         window = self._window(table, seen.index, seen.time)
-        window.traffic(write=is_write).throttle(partitions.of(table, seen.index), seen.key)
+        by_partition = any(_KEY_RANGE in reason for reason in seen.reasons)
+        window.traffic(write=is_write).throttle(
+            partitions.of(table, seen.index), seen.key, seen.weight, by_partition=by_partition
+        )
 
     def _window(self, table: Table, index: Index | None, time: float) -> Window:
         place = (table.number, 0 if index is None or index.local else index.slot)

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 import msgspec
 
 from hashrange.capacity.heat import MINUTE_SECONDS, Traffic, Window
+from hashrange.core.keys import key_parts
 from hashrange.core.partitions import Partitions, number_of
+from hashrange.core.schema import Index
 
 
 class Sampled(msgspec.Struct, frozen=True):
@@ -34,9 +36,9 @@ def by_partition(traffics: Iterable[Traffic], bounds: Partitions) -> list[float]
     return units
 
 
-def throttled_by_partition(traffics: Iterable[Traffic], bounds: Partitions) -> list[int]:
+def throttled_by_partition(traffics: Iterable[Traffic], bounds: Partitions) -> list[float]:
     """Refusals by partition; those from before a split count for the first part."""
-    counts = [0] * len(bounds)
+    counts = [0.0] * len(bounds)
     for traffic in traffics:
         for start, count in traffic.throttled_by_partition.items():
             counts[number_of(bounds, start)] += count
@@ -65,3 +67,13 @@ def complete_minutes(now: float, count: int) -> range:
     """The last minutes that are over."""
     present = int(now // MINUTE_SECONDS)
     return range(present - count, present)
+
+
+def by_collection(index: Index | None, sampled: Iterable[Sampled]) -> dict[bytes, float]:
+    """Units by partition key value, the most first."""
+    attributes = 1 if index is None else len(index.hash)
+    units: dict[bytes, float] = {}
+    for one in sampled:
+        key = one.key[: key_parts.collection_end(one.key, attributes)]
+        units[key] = units.get(key, 0.0) + one.units
+    return dict(sorted(units.items(), key=lambda pair: pair[1], reverse=True))
