@@ -47,7 +47,7 @@ def test_one_hot_key_gets_what_one_partition_gives(table: Table) -> None:
 
 def test_one_hot_key_is_read_at_3000_units() -> None:
     machine = Machine(on_demand())
-    tally = machine.load(one_key(), seconds=30, per_second=1_000, units=5, write=False)  # 20 KB, consistent
+    tally = machine.load(one_key(), seconds=30, per_second=5_000, units=5, write=False)  # 20 KB, consistent
     assert tally.accepted / 5 == pytest.approx(600 * 31, abs=100)
 
 

@@ -1,6 +1,7 @@
 """What an operation may know beside its request."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
@@ -12,6 +13,14 @@ from hashrange.config import Settings
 from hashrange.core.schema import Index, Table
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Reader
+from hashrange.storage.job_rows import JobPlace
+
+
+class BackupInspection(Protocol):
+    """A look at the files of backups, which are no part of the database."""
+
+    def fault(self, place: JobPlace, /) -> str | None:
+        """What is wrong with a finished backup at first sight. Waits: not to be called on a shared thread."""
 
 
 class Context(msgspec.Struct):
@@ -24,6 +33,7 @@ class Context(msgspec.Struct):
     account_id: str
     access_key: str
     prepared: PreparedRequests
+    backups: BackupInspection
     gate: Tabs | None = None  # None: nothing is ever throttled
 
     def guarded(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hashrange.core.errors import Refused
+from hashrange.core.errors import Expected, Refused
 from hashrange.storage.errors import Conflict, Corrupt
 
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hashrange.api.throttling.refusals import Refusal
 
 
-class ApiError(Exception):
+class ApiError(Expected):
     """An answer that is an error: code, message and the extra members some errors carry.
 
     Like a result it can say what it cost, and for want of which capacity items were refused.

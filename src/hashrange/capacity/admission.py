@@ -97,9 +97,9 @@ class Admission:
         start = owner.partitions[bisect_right(owner.partitions, key) - 1]
         self._settle(now, side, start)
         partition = side.by_partition.get(start)
-        buckets = [bucket for _, bucket in side.whole] + ([] if partition is None else [partition])
-        least = min(min(bucket.rate * LENT_SECONDS, bucket.level(now) * LENT_SHARE) for bucket in buckets)
-        units = max(0.0, least / len(owner.partitions))
+        units = min(_lendable(now, bucket) for _, bucket in side.whole) / len(owner.partitions)
+        if partition is not None:
+            units = min(units, _lendable(now, partition))
         place = (table.number, 0 if index is None else index.slot, write, start)
         allowance = side.lent[start] = Allowance(place, units, units)
         return allowance
@@ -250,6 +250,10 @@ def _side(
     starts = frozenset(bounds)
     by_partition = {start: bucket for start, bucket in before.by_partition.items() if start in starts}
     return _Side(whole, by_partition)
+
+
+def _lendable(now: float, bucket: Bucket) -> float:
+    return max(0.0, min(bucket.rate * LENT_SECONDS, bucket.level(now) * LENT_SHARE))
 
 
 def _bucket(now: float, rate: Rate, before: Bucket | None, idle_seconds: float) -> Bucket:

@@ -48,6 +48,8 @@ class Warm(msgspec.Struct, frozen=True, kw_only=True):
     write_units: int
     settles_at: float = 0.0
     previous: UnitPair | None = None  # what clients still see until then
+    peak: UnitPair | None = None  # of on-demand traffic that it has not grown for yet: see capacity/growth.py
+    grown_at: float = 0.0  # when it last grew by itself
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -90,7 +90,7 @@ class Gate:
         return (
             partial(self._read, table, owner, key, step)
             if allowance is None
-            else partial(_spend, allowance, step)
+            else partial(self._spend, allowance, step)
         )
 
     def _read(
@@ -108,6 +108,21 @@ class Gate:
         self.charge(result.charges())
         with self._lock:
             self._model.lend(self._now(), table, index, key, write=False)
+        return result
+
+    def _spend(self, allowance: Allowance, step: Callable[[Reader], Result], reader: Reader) -> Result:
+        """Read what was admitted beforehand."""
+        result = step(reader)
+        if type(result) is not ItemRead or not allowance.lent:
+            # A page may be of several partitions; or the allowance was taken back meanwhile.
+            self.charge(result.charges())
+            return result
+        stored = result.stored
+        # JSON is never shorter than the item's size.
+        if stored is None or len(stored) <= READ_UNIT_BYTES:
+            allowance.left -= 1.0 if result.consistent else 0.5
+        else:
+            allowance.left -= result.units
         return result
 
     def tab(self, *tables: Table) -> "Tab | None":
@@ -178,21 +193,6 @@ class Gate:
                 self._model.charge(
                     now, charge.table, index, charge.key, sign * charge.units, write=charge.write
                 )
-
-
-def _spend(allowance: Allowance, step: Callable[[Reader], Result], reader: Reader) -> Result:
-    """Read what was admitted beforehand."""
-    result = step(reader)
-    if type(result) is ItemRead:
-        stored = result.stored
-        # JSON is never shorter than the item's size.
-        if stored is None or len(stored) <= READ_UNIT_BYTES:
-            allowance.left -= 1.0 if result.consistent else 0.5
-        else:
-            allowance.left -= result.units
-    else:
-        allowance.left -= sum(charge.units for charge in result.charges())
-    return result
 
 
 class Tab:
