@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from capacity.load import Machine, even_keys, one_key, sharded_key
 from hashrange.capacity.admission import Admission
 from hashrange.capacity.bucket import Bucket
+from hashrange.capacity.limits import LENT_SECONDS
 from hashrange.core import partitions
 from hashrange.core.schema import Table, Throughput, UnitPair, Warm
 from schemas import index, item_key
@@ -273,3 +274,25 @@ def test_what_is_admitted_never_exceeds_what_the_buckets_allow(
                 # All but the last one fit into what was there and what came since.
                 assert total <= depth + per_second * (moment - begin) + 1e-6
                 total += units
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([b"a", b"\x80"]), st.sampled_from([0.5, 1.0, 40.0]))), st.floats(0, 5)
+)
+def test_what_is_lent_is_charged_and_is_little(requests: list[tuple[bytes, float]], pause: float) -> None:
+    table = provisioned(100, 100)
+    admission = Admission(shared=True)
+    now, spent = 0.0, 0.0
+    for key, units in requests:
+        allowance = admission.allowance(table, None, key, write=False)
+        if allowance is not None:
+            assert allowance.left <= 100 * LENT_SECONDS
+            allowance.left -= units
+            spent += units
+        elif not admission.refused(now, table, None, key, write=False):
+            admission.charge(now, table, None, key, units, write=False)
+            admission.lend(now, table, None, key, write=False)
+            spent += units
+        now += pause
+    admission.settle(now)
+    assert sum(charged.units for charged in admission.take_charges()) == pytest.approx(spent)
