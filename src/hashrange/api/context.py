@@ -1,18 +1,15 @@
 """What an operation may know beside its request."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
 
 from hashrange.api.items.prepared import PreparedRequests
-from hashrange.api.results import Result
 from hashrange.api.throttling.gate import Tab, Tabs
 from hashrange.clock import Clock
 from hashrange.config import Settings
-from hashrange.core.schema import Index, Table
+from hashrange.core.schema import Table
 from hashrange.storage.catalogue import Catalogue
-from hashrange.storage.engine import Reader
 from hashrange.storage.job_rows import JobPlace
 
 
@@ -35,12 +32,6 @@ class Context(msgspec.Struct):
     prepared: PreparedRequests
     backups: BackupInspection
     gate: Tabs | None = None  # None: nothing is ever throttled
-
-    def guarded(
-        self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
-    ) -> Callable[[Reader], Result]:
-        """The step of a plan that reads one item or page, behind the gate if the table is guarded."""
-        return step if self.gate is None else self.gate.guarded(table, index, key, step)
 
     def tab(self, *tables: Table) -> Tab | None:
         """The tab of a request that touches these tables; None where nothing of them can be throttled."""

@@ -71,6 +71,8 @@ class ActiveRule:
 class ThrottledGate:
     """A gate for one call, some of whose items are to be refused."""
 
+    guards_all = True
+
     def __init__(self, gate: Gate, rules: list[ActiveRule]) -> None:
         self._gate = gate
         self._rules = rules

@@ -1,5 +1,6 @@
 """GetItem: read one item by its key."""
 
+from collections.abc import Callable
 from functools import partial
 
 from hashrange.api.context import Context
@@ -14,7 +15,7 @@ from hashrange.api.protocol.structures import (
     ReturnConsumedCapacity,
     TableName,
 )
-from hashrange.api.results import ItemRead
+from hashrange.api.results import ItemRead, Result
 from hashrange.api.table_names import data_table, ready_table
 from hashrange.core import items, values
 from hashrange.core.expressions import Projection, pick
@@ -67,8 +68,13 @@ def _plan(
 ) -> Read:
     consistent = request.consistent_read is True
     row = store.row_key(table, key)
-    step = partial(_read, table, request.table_name, key, row, projection, consistent)
-    return Read(context.guarded(table, None, key, step), (row,), not consistent)
+    step: Callable[[Reader], Result] = partial(
+        _read, table, request.table_name, key, row, projection, consistent
+    )
+    gate = context.gate
+    if gate is not None and (table.tags or gate.guards_all):
+        step = gate.guarded(table, None, key, step)
+    return Read(step, (row,), not consistent)
 
 
 def _read(

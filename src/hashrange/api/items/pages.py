@@ -1,5 +1,6 @@
 """What Query and Scan have in common: index, Select, projection, starting key and reading the page."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
@@ -7,7 +8,7 @@ from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Read
 from hashrange.api.protocol.structures import AttributeMap
-from hashrange.api.results import PageRead
+from hashrange.api.results import PageRead, Result
 from hashrange.core import indexes, values
 from hashrange.core.errors import Invalid, RequestInvalid, Wording
 from hashrange.core.expressions import Projection
@@ -134,10 +135,12 @@ def needs_items(table: Table, index: Index | None, select: str | None, projectio
 def plan(context: Context, request: PagedRequest, page_request: PageRequest) -> Read:
     """The plan that reads a page."""
     consistent = request.consistent_read is True
-    step = partial(_read, request.table_name, page_request, consistent)
-    # The partition that the page begins in answers for the whole of it.
-    guarded = context.guarded(page_request.table, page_request.index, page_request.first_key, step)
-    return Read(guarded, (), not consistent)
+    step: Callable[[Reader], Result] = partial(_read, request.table_name, page_request, consistent)
+    gate, table = context.gate, page_request.table
+    if gate is not None and (table.tags or gate.guards_all):
+        # The partition that the page begins in answers for the whole of it.
+        step = gate.guarded(table, page_request.index, page_request.first_key, step)
+    return Read(step, (), not consistent)
 
 
 def _read(name: str, request: PageRequest, consistent: bool, reader: Reader) -> PageRead:

@@ -1,5 +1,6 @@
 """Query: read the items of one partition, in the order of their sort key."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
@@ -22,7 +23,7 @@ from hashrange.api.protocol.structures import (
     UncheckedConditionalOperator,
     UncheckedSelect,
 )
-from hashrange.api.results import PageRead
+from hashrange.api.results import PageRead, Result
 from hashrange.api.table_names import data_table, ready_table
 from hashrange.core import indexes, items
 from hashrange.core.errors import Invalid
@@ -213,8 +214,11 @@ def _bound(context: Context, prepared: PreparedQuery, request: Query, *, consist
         if key is None:
             return None
         row = store.row_key(table, key)
-        step = partial(_one_item, table, request.table_name, key, row, consistent)
-        return Read(context.guarded(table, None, key, step), (row,), not consistent)
+        step: Callable[[Reader], Result] = partial(_one_item, table, request.table_name, key, row, consistent)
+        gate = context.gate
+        if gate is not None and (table.tags or gate.guards_all):
+            step = gate.guarded(table, None, key, step)
+        return Read(step, (row,), not consistent)
     key_range = keys.key_range_or_none(sent)
     if key_range is None:
         return None

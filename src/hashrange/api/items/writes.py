@@ -173,7 +173,8 @@ def plan(context: Context, table: Table, command: Command, request: WriteRequest
     wants_item = request.return_values_on_condition_check_failure == "ALL_OLD"
     return_values = request.return_values
     sized = request.return_item_collection_metrics == "SIZE"
-    tab = context.tab(table)
+    gate = context.gate
+    tab = gate.tab(table) if gate is not None and (table.tags or gate.guards_all) else None
 
     def step(tx: Transaction) -> ItemWritten:
         current, outcome = run(tx, table, command, origin, wants_item=wants_item, tab=tab)

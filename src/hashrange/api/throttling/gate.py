@@ -59,6 +59,8 @@ class Faults(Protocol):
 class Tabs(Protocol):
     """What guards the steps of requests."""
 
+    guards_all: bool  # False: of tables without tags nobody need ask, and nobody in a hurry does
+
     def guarded(
         self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
     ) -> Callable[[Reader], Result]:
@@ -76,6 +78,7 @@ class Gate:
         self._model = model
         self._now = clock.now
         self._mode = mode
+        self.guards_all = mode == ENFORCE
         self._queues = IndexQueues(model)
         self._lock = Lock()
 
@@ -131,11 +134,6 @@ class Gate:
             if table.tags.get(CAPACITY_TAG, self._mode) == ENFORCE:
                 return Tab(self)
         return None
-
-    @property
-    def guards_all(self) -> bool:
-        """Whether all tables are guarded that do not say otherwise."""
-        return self._mode == ENFORCE
 
     def take_charges(self) -> list[Charged]:
         """What was charged since the last call, for other processes on the same data."""
