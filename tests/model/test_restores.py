@@ -9,6 +9,7 @@ import pytest
 
 from clocked import Clocked
 from hashrange import cli
+from hashrange.core import partitions
 from hashrange.core.keys import primary_key
 from hashrange.core.mutation import DeleteCommand, Origin
 from hashrange.core.schema import Table, changed
@@ -138,7 +139,7 @@ class World:
 
     def split(self) -> None:
         count = self.random.choice([2, 4, 8, 16])
-        starts = sorted({*self.table.partitions, *(number * (2**64 // count) for number in range(count))})
+        starts = sorted({*self.table.partitions, *partitions.even(count)})
         self.save(partitions=tuple(starts))
 
     def roll(self) -> None:
