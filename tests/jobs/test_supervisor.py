@@ -4,10 +4,13 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+
 from hashrange.clock import ManualClock
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.storage import layout
 from hashrange.storage.errors import Closed, Unavailable
-from hashrange.storage.leases import Lease
+from hashrange.storage.leases import FencedEngine, Lease, LeaseLost, LeaseRecord, stored_record
 from hashrange.storage.sqlite import MemoryEngine
 
 LONG = 3600.0
@@ -122,6 +125,76 @@ def test_with_a_lease_only_its_holder_works_and_another_goes_on_when_it_stops() 
     jobs[1].wait_for(3)
     supervisors[1].stop()
     engine.close()
+
+
+class Opened(Recorded):
+    """A job that has something in memory from one step to the next."""
+
+    def __init__(self, step: Callable[[int], float]) -> None:
+        super().__init__(step)
+        self.closed_before: list[int] = []  # the number of the step before which it was closed
+
+    def close(self) -> None:
+        self.closed_before.append(self.steps + 1)
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_server_that_has_lost_the_lease_and_got_it_back_begins_with_what_is_stored(
+    *, is_seen: bool
+) -> None:
+    """Another server has gone on meanwhile; `is_seen`: this one has noticed before the other was gone."""
+    engine = MemoryEngine()
+    lease = Lease(engine, "jobs", "server", term_seconds=0.1)
+    fenced = FencedEngine(engine, lease)
+    key = layout.LEASE + b"jobs"
+
+    def put(record: LeaseRecord) -> None:
+        engine.write(lambda tx: tx.put(key, record.encode()))
+
+    def step(steps: int) -> float:
+        if steps == 3:
+            put(LeaseRecord(lease.fencing_token + 1, 0, b"" if is_seen else b"other server"))
+            if not is_seen:
+                with pytest.raises(LeaseLost):
+                    fenced.write(lambda _: None)
+        return 0.01
+
+    job = Opened(step)
+    supervisor = Supervisor([job], ManualClock(77.0), lease)
+    supervisor.start()
+    job.wait_for(6)
+    supervisor.stop()
+    engine.close()
+    assert job.closed_before[:2] == [1, 4]
+
+
+def test_a_lease_is_renewed_while_a_step_takes_long() -> None:
+    """So a step that waits for a bucket is not begun again by another server, which would wait as long."""
+    engine = MemoryEngine()
+    lease = Lease(engine, "jobs", "server", term_seconds=0.2)
+
+    def heartbeat() -> int:
+        return engine.read(lambda reader: stored_record(reader, layout.LEASE + b"jobs")).heartbeat
+
+    renewals: list[int] = []
+    done = threading.Event()
+
+    def step(_: int) -> float:
+        first = heartbeat()
+        deadline = time.monotonic() + 30
+        while heartbeat() < first + 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        renewals.append(heartbeat() - first)
+        done.set()
+        return LONG
+
+    job = Recorded(step)
+    supervisor = Supervisor([job], ManualClock(77.0), lease)
+    supervisor.start()
+    assert done.wait(60)
+    supervisor.stop()
+    engine.close()
+    assert renewals[0] >= 3
 
 
 def test_a_lease_that_cannot_be_read_is_not_released() -> None:

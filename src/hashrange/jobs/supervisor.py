@@ -19,7 +19,9 @@ _RETRY_SECONDS_MAX = 30.0
 class Supervisor:
     """Runs jobs one after the other on a thread of its own. `step` gets the clock's time; pauses are real time.
 
-    With a lease it works only while this server holds the lease: one of the servers on a database does the work.
+    With a lease it works only while this server holds the lease: one of the servers on a database does the work. A
+    second thread renews the lease during steps that take long, such as one that waits for a bucket. Without it another
+    server would take over, and the step would be done again, by turns and for ever.
     """
 
     def __init__(
@@ -29,13 +31,17 @@ class Supervisor:
         self._clock = clock
         self._lease = lease
         self._holds_lease = lease is None
+        self._fencing_token = 0
         self._wakeup = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"hashrange-{name}", daemon=True)
+        self._heartbeat = threading.Thread(target=self._renew, name=f"hashrange-{name}-lease", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
+        """Start the threads."""
         self._thread.start()
+        if self._lease is not None:
+            self._heartbeat.start()
 
     def wake(self) -> None:
         """Make every job due now, because something has changed."""
@@ -45,8 +51,9 @@ class Supervisor:
         """Finish the step under way and stop; a second call does nothing."""
         self._stopping.set()
         self._wakeup.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        for thread in (self._thread, self._heartbeat):
+            if thread.is_alive():
+                thread.join()
 
     def _run(self) -> None:
         try:
@@ -90,7 +97,21 @@ class Supervisor:
             log.info("lease.taken")
             self.wake()  # the former holder may have left work undone
         self._holds_lease = holds_lease
+        if lease.fencing_token != self._fencing_token:
+            # What this server has in memory is from another term: since then another one may have gone on.
+            self._fencing_token = lease.fencing_token
+            for job in self._jobs:
+                job.close()
         return holds_lease
+
+    def _renew(self) -> None:
+        while self._lease is not None and not self._stopping.wait(self._lease.renew_seconds / 2):
+            try:
+                self._lease.renew()
+            except Closed:
+                return
+            except StorageError as error:
+                log.warning("lease.unknown", error=error)
 
 
 class _ScheduledJob:

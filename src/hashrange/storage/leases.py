@@ -8,6 +8,7 @@ has the fencing token with which the lease was acquired.
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -79,6 +80,19 @@ class Lease:
         self._renewed_at = now
         return bool(self._fencing_token)
 
+    @property
+    def fencing_token(self) -> int:
+        """The number of this server's term, another one each time it acquires the lease; 0 while it has not."""
+        return self._fencing_token
+
+    def renew(self) -> None:
+        """Renew the lease if that is overdue and it is still held. Unlike `acquire`, any thread may call it."""
+        token = self._fencing_token
+        if token and self._now() - self._renewed_at >= 1.5 * self.renew_seconds:
+            now = self._now()
+            if self._engine.write(partial(self._renewed, token=token)):
+                self._renewed_at = now
+
     def check(self, tx: Transaction) -> None:
         """Raise if another server has acquired the lease."""
         record = stored_record(tx, self._key)
@@ -112,6 +126,13 @@ class Lease:
             return 0
         tx.put(self._key, renewed.encode())
         return renewed.fencing_token
+
+    def _renewed(self, tx: Transaction, *, token: int) -> bool:
+        record = stored_record(tx, self._key)
+        if (record.fencing_token, record.holder) != (token, self._holder):
+            return False
+        tx.put(self._key, LeaseRecord(token, record.heartbeat + 1, self._holder).encode())
+        return True
 
     def _release(self, tx: Transaction) -> None:
         record = stored_record(tx, self._key)
