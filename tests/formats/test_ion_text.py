@@ -1,7 +1,7 @@
 """Ion as text that our own writer would not write: what the format allows, and what it does not."""
 
 import sys
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -42,6 +42,7 @@ _REFUSALS = (Garbage, IonException, ValueError, TypeError, ArithmeticError, Look
         ("[1,2,]", {"L": [{"N": "1"}, {"N": "2"}]}),
         ("{\"a b\":1,'''c''':2,$d:3,}", {"M": {"a b": {"N": "1"}, "c": {"N": "2"}, "$d": {"N": "3"}}}),
         ("{{}}", {"B": ""}),
+        ("{{AQ+=}}", {"B": "AQ8="}),
         (
             "[null,true,false,null.null]",
             {"L": [{"NULL": True}, {"BOOL": True}, {"BOOL": False}, {"NULL": True}]},
@@ -81,6 +82,7 @@ def test_a_type_that_dynamodb_has_not_spoils_its_own_record_only(ion: str) -> No
         b"{Item:{pk:null.nothing}}",
         b"{Item:{pk:]}}",
         b"{Item:{pk a}}",
+        b"{Item:{pk:{{A===}}}}",
     ],
 )
 def test_what_is_not_ion_stops_the_object(data: bytes) -> None:
@@ -118,19 +120,27 @@ def test_damaged_text_is_read_as_the_library_of_the_format_reads_it(
 
 
 def _spelled(value: Value) -> Value:
-    """A value with its numbers in one spelling."""
+    """A value with its numbers and bytes in one spelling."""
     ((kind, content),) = value.items()
     match kind:
         case "N":
             return {"N": str(Decimal(content).normalize())}
         case "L":
             return {"L": [_spelled(member) for member in content]}
+        case "B":
+            return {"B": _packed(content)}
+        case "BS":
+            return {"BS": [_packed(member) for member in content]}
         case "NS":
             return {"NS": [str(Decimal(member).normalize()) for member in content]}
         case "M":
             return {"M": {name: _spelled(member) for name, member in content.items()}}
         case _:
             return value
+
+
+def _packed(text: str) -> str:
+    return b64encode(b64decode(text)).decode()
 
 
 def _as_dynamodb(value: Any) -> Any:

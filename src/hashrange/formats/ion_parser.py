@@ -5,6 +5,7 @@ refused: they need a table of symbols, which no text that exports write has.
 """
 
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from typing import Any
 
@@ -137,7 +138,7 @@ class _Parser:
             case "based":
                 return {"N": number_text(int(word.replace("_", ""), 0))}
             case "blob":
-                return {"B": "".join(word[2:-2].split())}
+                return {"B": _blob(word[2:-2])}
             case "null" if word.removeprefix("null.") in _NULL_TYPES:
                 return NULL
             case "clob" | "float" | "timestamp":
@@ -255,6 +256,14 @@ def _unescaped(text: str) -> str:
     try:
         return _ESCAPE.sub(_character, text).encode("utf-16", "surrogatepass").decode("utf-16")
     except (KeyError, ValueError):
+        raise Garbage(NOT_ION) from None
+
+
+def _blob(text: str) -> str:
+    """Base64 as DynamoDB JSON has it: without white space, and with zeros for the bits that say nothing."""
+    try:
+        return b64encode(b64decode("".join(text.split()), validate=True)).decode("ascii")
+    except ValueError:
         raise Garbage(NOT_ION) from None
 
 
