@@ -15,6 +15,8 @@ from hashrange.storage.sqlite import MemoryEngine
 class Work(msgspec.Struct, frozen=True):
     """A job's row."""
 
+    position: int = 0
+
 
 ROWS = JobRows("work", Work)
 
@@ -29,6 +31,7 @@ class World:
         self.closed: list[str] = []
         self.failures: dict[str, str] = {}
         self.errors: dict[str, Exception] = {}
+        self.turns_before_error: dict[str, int] = {}  # of each run
         self.pauses: dict[str, float] = {}
         for name in names:
             place = JobPlace("a", "r", name)
@@ -42,6 +45,10 @@ class World:
         self.failures[place.id] = failure.code
         self.end(place.id)
 
+    def save(self, name: str, position: int) -> None:
+        place = JobPlace("a", "r", name)
+        self.engine.write(lambda tx: ROWS.save(tx, place, Work(position), active=True))
+
     def end(self, name: str) -> None:
         self.engine.write(lambda tx: ROWS.save(tx, JobPlace("a", "r", name), Work(), active=False))
 
@@ -52,11 +59,13 @@ class Turn:
     def __init__(self, world: World, name: str) -> None:
         self.world = world
         self.name = name
+        self.turns_left = world.turns_before_error.get(name, 0)
 
     def advance(self, _now: float) -> float:
         self.world.turns.append(self.name)
         self.world.now += 0.001
-        if self.name in self.world.errors:
+        self.turns_left -= 1
+        if self.name in self.world.errors and self.turns_left < 0:
             raise self.world.errors[self.name]
         return self.world.pauses.get(self.name, 0.0)
 
@@ -102,6 +111,29 @@ def test_a_job_is_tried_again_for_some_time_and_then_fails(error: Exception) -> 
     assert world.turns.count("1") == long_runs.ATTEMPTS_MAX
     assert world.turns.count("2") > 100
     assert set(world.failures) == {"1"}
+
+
+def test_a_job_that_always_fails_at_the_same_place_fails_though_the_turns_before_are_fine() -> None:
+    """As an export whose file can be begun and not finished, because the disk is full."""
+    world = World("1")
+    world.errors["1"] = Unreachable()
+    world.turns_before_error["1"] = 3
+    for _ in range(5000):
+        world.now += world.runs.step(0)
+        if world.failures:
+            break
+    assert world.turns.count("1") == 4 * long_runs.ATTEMPTS_MAX
+
+
+def test_a_job_that_gets_further_each_time_does_not_fail() -> None:
+    world = World("1")
+    world.errors["1"] = Unreachable()
+    for position in range(5 * long_runs.ATTEMPTS_MAX):
+        world.save("1", position)
+        for _ in range(3):
+            world.now += world.runs.step(0)
+    assert world.turns
+    assert not world.failures
 
 
 def test_what_cannot_succeed_is_not_tried_again() -> None:

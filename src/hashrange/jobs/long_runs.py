@@ -40,9 +40,11 @@ class Run(Protocol):
         """Release what is held; what was not finished will be done again."""
 
 
-class _Turn(NamedTuple):
-    due_at: float = 0.0
+class _Failures(NamedTuple):
+    """That a job has failed several times in a row, from the same position."""
+
     attempts: int = 0
+    record: Any = None  # as it was stored at the last failure
 
 
 class LongRuns:
@@ -66,21 +68,23 @@ class LongRuns:
         self._fail = fail
         self._monotonic = monotonic
         self._runs: dict[JobPlace, Run] = {}
-        self._turns: dict[JobPlace, _Turn] = {}
+        self._due_at: dict[JobPlace, float] = {}
+        self._failures: dict[JobPlace, _Failures] = {}
 
     def step(self, now: float) -> float:
         """Give the job that has waited longest its turn."""
         places = self._engine.read(self._rows.active)
         for gone in self._runs.keys() - set(places):
             self._close(gone)
-        for gone in self._turns.keys() - set(places):
-            del self._turns[gone]
+        for memory in (self._due_at, self._failures):
+            for gone in memory.keys() - set(places):
+                del memory[gone]
         if not places:
             return IDLE_SECONDS
         if len(self._runs) >= OPEN_MAX:
             places = list(self._runs)
-        place = min(places, key=lambda place: self._turn(place).due_at)
-        wait = self._turn(place).due_at - self._monotonic()
+        place = min(places, key=lambda place: self._due_at.get(place, 0.0))
+        wait = self._due_at.get(place, 0.0) - self._monotonic()
         if wait > 0:
             return min(wait, IDLE_SECONDS)
         self._take_turn(place, now)
@@ -90,9 +94,6 @@ class LongRuns:
         """Leave all jobs as they are."""
         for place in list(self._runs):
             self._close(place)
-
-    def _turn(self, place: JobPlace) -> _Turn:
-        return self._turns.get(place, _Turn())
 
     def _take_turn(self, place: JobPlace, now: float) -> None:
         try:
@@ -114,20 +115,31 @@ class LongRuns:
         except Exception as error:  # noqa: BLE001 - the other jobs go on
             self._retry(place, error, _INTERNAL, now)
         else:
-            self._turns[place] = _Turn(self._monotonic() + pause)
+            self._due_at[place] = self._monotonic() + pause
 
     def _retry(
         self, place: JobPlace, error: Exception, failure: JobFailure, now: float, *, hopeless: bool = False
     ) -> None:
-        attempts = self._turn(place).attempts + 1
+        self._close(place)  # first of all: a run that has failed is of no use
+        attempts = self._failed_again(place)
         if hopeless or attempts >= ATTEMPTS_MAX:
             log.error("job.failed", job=self.name, id=place.id, error=error)
             self._give_up(place, failure, now)
             return
         pause = min(2.0**attempts, _RETRY_SECONDS_MAX)
         log.warning("job.interrupted", job=self.name, id=place.id, error=error, retry_seconds=pause)
-        self._close(place)
-        self._turns[place] = _Turn(self._monotonic() + pause, attempts)
+        self._due_at[place] = self._monotonic() + pause
+
+    def _failed_again(self, place: JobPlace) -> int:
+        """How often a job has failed where it is now. Turns in between that only led there again do not count."""
+        try:
+            record = self._engine.read(lambda reader: self._rows.find(reader, place))
+        except Corrupt:
+            record = None
+        before = self._failures.get(place, _Failures())
+        attempts = before.attempts + 1 if record == before.record else 1
+        self._failures[place] = _Failures(attempts, record)
+        return attempts
 
     def _give_up(self, place: JobPlace, failure: JobFailure, now: float) -> None:
         self._close(place)
