@@ -37,20 +37,31 @@ class Piece(msgspec.Struct, Generic[R]):
 def pieces(bucket: Bucket, prefix: str, position: Position, read: ReadObject[R]) -> Iterator[Piece[R]]:
     """All items of the objects under a prefix, behind a position."""
     for info in bucket.list(prefix, after=position.finished_key):
-        skipped = 0
-        if info.key == position.key:
-            if info.etag != position.etag:
-                raise Changed("the object was replaced while it was read")
-            skipped = position.index
+        if info.key == position.key and info.etag != position.etag:
+            raise Changed("the object was replaced while it was read")
         finished = Position(finished_key=info.key, size=position.size + info.size)
-        rows = read(bucket.read(info.key, etag=info.etag))
-        yield from _object_pieces(info, rows, skipped, position, finished)
+        counted = _Counted(bucket.read(info.key, etag=info.etag))
+        yield from _object_pieces(info, read(iter(counted)), counted, position, finished)
         position = finished
 
 
+class _Counted:
+    """The bytes of an object, and how many of them have been taken."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self.size = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            self.size += len(chunk)
+            yield chunk
+
+
 def _object_pieces(
-    info: ObjectInfo, rows: Iterator[R | Rejection], skipped: int, position: Position, finished: Position
+    info: ObjectInfo, rows: Iterator[R | Rejection], read: _Counted, position: Position, finished: Position
 ) -> Iterator[Piece[R]]:
+    skipped = position.index if info.key == position.key else 0
     piece: Piece[R] = Piece(info.key, [], [], position)
     size = 0
     for row in rows:
@@ -70,7 +81,7 @@ def _object_pieces(
             or len(piece.rejections) >= _PIECE_REJECTIONS
         ):
             piece.position = msgspec.structs.replace(
-                position, key=info.key, etag=info.etag, index=row.index + 1
+                position, key=info.key, etag=info.etag, index=row.index + 1, read=read.size
             )
             yield piece
             piece = Piece(info.key, [], [], position)
