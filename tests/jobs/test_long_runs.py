@@ -136,13 +136,14 @@ def test_a_job_that_gets_further_each_time_does_not_fail() -> None:
     assert not world.failures
 
 
-def test_what_cannot_succeed_is_not_tried_again() -> None:
+def test_what_cannot_succeed_is_not_tried_again(caplog: pytest.LogCaptureFixture) -> None:
     world = World("1", "2")
     world.errors = {"1": AccessDenied(), "2": JobFailure("Code", "message")}
     world.runs.step(0)
     world.runs.step(0)
     assert world.failures == {"1": "S3AccessDenied", "2": "Code"}
     assert world.turns == ["1", "2"]
+    assert not [record for record in caplog.records if record.exc_info], "a user's mistake has a traceback"
 
 
 def test_an_engine_that_does_not_answer_is_the_supervisors_matter() -> None:

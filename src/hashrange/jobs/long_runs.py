@@ -123,7 +123,10 @@ class LongRuns:
         self._close(place)  # first of all: a run that has failed is of no use
         attempts = self._failed_again(place)
         if hopeless or attempts >= ATTEMPTS_MAX:
-            log.error("job.failed", job=self.name, id=place.id, error=error)
+            if isinstance(error, ObjectStoreError):  # nothing is wrong here: a bucket is missing, or away
+                log.warning("job.failed", job=self.name, id=place.id, error=error)
+            else:
+                log.error("job.failed", job=self.name, id=place.id, error=error)
             self._give_up(place, failure, now)
             return
         pause = min(2.0**attempts, _RETRY_SECONDS_MAX)
