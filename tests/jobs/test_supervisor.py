@@ -9,8 +9,8 @@ import pytest
 from hashrange.clock import ManualClock
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.storage import layout
-from hashrange.storage.errors import Closed, Unavailable
-from hashrange.storage.leases import FencedEngine, Lease, LeaseLost, LeaseRecord, stored_record
+from hashrange.storage.errors import Closed, DiskFull, Unavailable
+from hashrange.storage.leases import Lease, LeaseRecord, stored_record
 from hashrange.storage.sqlite import MemoryEngine
 
 LONG = 3600.0
@@ -86,6 +86,22 @@ def test_a_job_that_fails_is_retried_and_does_not_stop_the_others() -> None:
     supervisor.stop()
 
 
+def test_an_outage_is_logged_once_and_not_at_every_retry(caplog: pytest.LogCaptureFixture) -> None:
+    def failing(steps: int) -> float:
+        if steps < 5:
+            raise DiskFull("no space left on device")
+        return LONG
+
+    job = Recorded(failing)
+    supervisor = started(job)
+    job.wait_for(5)
+    supervisor.stop()
+    lines = [record for record in caplog.records if record.message == "job.failed"]
+    assert [line.__dict__["fields"] for line in lines] == [
+        {"job": "recorded", "reason": "no space left on device", "failures": 1}
+    ]
+
+
 def test_a_closed_engine_ends_the_work() -> None:
     def closed(_: int) -> float:
         raise Closed("the engine is closed")
@@ -127,76 +143,6 @@ def test_with_a_lease_only_its_holder_works_and_another_goes_on_when_it_stops() 
     engine.close()
 
 
-class Opened(Recorded):
-    """A job that has something in memory from one step to the next."""
-
-    def __init__(self, step: Callable[[int], float]) -> None:
-        super().__init__(step)
-        self.closed_before: list[int] = []  # the number of the step before which it was closed
-
-    def close(self) -> None:
-        self.closed_before.append(self.steps + 1)
-
-
-@pytest.mark.parametrize("is_seen", [True, False])
-def test_a_server_that_has_lost_the_lease_and_got_it_back_begins_with_what_is_stored(
-    *, is_seen: bool
-) -> None:
-    """Another server has gone on meanwhile; `is_seen`: this one has noticed before the other was gone."""
-    engine = MemoryEngine()
-    lease = Lease(engine, "jobs", "server", term_seconds=0.1)
-    fenced = FencedEngine(engine, lease)
-    key = layout.LEASE + b"jobs"
-
-    def put(record: LeaseRecord) -> None:
-        engine.write(lambda tx: tx.put(key, record.encode()))
-
-    def step(steps: int) -> float:
-        if steps == 3:
-            put(LeaseRecord(lease.fencing_token + 1, 0, b"" if is_seen else b"other server"))
-            if not is_seen:
-                with pytest.raises(LeaseLost):
-                    fenced.write(lambda _: None)
-        return 0.01
-
-    job = Opened(step)
-    supervisor = Supervisor([job], ManualClock(77.0), lease)
-    supervisor.start()
-    job.wait_for(6)
-    supervisor.stop()
-    engine.close()
-    assert job.closed_before[:2] == [1, 4]
-
-
-def test_a_lease_is_renewed_while_a_step_takes_long() -> None:
-    """So a step that waits for a bucket is not begun again by another server, which would wait as long."""
-    engine = MemoryEngine()
-    lease = Lease(engine, "jobs", "server", term_seconds=0.2)
-
-    def heartbeat() -> int:
-        return engine.read(lambda reader: stored_record(reader, layout.LEASE + b"jobs")).heartbeat
-
-    renewals: list[int] = []
-    done = threading.Event()
-
-    def step(_: int) -> float:
-        first = heartbeat()
-        deadline = time.monotonic() + 30
-        while heartbeat() < first + 3 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        renewals.append(heartbeat() - first)
-        done.set()
-        return LONG
-
-    job = Recorded(step)
-    supervisor = Supervisor([job], ManualClock(77.0), lease)
-    supervisor.start()
-    assert done.wait(60)
-    supervisor.stop()
-    engine.close()
-    assert renewals[0] >= 3
-
-
 def test_a_lease_that_cannot_be_read_is_not_released() -> None:
     """Each attempt may take as long as the database is given to answer, and the server wants to stop."""
     engine = MemoryEngine()
@@ -216,4 +162,41 @@ def test_a_lease_that_cannot_be_read_is_not_released() -> None:
     assert asked.wait(10)
     supervisor.stop()
     assert not released.is_set()
+    engine.close()
+
+
+class Opened(Recorded):
+    """A job that has something open between its steps."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: 0.01)
+        self.is_open = False
+        self.closings: list[bytes] = []
+        self.holder: Callable[[], bytes] = bytes
+
+    def step(self, now: float) -> float:
+        self.is_open = True
+        return super().step(now)
+
+    def close(self) -> None:
+        if self.is_open:
+            self.closings.append(self.holder())
+        self.is_open = False
+
+
+def test_who_loses_the_lease_begins_anew_when_it_has_it_again() -> None:
+    """What a job has open is as old as the lease: another server may have gone on with it meanwhile."""
+    engine = MemoryEngine()
+    lease = Lease(engine, "jobs", "server 0", term_seconds=0.1)
+    key = layout.LEASE + b"jobs"
+    job = Opened()
+    job.holder = lambda: engine.read(lambda reader: stored_record(reader, key)).holder
+    supervisor = Supervisor([job], ManualClock(77.0), lease)
+    supervisor.start()
+    job.wait_for(1)
+    engine.write(lambda tx: tx.put(key, LeaseRecord(1000, 0, b"other").encode()))
+    steps = job.steps
+    job.wait_for(steps + 5)  # the other one does nothing, and the lease comes back
+    supervisor.stop()
+    assert job.closings == [b"other", b"server 0"], "closed before the lease was taken again, and at the end"
     engine.close()

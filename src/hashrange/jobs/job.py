@@ -18,7 +18,7 @@ class Job(Protocol):
 
 @runtime_checkable
 class OpenJob(Job, Protocol):
-    """A job that has files, connections or a position in memory between its steps."""
+    """A job that has threads, files or connections open between its steps."""
 
     def close(self) -> None:
-        """Release them. If a step follows, it begins with what is stored: another server may have gone on."""
+        """Release them; a step that follows begins anew."""

@@ -19,9 +19,7 @@ _RETRY_SECONDS_MAX = 30.0
 class Supervisor:
     """Runs jobs one after the other on a thread of its own. `step` gets the clock's time; pauses are real time.
 
-    With a lease it works only while this server holds the lease: one of the servers on a database does the work. A
-    second thread renews the lease during steps that take long, such as one that waits for a bucket. Without it another
-    server would take over, and the step would be done again, by turns and for ever.
+    With a lease it works only while this server holds the lease: one of the servers on a database does the work.
     """
 
     def __init__(
@@ -31,17 +29,13 @@ class Supervisor:
         self._clock = clock
         self._lease = lease
         self._holds_lease = lease is None
-        self._fencing_token = 0
         self._wakeup = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"hashrange-{name}", daemon=True)
-        self._heartbeat = threading.Thread(target=self._renew, name=f"hashrange-{name}-lease", daemon=True)
 
     def start(self) -> None:
-        """Start the threads."""
+        """Start the thread."""
         self._thread.start()
-        if self._lease is not None:
-            self._heartbeat.start()
 
     def wake(self) -> None:
         """Make every job due now, because something has changed."""
@@ -51,9 +45,8 @@ class Supervisor:
         """Finish the step under way and stop; a second call does nothing."""
         self._stopping.set()
         self._wakeup.set()
-        for thread in (self._thread, self._heartbeat):
-            if thread.is_alive():
-                thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _run(self) -> None:
         try:
@@ -61,8 +54,7 @@ class Supervisor:
         except Closed:
             return
         finally:
-            for job in self._jobs:
-                job.close()
+            self._close_jobs()
         # A lease that could not be renewed expires by itself; stopping need not wait for the database again.
         if self._lease is not None and self._holds_lease:
             with contextlib.suppress(StorageError):
@@ -85,7 +77,13 @@ class Supervisor:
                 pause = min(pause, self._lease.renew_seconds)
             self._wakeup.wait(max(0.0, pause))
 
+    def _close_jobs(self) -> None:
+        for job in self._jobs:
+            job.close()
+
     def _acquire(self, lease: Lease) -> bool:
+        if not lease.is_held:
+            self._close_jobs()  # another server may have gone on with what they have open
         try:
             holds_lease = lease.acquire()
         except Closed:
@@ -97,21 +95,7 @@ class Supervisor:
             log.info("lease.taken")
             self.wake()  # the former holder may have left work undone
         self._holds_lease = holds_lease
-        if lease.fencing_token != self._fencing_token:
-            # What this server has in memory is from another term: since then another one may have gone on.
-            self._fencing_token = lease.fencing_token
-            for job in self._jobs:
-                job.close()
         return holds_lease
-
-    def _renew(self) -> None:
-        while self._lease is not None and not self._stopping.wait(self._lease.renew_seconds / 2):
-            try:
-                self._lease.renew()
-            except Closed:
-                return
-            except StorageError as error:
-                log.warning("lease.unknown", error=error)
 
 
 class _ScheduledJob:
@@ -121,6 +105,7 @@ class _ScheduledJob:
         self._job = job
         self._due_at = 0.0
         self._failures = 0
+        self._outage = logs.Outage(log, "job", job=job.name)
 
     def due_in(self) -> float:
         return self._due_at - time.monotonic()
@@ -134,18 +119,20 @@ class _ScheduledJob:
             try:
                 self._job.close()
             except Exception as error:  # noqa: BLE001 - what is left open ends with the process
-                log.warning("job.failed", job=self._job.name, error=error)
+                log.warning("job.left", job=self._job.name, error=error)
 
     def step(self, now: float) -> bool:
         """Run one step; false if the engine is closed."""
         try:
             pause = self._job.step(now)
             self._failures = 0
+            if self._outage.lasts:
+                self._outage.worked()
         except Closed:
             return False
         except Exception as error:  # noqa: BLE001 - the other jobs go on
             pause = min(_RETRY_SECONDS_MIN * 2**self._failures, _RETRY_SECONDS_MAX)
             self._failures += 1
-            log.warning("job.failed", job=self._job.name, error=error, retry_seconds=pause)
+            self._outage.failed(str(error) or type(error).__name__)
         self._due_at = time.monotonic() + pause
         return True
