@@ -18,6 +18,7 @@ from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
+from hashrange.capacity.heat import Heat
 from hashrange.capacity.observation import Observer
 from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
@@ -45,12 +46,15 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
+from hashrange.storage.heat_flush import FLUSH_SECONDS as HEAT_FLUSH_SECONDS
+from hashrange.storage.heat_flush import HeatFlusher
 from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import clock_endpoint, health, metrics_endpoint
+from hashrange.wire import clock_endpoint, health, heat_endpoint, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
+from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
 from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
@@ -93,6 +97,7 @@ class Server:
         self._clock_control: ClockControl | None = None
         self._observer: Observer | None = None
         self._flusher: MetricFlusher | None = None
+        self._heat = Heat()
         self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
 
     async def start(self) -> tuple[Engine, int]:
@@ -135,6 +140,7 @@ class Server:
             health.PATH: self._health,
             metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
             clock_endpoint.PATH: ClockEndpoint(control),
+            heat_endpoint.PATH: self._show_heat(engine, catalogue),
         }
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
@@ -149,23 +155,32 @@ class Server:
         self._settings = replace(settings, port=port)
         return engine, port
 
+    def _show_heat(self, engine: Engine, catalogue: Catalogue) -> HeatEndpoint:
+        """Write what this process sees of heat, and show what all of them see."""
+        flusher = HeatFlusher(engine, self._heat)
+        self._every(HEAT_FLUSH_SECONDS, flusher.flush)
+        source = HeatSource(self._heat, flusher.worker, engine, catalogue, self._clock)
+        return HeatEndpoint(source, account_id=ACCOUNT_ID, region=self._settings.region)
+
     def _observe(self, engine: Engine) -> Lanes:
         """Count what requests do, and write it every few seconds."""
-        loop = asyncio.get_running_loop()
         tallies = Tallies()
         observer = self._observer = Observer(self._clock.now, tallies)
         flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
+        observer.subscribe(self._heat.observe)
+        self._every(_HAND_OVER_SECONDS, observer.hand_over)
+        self._every(FLUSH_SECONDS, flusher.flush)
+        return Lanes(observer, self._clock)
 
-        def every(seconds: float, work: Callable[[], None]) -> None:
-            def run() -> None:
-                work()
-                self._timers[work] = loop.call_later(seconds, run)
+    def _every(self, seconds: float, work: Callable[[], None]) -> None:
+        """Have the loop do some work again and again, until the server stops."""
+        loop = asyncio.get_running_loop()
 
+        def run() -> None:
+            work()
             self._timers[work] = loop.call_later(seconds, run)
 
-        every(_HAND_OVER_SECONDS, observer.hand_over)
-        every(FLUSH_SECONDS, flusher.flush)
-        return Lanes(observer, self._clock)
+        self._timers[work] = loop.call_later(seconds, run)
 
     def _read_catalogue(self, engine: Engine) -> Catalogue:
         own_changes = self._worker is not None and not engine.shared
