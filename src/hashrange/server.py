@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import ctypes
-import gc
 import os
 import resource
 import signal
@@ -26,10 +25,12 @@ from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
+from hashrange.collector import Collector
 from hashrange.config import Settings
 from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
@@ -59,9 +60,6 @@ if TYPE_CHECKING:
     from hashrange.storage.postgres import PostgresEngine
 
 ACCOUNT_ID = "000000000000"
-# Requests make garbage that reference counting frees; looking for cycles every 700 objects finds none.
-_GC_THRESHOLD = 50_000
-
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
@@ -102,9 +100,9 @@ class Server:
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
+        self._objects = open_store(settings, os.environ)
+        backups = BackupPlace(*open_backups(settings, self._objects))
         if self._worker is None or self._worker.runs_jobs:
-            self._objects = open_store(settings, os.environ)
-            backups = BackupPlace(*open_backups(settings, self._objects))
             self._supervisors = supervise(engine, catalogue, self._clock, settings, backups, self._objects)
             for supervisor in self._supervisors:
                 supervisor.start()
@@ -122,7 +120,7 @@ class Server:
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
             run,
-            Callers(self._contexts(catalogue)),
+            Callers(self._contexts(catalogue, Inspection(engine, backups))),
             background,
             body_bytes_max=settings.max_body_bytes,
             lanes=metering.lanes,
@@ -260,7 +258,7 @@ class Server:
         if self._engine is not None:
             self._engine.close()
 
-    def _contexts(self, catalogue: Catalogue) -> Callable[[Identity], Context]:
+    def _contexts(self, catalogue: Catalogue, backups: Inspection) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
         def context_for(identity: Identity) -> Context:
@@ -272,6 +270,7 @@ class Server:
                 account_id=ACCOUNT_ID,
                 access_key=identity.access_key,
                 prepared=prepared,
+                backups=backups,
             )
 
         return context_for
@@ -323,6 +322,7 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
     loop.set_exception_handler(_log_stray)
     stop = asyncio.Event()
     server = Server(settings, worker=worker)
+    collector = Collector(loop.call_later)
 
     def stop_or_hurry() -> None:
         if stop.is_set():
@@ -339,13 +339,12 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         loop.add_signal_handler(workers.HURRY, server.hurry)
     try:
         engine, port = await server.start()
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(_GC_THRESHOLD)
+        collector.start()
         started(engine.description, port)
         await stop.wait()
         log.info("server.stopping")
     finally:
+        collector.stop()
         await server.stop()
 
 

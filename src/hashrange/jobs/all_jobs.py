@@ -15,6 +15,7 @@ from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.exports import export_jobs
+from hashrange.jobs.heat import FollowHeat
 from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
@@ -77,6 +78,7 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
     return [
         SettleTables(engine, tables),
         SplitPartitions(engine, tables),
+        FollowHeat(engine, tables),
         Backfill(engine, tables),
         BackfillExpiry(engine, tables),
         ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
