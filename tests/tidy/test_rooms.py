@@ -11,7 +11,6 @@ from house import SOURCE, imports, modules, name, tree
 RANKS = {
     "core": 0,
     "admin": 1,
-    "capacity": 1,
     "clock": 1,
     "ids": 1,
     "logs": 1,
@@ -36,6 +35,7 @@ RANKS = {
     "metering": 6,
     "migrate": 6,
     "clock_command": 6,
+    "heat_command": 6,
     "transfer": 6,
     "verify": 7,
     "salvage": 7,
