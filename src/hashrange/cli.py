@@ -13,6 +13,7 @@ from hashrange import (
     chaos_command,
     clock_command,
     config,
+    heat_command,
     logs,
     migrate,
     salvage,
@@ -21,7 +22,7 @@ from hashrange import (
     verify,
 )
 from hashrange.config import SettingInvalid, Settings
-from hashrange.objects.opening import location
+from hashrange.objects.opening import backups_location, location
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
 from hashrange.transfer import flags
@@ -103,6 +104,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     chaos_command.add_flags(chaos)
     chaos.set_defaults(run=chaos_command.run)
+    heat = commands.add_parser(
+        "heat",
+        help="show where the traffic of a table falls, and what is wrong with its keys",
+        description=heat_command.DESCRIPTION,
+    )
+    heat_command.add_flags(heat)
+    heat.set_defaults(run=heat_command.run)
     _add_transfers(commands)
     return parser
 
@@ -139,6 +147,7 @@ def _serve(options: argparse.Namespace) -> int:
                 endpoint=_endpoint(settings, port),
                 engine=engine,
                 buckets=location(settings),
+                backups=backups_location(settings),
             )
         else:
             _show_banner(banner(settings, engine, port))
@@ -178,6 +187,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  endpoint  {endpoint}",
             f"  engine    {engine}",
             f"  buckets   {location(settings)}",
+            f"  backups   {backups_location(settings)}",
             f"  region    {settings.region}",
             f"  capacity  {settings.capacity}",
             f"  try       {keys} aws dynamodb list-tables {flags}",

@@ -21,11 +21,8 @@ from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
 from hashrange.capacity.admission import Admission
-from hashrange.capacity.observation import Observer
-from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
-from hashrange.chain.charge import Lanes
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.eventual_lag import lagging
@@ -42,6 +39,7 @@ from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
@@ -50,21 +48,20 @@ from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, StorageError
-from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
-from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.remembering import RememberingEngine
 from hashrange.storage.sqlite import SqliteEngine
-from hashrange.wire import chaos_endpoint, clock_endpoint, health, metrics_endpoint
+from hashrange.wire import chaos_endpoint, clock_endpoint, health, heat_endpoint, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
 from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
+from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
 from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
-from hashrange.wire.metrics_endpoint import Collected, MetricsEndpoint
+from hashrange.wire.metrics_endpoint import MetricsEndpoint
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import NoDescriptor, ParentGone, Worker
@@ -74,7 +71,6 @@ SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB)
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
-_HAND_OVER_SECONDS = 0.1  # how long observations wait to be counted
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -98,8 +94,7 @@ class Server:
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
         self._clock_control: ClockControl | None = None
-        self._observer: Observer | None = None
-        self._flusher: MetricFlusher | None = None
+        self._metering: Metering | None = None
         self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
 
     async def start(self) -> tuple[Engine, int]:
@@ -133,20 +128,29 @@ class Server:
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
+        metering = self._metering = Metering(engine, self._clock)
+        metering.start()
         endpoint = JsonEndpoint(
             (_data_service(settings), *SERVICES[1:]),
             run,
             Callers(self._contexts(catalogue, Inspection(engine, backups), gate)),
             background,
             body_bytes_max=settings.max_body_bytes,
-            lanes=None if settings.capacity == "off" else self._observe(engine),
+            lanes=None if settings.capacity == "off" else metering.lanes,
         )
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
-            metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
+            metrics_endpoint.PATH: MetricsEndpoint(
+                partial(collect, engine, catalogue, self._clock, self._worker.number if self._worker else 0)
+            ),
             clock_endpoint.PATH: ClockEndpoint(control),
             chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
+            heat_endpoint.PATH: HeatEndpoint(
+                HeatSource(metering.heat, metering.heat_worker, engine, catalogue, self._clock),
+                account_id=ACCOUNT_ID,
+                region=settings.region,
+            ),
         }
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
@@ -178,15 +182,6 @@ class Server:
         chaos = Chaos(engine, self._clock, gate, background, asyncio.get_running_loop().call_later)
         self._every(chaos_endpoint.FOLLOW_SECONDS, chaos.poll)
         return chaos
-
-    def _observe(self, engine: Engine) -> Lanes:
-        """Count what requests do, and write it every few seconds."""
-        tallies = Tallies()
-        observer = self._observer = Observer(self._clock.now, tallies)
-        flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
-        self._every(_HAND_OVER_SECONDS, observer.hand_over)
-        self._every(FLUSH_SECONDS, flusher.flush)
-        return Lanes(observer, self._clock)
 
     def _every(self, seconds: float, work: Callable[[], None]) -> None:
         """Have the loop do some work again and again, until the server stops."""
@@ -300,9 +295,9 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
-        if self._observer is not None and self._flusher is not None:
-            self._observer.hand_over()
-            await asyncio.to_thread(self._flusher.finish)
+        if self._metering is not None:
+            self._metering.stop()
+            await asyncio.to_thread(self._metering.finish)
         if self._engine is not None:
             self._engine.close()
 
@@ -414,16 +409,6 @@ def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException |
             reader.get(layout.CATALOGUE_EPOCH)
 
     engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
-
-
-def _collect(engine: Engine, catalogue: Catalogue, clock: Clock, collected: Collected) -> None:
-    """Read the metrics of all tables in one snapshot."""
-    try:
-        tables = catalogue.tables()
-    except StorageError as error:
-        collected(None, error)
-        return
-    engine.submit_read(lambda reader: expiry_metrics(reader, tables, clock.now()), collected, more=True)
 
 
 def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:

@@ -130,11 +130,12 @@ def test_an_invalid_setting_ends_the_command() -> None:
 def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
     with serving("--data-dir", str(tmp_path / "data"), "--region", "eu-north-1") as server:
         assert server.process.stdout is not None
-        rest = [server.process.stdout.readline() for _ in range(5)]
+        rest = [server.process.stdout.readline() for _ in range(6)]
         assert str(tmp_path / "data") in rest[0]
         assert rest[1] == f"  buckets   folder {tmp_path / 'data' / 'buckets'}\n"
-        assert rest[3] == "  capacity  meter\n"
-        assert f"--region eu-north-1 --endpoint-url {server.endpoint}" in rest[4]
+        assert rest[2] == f"  backups   folder {tmp_path / 'data' / 'backups'}\n"
+        assert rest[4] == "  capacity  meter\n"
+        assert f"--region eu-north-1 --endpoint-url {server.endpoint}" in rest[5]
         assert server.request("GET", "/").body == b"healthy: dynamodb.eu-north-1.amazonaws.com "
 
 

@@ -146,5 +146,5 @@ def plan(context: Context, request: PagedRequest, page_request: PageRequest) -> 
 def _read(name: str, request: PageRequest, consistent: bool, reader: Reader) -> PageRead:
     page = read_page(reader, request)
     return PageRead(
-        request.table, request.index, name, request.key_range.start, page, request.partitions, consistent
+        request.table, request.index, name, request.first_key, page, request.partitions, consistent
     )
