@@ -18,7 +18,10 @@ from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
+from hashrange.capacity.observation import Observer
+from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
+from hashrange.chain.charge import Lanes
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.executor import LocalExecutor
 from hashrange.chain.links import chained
@@ -30,6 +33,7 @@ from hashrange.config import Settings
 from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
@@ -41,6 +45,7 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
+from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire import clock_endpoint, health, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
@@ -62,6 +67,7 @@ ACCOUNT_ID = "000000000000"
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
+_HAND_OVER_SECONDS = 0.1  # how long observations wait to be counted
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -85,6 +91,9 @@ class Server:
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
         self._clock_control: ClockControl | None = None
+        self._observer: Observer | None = None
+        self._flusher: MetricFlusher | None = None
+        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -98,9 +107,9 @@ class Server:
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
+        self._objects = open_store(settings, os.environ)
+        backups = BackupPlace(*open_backups(settings, self._objects))
         if self._worker is None or self._worker.runs_jobs:
-            self._objects = open_store(settings, os.environ)
-            backups = BackupPlace(*open_backups(settings, self._objects))
             self._supervisors = supervise(engine, catalogue, self._clock, settings, backups, self._objects)
             for supervisor in self._supervisors:
                 supervisor.start()
@@ -116,9 +125,10 @@ class Server:
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
             run,
-            Callers(self._contexts(catalogue)),
+            Callers(self._contexts(catalogue, Inspection(engine, backups))),
             background,
             body_bytes_max=settings.max_body_bytes,
+            lanes=self._observe(engine),
         )
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         paths: dict[bytes, Endpoint] = {
@@ -138,6 +148,24 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    def _observe(self, engine: Engine) -> Lanes:
+        """Count what requests do, and write it every few seconds."""
+        loop = asyncio.get_running_loop()
+        tallies = Tallies()
+        observer = self._observer = Observer(self._clock.now, tallies)
+        flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
+
+        def every(seconds: float, work: Callable[[], None]) -> None:
+            def run() -> None:
+                work()
+                self._timers[work] = loop.call_later(seconds, run)
+
+            self._timers[work] = loop.call_later(seconds, run)
+
+        every(_HAND_OVER_SECONDS, observer.hand_over)
+        every(FLUSH_SECONDS, flusher.flush)
+        return Lanes(observer, self._clock)
 
     def _read_catalogue(self, engine: Engine) -> Catalogue:
         own_changes = self._worker is not None and not engine.shared
@@ -231,6 +259,8 @@ class Server:
                     pass
                 await asyncio.gather(*self._adopting)
             await self._listener.stop()
+        for timer in self._timers.values():
+            timer.cancel()
         # Not on this thread: a job may be waiting for a commit that this loop delivers.
         stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
         await asyncio.gather(*stops)
@@ -239,10 +269,13 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
+        if self._observer is not None and self._flusher is not None:
+            self._observer.hand_over()
+            await asyncio.to_thread(self._flusher.finish)
         if self._engine is not None:
             self._engine.close()
 
-    def _contexts(self, catalogue: Catalogue) -> Callable[[Identity], Context]:
+    def _contexts(self, catalogue: Catalogue, backups: Inspection) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
         def context_for(identity: Identity) -> Context:
@@ -254,6 +287,7 @@ class Server:
                 account_id=ACCOUNT_ID,
                 access_key=identity.access_key,
                 prepared=prepared,
+                backups=backups,
             )
 
         return context_for

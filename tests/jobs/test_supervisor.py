@@ -4,10 +4,13 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+
 from hashrange.clock import ManualClock
 from hashrange.jobs.supervisor import Supervisor
-from hashrange.storage.errors import Closed, Unavailable
-from hashrange.storage.leases import Lease
+from hashrange.storage import layout
+from hashrange.storage.errors import Closed, DiskFull, Unavailable
+from hashrange.storage.leases import Lease, LeaseRecord, stored_record
 from hashrange.storage.sqlite import MemoryEngine
 
 LONG = 3600.0
@@ -83,6 +86,22 @@ def test_a_job_that_fails_is_retried_and_does_not_stop_the_others() -> None:
     supervisor.stop()
 
 
+def test_an_outage_is_logged_once_and_not_at_every_retry(caplog: pytest.LogCaptureFixture) -> None:
+    def failing(steps: int) -> float:
+        if steps < 5:
+            raise DiskFull("no space left on device")
+        return LONG
+
+    job = Recorded(failing)
+    supervisor = started(job)
+    job.wait_for(5)
+    supervisor.stop()
+    lines = [record for record in caplog.records if record.message == "job.failed"]
+    assert [line.__dict__["fields"] for line in lines] == [
+        {"job": "recorded", "reason": "no space left on device", "failures": 1}
+    ]
+
+
 def test_a_closed_engine_ends_the_work() -> None:
     def closed(_: int) -> float:
         raise Closed("the engine is closed")
@@ -143,4 +162,41 @@ def test_a_lease_that_cannot_be_read_is_not_released() -> None:
     assert asked.wait(10)
     supervisor.stop()
     assert not released.is_set()
+    engine.close()
+
+
+class Opened(Recorded):
+    """A job that has something open between its steps."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: 0.01)
+        self.is_open = False
+        self.closings: list[bytes] = []
+        self.holder: Callable[[], bytes] = bytes
+
+    def step(self, now: float) -> float:
+        self.is_open = True
+        return super().step(now)
+
+    def close(self) -> None:
+        if self.is_open:
+            self.closings.append(self.holder())
+        self.is_open = False
+
+
+def test_who_loses_the_lease_begins_anew_when_it_has_it_again() -> None:
+    """What a job has open is as old as the lease: another server may have gone on with it meanwhile."""
+    engine = MemoryEngine()
+    lease = Lease(engine, "jobs", "server 0", term_seconds=0.1)
+    key = layout.LEASE + b"jobs"
+    job = Opened()
+    job.holder = lambda: engine.read(lambda reader: stored_record(reader, key)).holder
+    supervisor = Supervisor([job], ManualClock(77.0), lease)
+    supervisor.start()
+    job.wait_for(1)
+    engine.write(lambda tx: tx.put(key, LeaseRecord(1000, 0, b"other").encode()))
+    steps = job.steps
+    job.wait_for(steps + 5)  # the other one does nothing, and the lease comes back
+    supervisor.stop()
+    assert job.closings == [b"other", b"server 0"], "closed before the lease was taken again, and at the end"
     engine.close()

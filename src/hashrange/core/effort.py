@@ -82,6 +82,12 @@ def spend(units: int) -> None:
         meter.check()
 
 
+def leave_shared_thread() -> None:
+    """Have what follows done on a thread of its own: it waits for a disk or a network."""
+    if isinstance(_meter.get(), int):
+        raise Postponed
+
+
 def spend_on_text(text: str) -> None:
     """Count the reading of an expression or a statement."""
     spend(len(text) * _UNITS_PER_CHARACTER)

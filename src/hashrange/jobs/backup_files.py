@@ -17,6 +17,7 @@ from typing import Self
 import msgspec
 from zlib_ng import zlib_ng
 
+from hashrange.jobs.long_runs import JobFailure
 from hashrange.objects.errors import NoSuchKey
 from hashrange.objects.interface import Bucket
 from hashrange.storage.backup_rows import Backup, BackupFile
@@ -30,14 +31,15 @@ _LEVEL = 1
 _BLOCK = Struct(">II")
 _ROW = Struct(">HI")
 _MANIFEST = "manifest.json"
-_KEY = re.compile(
-    r"([0-9]{12})/([^/]+)/[a-zA-Z0-9_.-]{3,255}/([0-9]{14}-[0-9a-f]{8})/"
-    r"(?:manifest\.json|data-[0-9]{6}-[0-9a-f]{8}\.blocks)"
-)
+_FOLDER = re.compile(r"([0-9]{12})/([^/]+)/[a-zA-Z0-9_.-]{3,255}/([0-9]{14}-[0-9a-f]{8})/")
+_NAME = re.compile(r"manifest\.json|data-[0-9]{6}-[0-9a-f]{8}\.blocks")
 
 
-class DamagedBackup(Exception):
+class DamagedBackup(JobFailure):
     """A backup's files are not what they were; the message says which and how."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("DamagedBackup", message)
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +50,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     region: str
     id: str
     backup: Backup
+
+    @property
+    def place(self) -> JobPlace:
+        """What identifies the backup."""
+        return JobPlace(self.account_id, self.region, self.id)
 
 
 class BackupPlace(msgspec.Struct, frozen=True):
@@ -62,7 +69,12 @@ class BackupPlace(msgspec.Struct, frozen=True):
 
     def owner(self, key: str) -> JobPlace | None:
         """The backup that a file belongs to by its name; None for everything else."""
-        match = _KEY.fullmatch(key.removeprefix(self.prefix))
+        folder = folder_of(key)
+        return self.folder_owner(folder) if _NAME.fullmatch(key[len(folder) :]) else None
+
+    def folder_owner(self, folder: str) -> JobPlace | None:
+        """The backup whose files are in a folder."""
+        match = _FOLDER.fullmatch(folder.removeprefix(self.prefix))
         return None if match is None else JobPlace(*match.groups())
 
 
@@ -138,7 +150,7 @@ def read_manifest(backups: BackupPlace, folder: str) -> Manifest:
 
 def folder_of(key: str) -> str:
     """The folder that a file of a backup is in."""
-    return key[: key.rindex("/") + 1]
+    return key[: key.rfind("/") + 1]
 
 
 def is_manifest(key: str) -> bool:

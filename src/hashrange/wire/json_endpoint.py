@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import partial
+from time import monotonic
 from typing import Any, ClassVar
 
 from zlib_ng.zlib_ng import crc32
@@ -11,8 +12,9 @@ from hashrange import logs
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
-from hashrange.api.results import Rendered, Result
+from hashrange.api.results import ItemRead, Rendered, Result
 from hashrange.chain.background import Background
+from hashrange.chain.charge import RETAINED_BYTES_MAX, Lane, Lanes
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
 from hashrange.core.errors import forget_frames
@@ -38,9 +40,10 @@ log = logs.Log("requests")
 class _Target:
     """An operation as its target header finds it."""
 
-    __slots__ = ("namespace", "operation", "render")
+    __slots__ = ("lane", "namespace", "operation", "render")
 
-    def __init__(self, operation: Operation[Any], service: Service) -> None:
+    def __init__(self, operation: Operation[Any], service: Service, lane: Lane | None) -> None:
+        self.lane = lane  # None: calls are not observed
         self.operation = operation
         self.namespace = service.error_namespace
         self.render: Renderer = RENDERERS.get(operation.name, described)
@@ -53,19 +56,20 @@ class _JsonCall(Call, gc=False):
     form: Form
     request_id: bytes
     target: _Target
+    began: float  # by the monotonic clock
     rendered: tuple[bytes, bytes] | None = None  # head and body, where another thread has made them
 
     def prepare(self, result: Result) -> Result:
         """Render a result before `answer` is called."""
         body = self.target.render(self.request, result)
         self.rendered = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body)), body
-        return Rendered(list(result.charges()))
+        return Rendered(list(result.charges()), result.returned(), result.stream_read())
 
     def answer(self, result: Result | None, error: BaseException | None) -> None:
         """Render the outcome and send it."""
         # The error is not raised: its traceback would refer to this frame, and the frame, through its callers, to it.
         if error is not None:
-            self.exchange.send(*self._failed(error))
+            self._fail(error)
             return
         try:
             if self.rendered is None or type(result) is not Rendered:
@@ -74,17 +78,25 @@ class _JsonCall(Call, gc=False):
             else:
                 head, body = self.rendered
         except Exception as problem:  # noqa: BLE001 - it becomes the answer
-            head, body = self._failed(problem)
-        else:
-            if outages.ongoing and self.target.operation.name in outages.ongoing:
-                outages.note_success(self.target.operation.name)
+            self._fail(problem)
+            return
+        if outages.ongoing and self.target.operation.name in outages.ongoing:
+            outages.note_success(self.target.operation.name)
         self.exchange.send(head, body)
+        lane = self.target.lane
+        if lane is not None:
+            if type(result) is ItemRead and len(body) < RETAINED_BYTES_MAX:
+                lane.append((result, self.began, monotonic()))
+            else:
+                lane.note(self, result, None, self.began)
 
-    def _failed(self, error: BaseException) -> tuple[bytes, bytes]:
+    def _fail(self, error: BaseException) -> None:
         target, table = self.target, getattr(self.request, "table_name", "")
-        return errors.render(
-            error, self.form, self.request_id, target.namespace, target.operation.name, table
+        self.exchange.send(
+            *errors.render(error, self.form, self.request_id, target.namespace, target.operation.name, table)
         )
+        if target.lane is not None:
+            target.lane.note(self, None, error, self.began)
 
 
 class _LargeCall(_JsonCall, gc=False):
@@ -104,9 +116,12 @@ class JsonEndpoint:
         background: Background,
         *,
         body_bytes_max: int,
+        lanes: Lanes | None = None,
     ) -> None:
         self._targets = {
-            (service.target_prefix + name).encode(): _Target(operation, service)
+            (service.target_prefix + name).encode(): _Target(
+                operation, service, None if lanes is None else lanes.lane(service, operation)
+            )
             for service in services
             for name, operation in service.operations.items()
         }
@@ -140,7 +155,9 @@ class JsonEndpoint:
                 read_object(body)
                 request = None
             context = self._identify(exchange)
-            call = _JsonCall(operation, context, request, body, exchange, form, request_id, target)
+            call = _JsonCall(
+                operation, context, request, body, exchange, form, request_id, target, monotonic()
+            )
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here
             self._refuse(exchange, form, request_id, error, headers.get(b"X-Amz-Target", b""))
             return True
@@ -157,6 +174,7 @@ class JsonEndpoint:
     ) -> None:
         """Have a large or packed body read on another thread, with all of the exchange that is only good for now."""
         name, encoding = exchange.headers.get(b"X-Amz-Target", b""), exchange.headers.get(b"Content-Encoding")
+        began = monotonic()
         context: Context | Exception
         try:
             context = self._identify(exchange)
@@ -166,7 +184,7 @@ class JsonEndpoint:
         def read(sent: bytes) -> None:
             try:
                 plain = sent if encoding is None else self._unpacked(encoding, sent)
-                call = _large_call(plain, target, context, exchange, form, request_id)
+                call = _large_call(plain, target, context, exchange, form, request_id, began)
             except Exception as error:  # noqa: BLE001 - as in `handle`
                 forget_frames(error)
                 self._background.call_on_loop(partial(self._refuse, exchange, form, request_id, error, name))
@@ -195,6 +213,7 @@ def _large_call(
     exchange: Exchange,
     form: Form,
     request_id: bytes,
+    began: float,
 ) -> _LargeCall:
     """The call of a large body, read in short pieces of work."""
     large_bodies.refuse_many_values(body, control=target is not None and target.operation.kind == "control")
@@ -212,7 +231,7 @@ def _large_call(
     if isinstance(context, Exception):
         # Not itself: its traceback would keep this request for as long as the request keeps it.
         raise copy(context)
-    return _LargeCall(operation, context, request, body, exchange, form, request_id, target)
+    return _LargeCall(operation, context, request, body, exchange, form, request_id, target, began)
 
 
 def _unusual_form(forms: Mapping[bytes, Form], headers: Mapping[bytes, bytes]) -> Form | None:

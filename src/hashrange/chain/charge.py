@@ -1,0 +1,276 @@
+"""Observing calls: what each of them cost and what came of it, noted when its answer has left."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter, itemgetter, sub
+from time import monotonic
+from typing import Any, Protocol, TypeVar
+
+from hashrange.api.errors import ApiError, as_api_error
+from hashrange.api.protocol.operation import Operation, Service
+from hashrange.api.results import Charge, ItemRead, ItemWritten, PageRead, Result
+from hashrange.capacity.observation import Group, Observation, Observer, Outcome, StreamPage
+from hashrange.chain.executor import Call
+from hashrange.clock import Clock
+from hashrange.core import capacity
+from hashrange.core.limits import READ_UNIT_BYTES
+from hashrange.core.schema import Index, Table
+from hashrange.storage.errors import StorageError
+
+RETAINED_BYTES_MAX = 4096  # answers up to this size may be kept until they are counted
+
+_CONDITION_CODES = frozenset({"ConditionalCheckFailedException", "DuplicateItemException"})
+_CONFLICT = "TransactionConflict"
+_SERVER_ERROR = 500
+
+_FIRST = itemgetter(0)
+_TABLE, _KEY, _STORED, _CONSISTENT = map(attrgetter, ("table", "key", "stored", "consistent"))
+_SMALL_UNITS = {consistent: capacity.read_units(0, consistent=consistent) for consistent in (False, True)}
+
+_SERVICES = frozenset({"dynamodb", "dynamodbstreams"})
+# Those of one item or page.
+_GROUPED = frozenset({"GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "ExecuteStatement"})
+
+_Note = tuple[ItemRead, float, float]  # when it was begun and ended, by the monotonic clock
+_Write = tuple[Table, bytes, float, float, float]
+_Page = tuple[Table, Index | None, bytes, int, int, bool, float, float]  # size, count and whether consistent
+
+
+class Throttled(Protocol):
+    """What an item that found no capacity leaves behind, in `refusals` of results and errors."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def index(self) -> Index | None: ...
+    @property
+    def key(self) -> bytes: ...
+    @property
+    def reasons(self) -> Sequence[dict[str, str]]: ...
+
+
+class Lanes:
+    """Makes the lanes of all operations."""
+
+    def __init__(self, observer: Observer, clock: Clock) -> None:
+        self._observer = observer
+        self._clock = clock
+
+    def lane(self, service: Service, operation: Operation[Any]) -> "Lane | None":
+        """A new lane, whose notes are counted with all others; None for services that are not DynamoDB's."""
+        if service.name not in _SERVICES:
+            return None
+        lane = Lane(operation, self._observer, self._clock)
+        if operation.name in _GROUPED:
+            self._observer.add_source(lane.groups)
+        return lane
+
+
+class Lane:
+    """What is noted of the calls of one operation until it is counted.
+
+    Whoever sends an answer gives it to `note`. `append` is for the read of one item whose answer is small: most calls
+    are such, and of these the result is kept as it is.
+    """
+
+    __slots__ = ("_clock", "_name", "_notes", "_observer", "_pages", "_written", "append")
+
+    def __init__(self, operation: Operation[Any], observer: Observer, clock: Clock) -> None:
+        self._name = operation.name
+        self._observer = observer
+        self._clock = clock
+        self._notes: list[_Note] = []
+        self._written: list[_Write] = []
+        self._pages: list[_Page] = []
+        self.append = (
+            self._notes.append
+        )  # of a result, and when it was begun and ended by the monotonic clock
+
+    def note(self, call: Call, result: Result | None, error: BaseException | None, began: float) -> None:
+        """Note a call of any kind that is over."""
+        if type(result) is ItemWritten and not result.outcome.index_diffs:
+            outcome = result.outcome
+            self._written.append((result.table, outcome.key, result.units, began, monotonic()))
+            return
+        if type(result) is PageRead:
+            page = result.page
+            if len(page.sizes) == 1 and not page.fetched:
+                (size,) = page.sizes.values()
+                self._pages.append(
+                    (
+                        result.table,
+                        result.index,
+                        result.start,
+                        size,
+                        page.count,
+                        result.consistent,
+                        began,
+                        monotonic(),
+                    )
+                )
+                return
+        context = call.context
+        ended = _Ended(self._name, context.account_id, context.region, self._clock.now(), monotonic() - began)
+        observed = ended.failed(call, as_api_error(error)) if error else ended.succeeded(result, call)
+        for observation in observed:
+            self._observer.observe(observation)
+
+    def groups(self) -> Iterator[Group]:
+        """What was noted since the last time, by table and index."""
+        if self._notes:
+            notes, self._notes = self._notes, []
+            self.append = self._notes.append
+            for part in _by_table(notes, list(map(_TABLE, map(_FIRST, notes)))):
+                results, begins, ends = zip(*part, strict=True)
+                group = Group(self._name, results[0].table, None, write=False)
+                group.keys, group.units = list(map(_KEY, results)), _read_units(results)
+                group.latencies = list(map(sub, ends, begins))
+                yield group
+        if self._written:
+            written, self._written = self._written, []
+            for writes in _by_table(written, list(map(_FIRST, written))):
+                tables, keys, units, begins, ends = zip(*writes, strict=True)
+                yield Group(self._name, tables[0], None, True, keys, units, list(map(sub, ends, begins)))
+        if self._pages:
+            pages, self._pages = self._pages, []
+            yield from self._read_pages(pages)
+
+    def _read_pages(self, pages: list[_Page]) -> Iterator[Group]:
+        for part in _by_table(pages, [note[1] or note[0] for note in pages]):
+            tables, indexes, keys, sizes, counts, consistent, begins, ends = zip(*part, strict=True)
+            index = None if indexes[0] is None or indexes[0].local else indexes[0]
+            units = [
+                capacity.read_units(size, consistent=strongly)
+                for size, strongly in zip(sizes, consistent, strict=True)
+            ]
+            latencies = list(map(sub, ends, begins))
+            yield Group(self._name, tables[0], index, False, keys, units, latencies, counts)
+
+
+N = TypeVar("N")
+
+
+def _by_table(notes: list[N], owners: Sequence[object]) -> Iterable[list[N]]:
+    """The notes of each table or index."""
+    if len(set(map(id, owners))) == 1:
+        return (notes,)
+    parts: dict[int, list[N]] = {}
+    for owner, note in zip(owners, notes, strict=True):
+        parts.setdefault(id(owner), []).append(note)
+    return parts.values()
+
+
+def _read_units(results: Sequence[ItemRead]) -> list[float]:
+    if max(map(len, filter(None, map(_STORED, results))), default=0) > READ_UNIT_BYTES:
+        return [result.units for result in results]
+    # An item never counts for more than its JSON is long.
+    return list(map(_SMALL_UNITS.__getitem__, map(_CONSISTENT, results)))
+
+
+class _Ended:
+    """A call whose outcome is known."""
+
+    def __init__(self, operation: str, account_id: str, region: str, now: float, latency: float) -> None:
+        self._operation = operation
+        self._account_id = account_id
+        self._region = region
+        self._now = now
+        self._latency = latency
+        self._numbers: set[int] = set()  # of the tables that have the latency already
+
+    def succeeded(self, result: Result | None, call: Call | None) -> Iterator[Observation]:
+        """One record for everything that was touched."""
+        if result is None:
+            return
+        items = result.returned()
+        for charge in result.charges():
+            observation = self._charged(charge, "ok")
+            observation.items, items = items, None
+            yield observation
+        for refusal in _refusals(result):
+            yield self._throttled(refusal)
+        stream = result.stream_read()
+        if stream is not None and call is not None:
+            observation = self._plain("ok", _find(call, stream.table_name))
+            observation.items = stream.records
+            observation.stream = StreamPage(*stream[1:])
+            yield observation
+        if not self._numbers:
+            yield self._plain("ok", None)
+
+    def failed(self, call: Call, error: ApiError) -> Iterator[Observation]:
+        """One record for every item that the request failed on, or one for all of it."""
+        refusals = _refusals(error)
+        if refusals:
+            for refusal in refusals:
+                yield self._timed(self._throttled(refusal))
+        elif error.code in _CONDITION_CODES and error.charges:
+            for charge in error.charges:
+                yield self._charged(charge, "condition")
+        elif error.status >= _SERVER_ERROR:
+            for table in _tables(call):
+                yield self._plain("system error", table)
+        elif _is_conflict(error):
+            for table in _tables(call):
+                yield self._plain("conflict", table)
+        else:
+            yield self._plain("user error", None)
+
+    def _charged(self, charge: Charge, outcome: Outcome) -> Observation:
+        index = charge.index
+        observation = self._plain(outcome, charge.table, charge.key)
+        # A local index lies in its table's partitions, and has no capacity of its own.
+        observation.index = None if index is None or index.local else index
+        if charge.write:
+            observation.write_units = charge.units
+        else:
+            observation.read_units = charge.units
+        return observation
+
+    def _throttled(self, refusal: Throttled) -> Observation:
+        observation = self._plain("throttle", refusal.table, refusal.key, timed=False)
+        observation.index = refusal.index
+        observation.reasons = tuple(reason["reason"] for reason in refusal.reasons)
+        return observation
+
+    def _plain(
+        self, outcome: Outcome, table: Table | None, key: bytes = b"", *, timed: bool = True
+    ) -> Observation:
+        observation = Observation(
+            self._now, self._operation, self._account_id, self._region, table, None, key, 0.0, 0.0, outcome
+        )
+        return self._timed(observation) if timed else observation
+
+    def _timed(self, observation: Observation) -> Observation:
+        number = 0 if observation.table is None else observation.table.number
+        if number not in self._numbers:
+            observation.latency, observation.repeated = self._latency, bool(self._numbers)
+            self._numbers.add(number)
+        return observation
+
+
+def _tables(call: Call) -> list[Table | None]:
+    """The tables that a request names; for every item where it names the table of each. None: it names none."""
+    try:
+        names = list(call.operation.resources(call.request))
+    except Exception:  # noqa: BLE001 - a request that does not decode names nothing
+        names = []
+    return [_find(call, name) for name in names] or [None]
+
+
+def _find(call: Call, name: str) -> Table | None:
+    context = call.context
+    try:
+        return context.catalogue.find(context.account_id, context.region, name.rpartition("/")[2])
+    except StorageError:
+        return None  # nobody can say at present
+
+
+def _refusals(outcome: Result | ApiError) -> Sequence[Throttled]:
+    return getattr(outcome, "refusals", ())
+
+
+def _is_conflict(error: ApiError) -> bool:
+    if error.code == f"{_CONFLICT}Exception":
+        return True
+    reasons = error.fields.get("CancellationReasons", ())
+    return isinstance(reasons, list) and any(reason["Code"] == _CONFLICT for reason in reasons)
