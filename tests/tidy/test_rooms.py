@@ -31,6 +31,7 @@ RANKS = {
     "jobs": 6,
     "wire": 6,
     "workers": 6,
+    "metering": 6,
     "migrate": 6,
     "clock_command": 6,
     "heat_command": 6,
