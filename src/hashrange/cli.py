@@ -21,7 +21,7 @@ from hashrange import (
     verify,
 )
 from hashrange.config import SettingInvalid, Settings
-from hashrange.objects.opening import location
+from hashrange.objects.opening import backups_location, location
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
 from hashrange.transfer import flags
@@ -139,6 +139,7 @@ def _serve(options: argparse.Namespace) -> int:
                 endpoint=_endpoint(settings, port),
                 engine=engine,
                 buckets=location(settings),
+                backups=backups_location(settings),
             )
         else:
             _show_banner(banner(settings, engine, port))
@@ -172,6 +173,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  endpoint  {endpoint}",
             f"  engine    {engine}",
             f"  buckets   {location(settings)}",
+            f"  backups   {backups_location(settings)}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
             *clock,

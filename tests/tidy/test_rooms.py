@@ -79,10 +79,10 @@ def test_imports_go_one_way() -> None:
     assert wrong == []
 
 
-def test_the_core_is_pure() -> None:
+def test_the_core_and_the_capacity_model_are_pure() -> None:
     wrong = [
         f"{name(path)} imports {imported}"
-        for path in modules("src/hashrange/core")
+        for path in modules("src/hashrange/core", "src/hashrange/capacity")
         for imported in imports(path)
         if imported.split(".")[0] in IMPURE
     ]

@@ -1,6 +1,7 @@
 """`hashrange heat`: where the traffic of a table falls, from all workers of a running server."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,24 @@ def test_the_command_draws_a_picture_and_prints_json() -> None:
             refused = heat(server, *wrong)
             assert refused.returncode == 1
             assert "hashrange: " in refused.stderr
+
+
+def test_the_command_watches_until_it_is_interrupted() -> None:
+    with serving("--in-memory") as server:
+        create(server)
+        command = [sys.executable, "-m", "hashrange", "heat", "orders", "--watch", "--json"]
+        watching = subprocess.Popen(
+            [*command, "--endpoint", server.endpoint], stdout=subprocess.PIPE, text=True
+        )
+        try:
+            assert watching.stdout is not None
+            first, second = (json.loads(watching.stdout.readline()) for _ in range(2))
+            assert first["epoch_seconds"] < second["epoch_seconds"]
+            watching.send_signal(signal.SIGINT)
+            assert watching.wait(_PATIENCE_SECONDS) == 0
+        finally:
+            watching.kill()
+            watching.communicate()
 
 
 def test_wrong_requests_are_refused() -> None:
