@@ -19,7 +19,6 @@ RANKS = {
     "capacity": 1,
     "collector": 1,
     "durations": 1,
-    "capacity": 1,
     "metrics": 1,
     "passwords": 1,
     "restarts": 1,
