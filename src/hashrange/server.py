@@ -118,6 +118,8 @@ class Server:
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         metering = self._metering = Metering(engine, self._clock)
         metering.start()
+        if control is not None:
+            control.before_move = metering.observer.hand_over
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
             run,
