@@ -36,11 +36,12 @@ log = logs.Log("requests")
 class _Target:
     """An operation as its target header finds it."""
 
-    __slots__ = ("namespace", "operation", "render")
+    __slots__ = ("namespace", "operation", "query", "render")
 
     def __init__(self, operation: Operation[Any], service: Service) -> None:
         self.operation = operation
         self.namespace = service.error_namespace
+        self.query = service.query
         self.render: Renderer = RENDERERS.get(operation.name, described)
 
 
@@ -73,7 +74,13 @@ class _JsonCall(Call, gc=False):
             target = self.target
             table = getattr(self.request, "table_name", "")
             head, body = errors.render(
-                problem, self.form, self.request_id, target.namespace, target.operation.name, table
+                problem,
+                self.form,
+                self.request_id,
+                target.namespace,
+                target.operation.name,
+                table,
+                target.query,
             )
         else:
             if outages.ongoing and self.target.operation.name in outages.ongoing:
