@@ -8,7 +8,7 @@ take well under a microsecond per record, and must not raise.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,15 @@ from hashrange.core.schema import Index, Table
 BATCH_MAX = 1000  # so many are handed over at once, without waiting for the tenth of a second
 
 Outcome = Literal["ok", "condition", "conflict", "throttle", "user error", "system error"]
+
+
+class StreamPage(NamedTuple):
+    """What GetRecords returned."""
+
+    label: str
+    records: int
+    size_bytes: int
+    age_seconds: float | None  # of the last record; None: there was none
 
 
 class Observation(msgspec.Struct, gc=False):
@@ -33,13 +42,14 @@ class Observation(msgspec.Struct, gc=False):
     write_units: float
     outcome: Outcome
     # Of the whole request, in seconds, and only in the first record about each table: so that it is counted once.
+    # A throttle has it only if the whole request failed.
     latency: float | None = None
     items: int | None = None  # that a page returned; likewise only in its first record
     reasons: tuple[
         str, ...
     ] = ()  # of a throttle, as ThrottlingReasons has them: TableReadKeyRangeThroughputExceeded
-    stream_label: str | None = None  # of GetRecords, and how many bytes its `items` have
-    returned_bytes: int = 0
+    repeated: bool = False  # a record of the same request, about another table, has the latency already
+    stream: StreamPage | None = None  # of GetRecords
 
 
 Subscriber = Callable[[Sequence[Observation]], None]

@@ -12,6 +12,7 @@ Any process can answer for all of them, some seconds after the fact.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -78,3 +79,30 @@ def merged(values: Iterable[Statistics]) -> Statistics:
     for value in values:
         total.merge(value)
     return total
+
+
+Series = dict[str, Statistics]  # by the names that `series_name` gives
+
+
+class Place(NamedTuple):
+    """The table that series belong to; its name is empty for those of the whole account and region."""
+
+    account_id: str
+    region: str
+    table_name: str
+
+
+def series_name(metric: str, dimensions: Dimensions) -> str:
+    """What a series is called in the rows of its table, which is the one dimension left out."""
+    others = sorted((name, value) for name, value in dimensions.items() if name != "TableName")
+    return "/".join([metric, *(f"{name}={value}" for name, value in others)])
+
+
+def parse_series(name: str, table_name: str) -> tuple[str, dict[str, str]]:
+    """The metric and the dimensions of a series."""
+    metric, *others = name.split("/")
+    dimensions = {"TableName": table_name} if table_name else {}
+    for other in others:
+        dimension, _, value = other.partition("=")
+        dimensions[dimension] = value
+    return metric, dimensions

@@ -12,7 +12,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from hashrange.capacity.series import Dimensions, Point, Statistics
+from hashrange.capacity.series import (
+    Dimensions,
+    Place,
+    Point,
+    Series,
+    Statistics,
+    parse_series,
+    series_name,
+)
+from hashrange.capacity.tallies import Counted
 from hashrange.core.keys import encoding
 from hashrange.storage import layout
 from hashrange.storage.catalogue import stored_table
@@ -29,36 +38,13 @@ _TIME_BYTES = 8
 # These have a sample of zero in every minute of a table in which nothing was consumed.
 _ZERO_FILLED = frozenset({"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"})
 
-Series = dict[str, Statistics]  # by the series' name: see `series_name`
-
-
-class Place(NamedTuple):
-    """The table whose metrics a row holds; its name is empty for those of the whole account and region."""
-
-    account_id: str
-    region: str
-    table_name: str
-
-    def key(self, prefix: bytes) -> bytes:
-        """The key, or its beginning, of the rows of one kind."""
-        return prefix + f"{self.account_id}\0{self.region}\0{self.table_name}\0".encode()
-
-
-class Tally(msgspec.Struct, frozen=True):
-    """What a worker has counted for one table and minute."""
-
-    place: Place
-    time: int
-    series: Series
-    totals: Series  # only in the totals: what is not a metric of the service
-
 
 class Flush(NamedTuple):
     """What a worker wants to be written at once."""
 
     worker: bytes
     number: int
-    tallies: Sequence[Tally]
+    tallies: Sequence[Counted]
 
     def reads(self) -> list[bytes]:
         """The rows that `write` looks at."""
@@ -85,23 +71,12 @@ _encode = msgspec.msgpack.Encoder().encode
 _unpack_marker = _marker.decode
 
 
-def series_name(metric: str, dimensions: Dimensions) -> str:
-    """What a series is called in the rows of its table, which is the one dimension left out."""
-    others = sorted((name, value) for name, value in dimensions.items() if name != "TableName")
-    return "/".join([metric, *(f"{name}={value}" for name, value in others)])
+def _place_key(place: Place, prefix: bytes) -> bytes:
+    """The key, or its beginning, of the rows of one kind."""
+    return prefix + f"{place.account_id}\0{place.region}\0{place.table_name}\0".encode()
 
 
-def parse_series(name: str, table_name: str) -> tuple[str, dict[str, str]]:
-    """The metric and the dimensions of a series."""
-    metric, *others = name.split("/")
-    dimensions = {"TableName": table_name} if table_name else {}
-    for other in others:
-        dimension, _, value = other.partition("=")
-        dimensions[dimension] = value
-    return metric, dimensions
-
-
-def add(tx: Transaction, tally: Tally, worker: bytes = SHARED) -> None:
+def add(tx: Transaction, tally: Counted, worker: bytes = SHARED) -> None:
     """Add what was counted for one table and minute to the rows of a worker. Jobs do so in their own transactions."""
     row, total, seen = _keys_of(tally, worker)
     if tally.series:
@@ -110,17 +85,17 @@ def add(tx: Transaction, tally: Tally, worker: bytes = SHARED) -> None:
     _merge_into(tx, total, {**tally.series, **tally.totals})
 
 
-def _keys_of(tally: Tally, worker: bytes) -> tuple[bytes, bytes, bytes]:
+def _keys_of(tally: Counted, worker: bytes) -> tuple[bytes, bytes, bytes]:
     place = tally.place
     return (
         _row_key(MINUTE, place, tally.time) + worker,
-        place.key(layout.METRIC_TOTAL) + worker,
-        place.key(layout.METRIC_SERIES),
+        _place_key(place, layout.METRIC_TOTAL) + worker,
+        _place_key(place, layout.METRIC_SERIES),
     )
 
 
 def _row_key(resolution: int, place: Place, time: int) -> bytes:
-    return place.key(_resolution(resolution)) + max(time, 0).to_bytes(_TIME_BYTES, "big")
+    return _place_key(place, _resolution(resolution)) + max(time, 0).to_bytes(_TIME_BYTES, "big")
 
 
 def _resolution(resolution: int) -> bytes:
@@ -135,7 +110,7 @@ def _merge_into(tx: Transaction, key: bytes, series: Mapping[str, Statistics]) -
     tx.put(key, _encode(merged))
 
 
-def _note_series(tx: Transaction, key: bytes, tally: Tally) -> None:
+def _note_series(tx: Transaction, key: bytes, tally: Counted) -> None:
     stored = tx.get(key)
     seen = {} if stored is None else _seen.decode(stored)
     news = {
@@ -184,7 +159,7 @@ def _aligned(time: float, period: int) -> int:
 
 def _rows(reader: Reader, place: Place, start: float, end: float) -> Iterator[tuple[int, Series]]:
     for resolution in RESOLUTIONS:
-        prefix = place.key(_resolution(resolution))
+        prefix = _place_key(place, _resolution(resolution))
         first = _row_key(resolution, place, int(start))
         last = _row_key(resolution, place, math.ceil(end))
         for key, stored in reader.scan(first, last):
@@ -211,7 +186,7 @@ def known_series(
     """The metric and dimensions of every series with a sample since a time, or of those of one table."""
     prefix = layout.METRIC_SERIES + f"{account_id}\0{region}\0".encode()
     if table_name is not None:
-        prefix = Place(account_id, region, table_name).key(layout.METRIC_SERIES)
+        prefix = _place_key(Place(account_id, region, table_name), layout.METRIC_SERIES)
     for key, stored in reader.scan(prefix, encoding.prefix_end(prefix)):
         name = key[len(layout.METRIC_SERIES) :].split(b"\0")[2].decode()
         for series, seen in _seen.decode(stored).items():
@@ -221,7 +196,7 @@ def known_series(
 
 def totals(reader: Reader, place: Place) -> Series:
     """Everything that was ever counted for a table."""
-    prefix = place.key(layout.METRIC_TOTAL)
+    prefix = _place_key(place, layout.METRIC_TOTAL)
     return _added_up(_series.decode(row) for _, row in reader.scan(prefix, encoding.prefix_end(prefix)))
 
 
