@@ -36,6 +36,7 @@ from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
+from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
@@ -46,8 +47,9 @@ from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import clock_endpoint, health, metrics_endpoint
+from hashrange.wire import cbor_endpoint, clock_endpoint, health, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.identity import Callers
@@ -55,7 +57,9 @@ from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.metrics_endpoint import Collected, MetricsEndpoint
+from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
+from hashrange.wire.rpc_call import RpcRunner
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
@@ -128,23 +132,27 @@ class Server:
             self._observed(engine),
             log_request if settings.log_level == "debug" else None,
         )
+        callers = Callers(self._contexts(catalogue))
         endpoint = JsonEndpoint(
-            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
+            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH),
             run,
-            Callers(self._contexts(catalogue)),
+            callers,
             background,
             body_bytes_max=settings.max_body_bytes,
         )
+        runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes)
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
             metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
             clock_endpoint.PATH: ClockEndpoint(control),
+            cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
         }
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
         )
-        router = Router(endpoint, region=settings.region, rules=rules, paths=paths)
+        forms = query_endpoints((CLOUDWATCH,), runner)
+        router = Router(endpoint, region=settings.region, rules=rules, paths=paths, query_versions=forms)
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
         if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)

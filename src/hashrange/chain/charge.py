@@ -16,6 +16,7 @@ from hashrange.storage.errors import StorageError
 _CONDITION_CODES = frozenset({"ConditionalCheckFailedException", "DuplicateItemException"})
 _CONFLICT = "TransactionConflict"
 _SERVER_ERROR = 500
+_COUNTED = "dynamodb:"  # actions
 
 
 class Throttled(Protocol):
@@ -60,6 +61,8 @@ def observing(observer: Observer, clock: Clock) -> Link:
                     )
                 )
                 return
+            if not call.operation.action.startswith(_COUNTED):
+                return  # other services' calls are no part of DynamoDB's metrics
             for observation in _Ended(call, clock.now(), latency).observations(result, error):
                 observe(observation)
 

@@ -1,5 +1,6 @@
 """AWS's query protocol: a form names the operation and its members, the answer is XML."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from zlib_ng.zlib_ng import crc32
@@ -20,16 +21,23 @@ _STATUSES = {"MissingAuthenticationTokenException": 403, "InvalidSignatureExcept
 class QueryEndpoint:
     """Answers the forms of one service."""
 
-    def __init__(self, service: Service, runner: RpcRunner) -> None:
-        if service.query is None:
-            raise ValueError(service.name)
-        self._dialect = _QueryDialect(service, service.query)
+    def __init__(self, service: Service, query: QueryProtocol, runner: RpcRunner) -> None:
+        self._dialect = _QueryDialect(service, query)
         self._runner = runner
 
     def handle(self, exchange: Exchange, request_id: bytes) -> None:
         """Answer a form in the body, or in the address of a request that has none."""
         form = bytes(exchange.body) or exchange.url.partition(b"?")[2]
         self._runner.handle(exchange, request_id, self._dialect, form)
+
+
+def query_endpoints(services: Iterable[Service], runner: RpcRunner) -> dict[str, QueryEndpoint]:
+    """The endpoints of services by the versions in their forms."""
+    return {
+        service.query.version: QueryEndpoint(service, service.query, runner)
+        for service in services
+        if service.query is not None
+    }
 
 
 class _QueryDialect:

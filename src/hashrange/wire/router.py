@@ -9,7 +9,7 @@ from typing import Protocol
 
 from hashrange import ids
 from hashrange.api.errors import ApiError
-from hashrange.wire import errors, plain, query_form
+from hashrange.wire import compression, errors, plain, query_form
 from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.compression import Codings
 from hashrange.wire.interfaces import Exchange
@@ -82,7 +82,10 @@ class Router:
             if path.startswith(beginning):
                 return endpoint
         if exchange.headers.get(b"Content-Type", b"").startswith(_FORM_TYPE) and exchange.body:
-            return self._query_versions.get(query_form.version(exchange.body))
+            # A form that came compressed is unpacked by its service, which SDKs name at the beginning.
+            encoding = exchange.headers.get(b"Content-Encoding")
+            form = exchange.body if encoding is None else compression.beginning(encoding, exchange.body)
+            return self._query_versions.get(query_form.version(form))
         if exchange.method == b"GET" and path == b"/":
             # Presigned requests have their form in the address.
             return self._query_versions.get(query_form.version(exchange.url[2:]))

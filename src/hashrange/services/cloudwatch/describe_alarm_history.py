@@ -29,7 +29,11 @@ class DescribeAlarmHistory(Request, kw_only=True):
     alarm_types: list[AlarmType] | None = None
     history_item_type: (
         Literal[
-            "ConfigurationUpdate", "StateUpdate", "Action", "AlarmContributorStateUpdate", "AlarmContributorAction"
+            "ConfigurationUpdate",
+            "StateUpdate",
+            "Action",
+            "AlarmContributorStateUpdate",
+            "AlarmContributorAction",
         ]
         | None
     ) = None
@@ -63,7 +67,13 @@ class DescribeAlarmHistoryOutput(Response, kw_only=True):
 
 def describe_alarm_history(context: Context, request: DescribeAlarmHistory) -> Plan:
     """A page ends also after many rows that do not fit; the next one goes on behind them."""
-    asked = (request.alarm_name, request.history_item_type, request.start_date, request.end_date, request.scan_by)
+    asked = (
+        request.alarm_name,
+        request.history_item_type,
+        request.start_date,
+        request.end_date,
+        request.scan_by,
+    )
     after = tokens.position(request.next_token, asked)
     limit = request.max_records or _PAGE
     place = alarms.place_of(context)

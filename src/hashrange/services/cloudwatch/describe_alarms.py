@@ -93,7 +93,5 @@ def _fits(alarm: Alarm, request: DescribeAlarms) -> bool:
     if request.action_prefix is None:
         return True
     configuration = alarm.configuration
-    actions = (
-        configuration.ok_actions + configuration.alarm_actions + configuration.insufficient_data_actions
-    )
+    actions = configuration.ok_actions + configuration.alarm_actions + configuration.insufficient_data_actions
     return any(action.startswith(request.action_prefix) for action in actions)

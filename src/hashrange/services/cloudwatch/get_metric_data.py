@@ -115,10 +115,11 @@ def _lines(query: MetricDataQuery, value: Value, *, newest_first: bool) -> Itera
         raise errors.validation(
             f"Error in expression '{query.id}': The result of the expression is a single value, not a time series"
         )
-    several = value if isinstance(value, list) else [value]
-    for series in several:
-        own = series.label if query.expression is None or len(several) > 1 else query.id
-        label = query.label if query.label and len(several) == 1 else own
+    if isinstance(value, list):
+        labelled = [(series.label, series) for series in value]
+    else:
+        labelled = [(query.label or (value.label if query.expression is None else query.id), value)]
+    for label, series in labelled:
         yield _Line(query.id, label, sorted(series.points.items(), reverse=newest_first))
 
 

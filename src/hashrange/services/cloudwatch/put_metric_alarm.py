@@ -120,7 +120,9 @@ def _check(request: PutMetricAlarm) -> None:
         _check_metric(request)
     periods = request.evaluation_periods
     if request.datapoints_to_alarm is not None and request.datapoints_to_alarm > periods:
-        raise errors.validation("The parameter DatapointsToAlarm must be less than or equal to EvaluationPeriods.")
+        raise errors.validation(
+            "The parameter DatapointsToAlarm must be less than or equal to EvaluationPeriods."
+        )
     _check_choice("TreatMissingData", request.treat_missing_data, _TREATMENTS)
     _check_choice(
         "EvaluateLowSampleCountPercentile", request.evaluate_low_sample_count_percentile, _LOW_SAMPLES

@@ -112,6 +112,8 @@ def _middle(bucket: int, point: Point) -> float:
 
 def _extended(statistic: Extended, point: Sampled, samples: Samples) -> float | None:
     if statistic.kind == "p":
+        if statistic.high in {0.0, 100.0}:
+            return point.max if statistic.high else point.min
         if isinstance(point, Point) and point.histogram:
             return point.percentile(statistic.high)
         return _percentile(samples, statistic.high)
