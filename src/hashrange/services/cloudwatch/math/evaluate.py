@@ -1,6 +1,7 @@
 """What an expression gives."""
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
@@ -24,7 +25,7 @@ _OPERATIONS: dict[BinaryOperator, Operation] = {
     "-": operator.sub,
     "*": operator.mul,
     "/": operator.truediv,
-    "^": operator.pow,
+    "^": math.pow,
     "<": lambda left, right: float(left < right),
     "<=": lambda left, right: float(left <= right),
     ">": lambda left, right: float(left > right),
