@@ -22,10 +22,10 @@ from hashrange.api.registry import DYNAMODB
 from hashrange.capacity.observation import Observer
 from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
-from hashrange.chain.charge import observing
+from hashrange.chain.charge import Lanes
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.executor import LocalExecutor
-from hashrange.chain.links import Link, chained
+from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
@@ -99,7 +99,7 @@ class Server:
         self._clock_control: ClockControl | None = None
         self._observer: Observer | None = None
         self._flusher: MetricFlusher | None = None
-        self._flushing: asyncio.TimerHandle | None = None
+        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -127,11 +127,7 @@ class Server:
             if followed is None
             else SharedExecutor(engine, followed, background)
         )
-        run = chained(
-            executor.run,
-            self._observed(engine),
-            log_request if settings.log_level == "debug" else None,
-        )
+        run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         callers = Callers(self._contexts(catalogue))
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH),
@@ -139,6 +135,7 @@ class Server:
             callers,
             background,
             body_bytes_max=settings.max_body_bytes,
+            lanes=self._observe(engine),
         )
         runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes)
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
@@ -162,20 +159,23 @@ class Server:
         self._settings = replace(settings, port=port)
         return engine, port
 
-    def _observed(self, engine: Engine) -> Link:
+    def _observe(self, engine: Engine) -> Lanes:
         """Count what requests do, and write it every few seconds."""
         loop = asyncio.get_running_loop()
-        observer = self._observer = Observer(partial(loop.call_later, _HAND_OVER_SECONDS))
         tallies = Tallies()
-        observer.subscribe(tallies.count)
+        observer = self._observer = Observer(self._clock.now, tallies)
         flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
 
-        def flush() -> None:
-            flusher.flush()
-            self._flushing = loop.call_later(FLUSH_SECONDS, flush)
+        def every(seconds: float, work: Callable[[], None]) -> None:
+            def run() -> None:
+                work()
+                self._timers[work] = loop.call_later(seconds, run)
 
-        self._flushing = loop.call_later(FLUSH_SECONDS, flush)
-        return observing(observer, self._clock)
+            self._timers[work] = loop.call_later(seconds, run)
+
+        every(_HAND_OVER_SECONDS, observer.hand_over)
+        every(FLUSH_SECONDS, flusher.flush)
+        return Lanes(observer, self._clock)
 
     def _read_catalogue(self, engine: Engine) -> Catalogue:
         own_changes = self._worker is not None and not engine.shared
@@ -269,8 +269,8 @@ class Server:
                     pass
                 await asyncio.gather(*self._adopting)
             await self._listener.stop()
-        if self._flushing is not None:
-            self._flushing.cancel()
+        for timer in self._timers.values():
+            timer.cancel()
         # Not on this thread: a job may be waiting for a commit that this loop delivers.
         stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
         await asyncio.gather(*stops)

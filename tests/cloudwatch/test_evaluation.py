@@ -68,16 +68,17 @@ def test_the_tables_of_the_user_guide(to_alarm: int, pattern: str, treatment: st
             rule(2, 2, comparison="GreaterThanOrEqualToThreshold"),
             "XX",
             (
-                "Threshold Crossed: 2 datapoints [21.5 (14/11/23 00:01:00), 21.5 (14/11/23 00:00:00)] were greater than or "
-                "equal to the threshold (21.0)."
+                "Threshold Crossed: 2 datapoints [21.5 (14/11/23 00:01:00), 21.5 (14/11/23 00:00:00)] were greater "
+                "than or equal to the threshold (21.0)."
             ),
         ),
         (
             rule(3, 2),
             "X0X",
             (
-                "Threshold Crossed: 2 out of the last 3 datapoints [21.5 (14/11/23 00:02:00), 21.5 (14/11/23 00:00:00)] "
-                "were greater than the threshold (21.0) (minimum 2 datapoints for OK -> ALARM transition)."
+                "Threshold Crossed: 2 out of the last 3 datapoints [21.5 (14/11/23 00:02:00), "
+                "21.5 (14/11/23 00:00:00)] were greater than the threshold (21.0) "
+                "(minimum 2 datapoints for OK -> ALARM transition)."
             ),
         ),
         (

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any, ClassVar
 
 from zlib_ng.zlib_ng import crc32
@@ -10,8 +11,9 @@ from hashrange import logs
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
-from hashrange.api.results import Rendered, Result
+from hashrange.api.results import ItemRead, Rendered, Result
 from hashrange.chain.background import Background
+from hashrange.chain.charge import RETAINED_BYTES_MAX, Lane, Lanes
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
 from hashrange.core.values import TOO_DEEP
@@ -36,9 +38,10 @@ log = logs.Log("requests")
 class _Target:
     """An operation as its target header finds it."""
 
-    __slots__ = ("namespace", "operation", "query", "render")
+    __slots__ = ("lane", "namespace", "operation", "query", "render")
 
-    def __init__(self, operation: Operation[Any], service: Service) -> None:
+    def __init__(self, operation: Operation[Any], service: Service, lane: Lane | None) -> None:
+        self.lane = lane  # None: calls are not observed
         self.operation = operation
         self.namespace = service.error_namespace
         self.query = service.query
@@ -52,6 +55,7 @@ class _JsonCall(Call, gc=False):
     form: Form
     request_id: bytes
     target: _Target
+    began: float  # by the monotonic clock
     rendered: tuple[bytes, bytes] | None = None  # head and body, where another thread has made them
 
     def prepare(self, result: Result) -> Result:
@@ -73,6 +77,7 @@ class _JsonCall(Call, gc=False):
         except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
             target = self.target
             table = getattr(self.request, "table_name", "")
+            error = problem
             head, body = errors.render(
                 problem,
                 self.form,
@@ -86,6 +91,12 @@ class _JsonCall(Call, gc=False):
             if outages.ongoing and self.target.operation.name in outages.ongoing:
                 outages.note_success(self.target.operation.name)
         self.exchange.send(head, body)
+        lane = self.target.lane
+        if lane is not None:
+            if type(result) is ItemRead and len(body) < RETAINED_BYTES_MAX and error is None:
+                lane.append((result, self.began, monotonic()))
+            else:
+                lane.note(self, result, error, self.began)
 
 
 class _LargeCall(_JsonCall, gc=False):
@@ -105,9 +116,12 @@ class JsonEndpoint:
         background: Background,
         *,
         body_bytes_max: int,
+        lanes: Lanes | None = None,
     ) -> None:
         self._targets = {
-            (service.target_prefix + name).encode(): _Target(operation, service)
+            (service.target_prefix + name).encode(): _Target(
+                operation, service, None if lanes is None else lanes.lane(service, operation)
+            )
             for service in services
             for name, operation in service.operations.items()
         }
@@ -141,7 +155,9 @@ class JsonEndpoint:
                 read_object(body)
                 request = None
             context = self._identify(exchange)
-            call = _JsonCall(operation, context, request, body, exchange, form, request_id, target)
+            call = _JsonCall(
+                operation, context, request, body, exchange, form, request_id, target, monotonic()
+            )
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here
             self._refuse(exchange, form, request_id, error, headers.get(b"X-Amz-Target", b""))
             return True
@@ -158,6 +174,7 @@ class JsonEndpoint:
     ) -> None:
         """Have a large or packed body read on another thread, with all of the exchange that is only good for now."""
         name, encoding = exchange.headers.get(b"X-Amz-Target", b""), exchange.headers.get(b"Content-Encoding")
+        began = monotonic()
         context: Context | Exception
         try:
             context = self._identify(exchange)
@@ -167,7 +184,7 @@ class JsonEndpoint:
         def read(sent: bytes) -> None:
             try:
                 plain = sent if encoding is None else self._unpacked(encoding, sent)
-                call = _large_call(plain, target, context, exchange, form, request_id)
+                call = _large_call(plain, target, context, exchange, form, request_id, began)
             except Exception as error:  # noqa: BLE001 - as in `handle`
                 self._background.call_on_loop(partial(self._refuse, exchange, form, request_id, error, name))
             else:
@@ -195,6 +212,7 @@ def _large_call(
     exchange: Exchange,
     form: Form,
     request_id: bytes,
+    began: float,
 ) -> _LargeCall:
     """The call of a large body, read in short pieces of work."""
     large_bodies.refuse_many_values(body, control=target is not None and target.operation.kind == "control")
@@ -211,7 +229,7 @@ def _large_call(
         request = None
     if isinstance(context, Exception):
         raise context
-    return _LargeCall(operation, context, request, body, exchange, form, request_id, target)
+    return _LargeCall(operation, context, request, body, exchange, form, request_id, target, began)
 
 
 def _unusual_form(forms: Mapping[bytes, Form], headers: Mapping[bytes, bytes]) -> Form | None:
