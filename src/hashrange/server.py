@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import ctypes
-import gc
 import os
 import resource
 import signal
@@ -29,10 +28,12 @@ from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
+from hashrange.collector import Collector
 from hashrange.config import Settings
 from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
@@ -67,9 +68,6 @@ if TYPE_CHECKING:
     from hashrange.storage.postgres import PostgresEngine
 
 ACCOUNT_ID = "000000000000"
-# Requests make garbage that reference counting frees; looking for cycles every 700 objects finds none.
-_GC_THRESHOLD = 50_000
-
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
@@ -113,9 +111,9 @@ class Server:
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
+        self._objects = open_store(settings, os.environ)
+        backups = BackupPlace(*open_backups(settings, self._objects))
         if self._worker is None or self._worker.runs_jobs:
-            self._objects = open_store(settings, os.environ)
-            backups = BackupPlace(*open_backups(settings, self._objects))
             self._supervisors = supervise(engine, catalogue, self._clock, settings, backups, self._objects)
             for supervisor in self._supervisors:
                 supervisor.start()
@@ -128,7 +126,7 @@ class Server:
             else SharedExecutor(engine, followed, background)
         )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
-        callers = Callers(self._contexts(catalogue))
+        callers = Callers(self._contexts(catalogue, Inspection(engine, backups)))
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH),
             run,
@@ -285,7 +283,7 @@ class Server:
         if self._engine is not None:
             self._engine.close()
 
-    def _contexts(self, catalogue: Catalogue) -> Callable[[Identity], Context]:
+    def _contexts(self, catalogue: Catalogue, backups: Inspection) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
         def context_for(identity: Identity) -> Context:
@@ -297,6 +295,7 @@ class Server:
                 account_id=ACCOUNT_ID,
                 access_key=identity.access_key,
                 prepared=prepared,
+                backups=backups,
             )
 
         return context_for
@@ -348,6 +347,7 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
     loop.set_exception_handler(_log_stray)
     stop = asyncio.Event()
     server = Server(settings, worker=worker)
+    collector = Collector(loop.call_later)
 
     def stop_or_hurry() -> None:
         if stop.is_set():
@@ -364,13 +364,12 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         loop.add_signal_handler(workers.HURRY, server.hurry)
     try:
         engine, port = await server.start()
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(_GC_THRESHOLD)
+        collector.start()
         started(engine.description, port)
         await stop.wait()
         log.info("server.stopping")
     finally:
+        collector.stop()
         await server.stop()
 
 

@@ -17,10 +17,12 @@ from hashrange.jobs.evaluate_alarms import EvaluateAlarms
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.exports import export_jobs
+from hashrange.jobs.heat import FollowHeat
 from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.jobs.long_runs import LongRuns
+from hashrange.jobs.metrics import AgeMetrics, SampleCapacity
 from hashrange.jobs.old_jobs import ForgetJobs
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
@@ -78,6 +80,7 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
     return [
         SettleTables(engine, tables),
         SplitPartitions(engine, tables),
+        FollowHeat(engine, tables),
         Backfill(engine, tables),
         BackfillExpiry(engine, tables),
         ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
@@ -88,6 +91,8 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         EvaluateAlarms(engine),
         CompactCustomMetrics(engine),
         ForgetAlarmHistory(engine),
+        SampleCapacity(engine, tables),
+        AgeMetrics(engine),
     ]
 
 

@@ -35,6 +35,7 @@ CUSTOM_METRIC = (
 )
 CUSTOM_SERIES = b"\x31"  # account \0 region \0, digest of a series -> its name and dimensions
 METRIC_WORKER = b"\x2b"  # worker -> number and time of its latest flush
+HEAT = b"\x27"  # table number, slot, minute, worker -> where traffic fell: see storage/heat_rows.py
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
 READ_MOSTLY = (TABLE_VERSION,)
@@ -165,6 +166,7 @@ _NAMES = {
     CUSTOM_SERIES: "series of a custom metric",
     METRIC_WORKER: "latest flush of metrics",
     SETTING: "setting of a service",
+    HEAT: "heat of a table or index",
 }
 
 

@@ -1,6 +1,7 @@
 """AWS's JSON protocol: a target header names the operation, the body is its request, the answer is JSON."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from hashrange.chain.background import Background
 from hashrange.chain.charge import RETAINED_BYTES_MAX, Lane, Lanes
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
+from hashrange.core.errors import forget_frames
 from hashrange.core.values import TOO_DEEP
 from hashrange.wire import codec, compression, errors, large_bodies, outages
 from hashrange.wire.answers import Renderer, described
@@ -66,37 +68,37 @@ class _JsonCall(Call, gc=False):
 
     def answer(self, result: Result | None, error: BaseException | None) -> None:
         """Render the outcome and send it."""
+        # The error is not raised: its traceback would refer to this frame, and the frame, through its callers, to it.
+        if error is not None:
+            self._fail(error)
+            return
         try:
-            if error is not None:
-                raise error  # noqa: TRY301 - one way out for both kinds of error
             if self.rendered is None or type(result) is not Rendered:
                 body = self.target.render(self.request, result)
                 head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
             else:
                 head, body = self.rendered
-        except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
-            target = self.target
-            table = getattr(self.request, "table_name", "")
-            error = problem
-            head, body = errors.render(
-                problem,
-                self.form,
-                self.request_id,
-                target.namespace,
-                target.operation.name,
-                table,
-                target.query,
-            )
-        else:
-            if outages.ongoing and self.target.operation.name in outages.ongoing:
-                outages.note_success(self.target.operation.name)
+        except Exception as problem:  # noqa: BLE001 - it becomes the answer
+            self._fail(problem)
+            return
+        if outages.ongoing and self.target.operation.name in outages.ongoing:
+            outages.note_success(self.target.operation.name)
         self.exchange.send(head, body)
         lane = self.target.lane
         if lane is not None:
-            if type(result) is ItemRead and len(body) < RETAINED_BYTES_MAX and error is None:
+            if type(result) is ItemRead and len(body) < RETAINED_BYTES_MAX:
                 lane.append((result, self.began, monotonic()))
             else:
-                lane.note(self, result, error, self.began)
+                lane.note(self, result, None, self.began)
+
+    def _fail(self, error: BaseException) -> None:
+        target, table = self.target, getattr(self.request, "table_name", "")
+        name, query = target.operation.name, target.query
+        self.exchange.send(
+            *errors.render(error, self.form, self.request_id, target.namespace, name, table, query)
+        )
+        if target.lane is not None:
+            target.lane.note(self, None, error, self.began)
 
 
 class _LargeCall(_JsonCall, gc=False):
@@ -179,13 +181,14 @@ class JsonEndpoint:
         try:
             context = self._identify(exchange)
         except Exception as error:  # noqa: BLE001 - told after what is wrong with the JSON
-            context = error
+            context = error.with_traceback(None)
 
         def read(sent: bytes) -> None:
             try:
                 plain = sent if encoding is None else self._unpacked(encoding, sent)
                 call = _large_call(plain, target, context, exchange, form, request_id, began)
             except Exception as error:  # noqa: BLE001 - as in `handle`
+                forget_frames(error)
                 self._background.call_on_loop(partial(self._refuse, exchange, form, request_id, error, name))
             else:
                 self._run(call, call.answer)
@@ -228,7 +231,8 @@ def _large_call(
         read_object(body)
         request = None
     if isinstance(context, Exception):
-        raise context
+        # Not itself: its traceback would keep this request for as long as the request keeps it.
+        raise copy(context)
     return _LargeCall(operation, context, request, body, exchange, form, request_id, target, began)
 
 

@@ -73,17 +73,21 @@ class RpcCall(Call, gc=False):
 
     def answer(self, result: Result | None, error: BaseException | None) -> None:
         """Render the outcome and send it."""
-        name = self.operation.name
+        if error is not None:
+            self._fail(error)
+            return
         try:
-            if error is not None:
-                raise error  # noqa: TRY301 - one way out for both kinds of error
             head, body = self.rendered or self._render(result)
-        except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
-            told = errors.told(problem, self.request_id, name)
-            head, body = self.dialect.failed(told, self.request_id)
-        else:
-            if name in outages.ongoing:
-                outages.note_success(name)
+        except Exception as problem:  # noqa: BLE001 - it becomes the answer
+            self._fail(problem)
+            return
+        if self.operation.name in outages.ongoing:
+            outages.note_success(self.operation.name)
+        self.exchange.send(head + self.cors, body)
+
+    def _fail(self, error: BaseException) -> None:
+        told = errors.told(error, self.request_id, self.operation.name)
+        head, body = self.dialect.failed(told, self.request_id)
         self.exchange.send(head + self.cors, body)
 
     def _render(self, result: Result | None) -> tuple[bytes, bytes]:

@@ -17,6 +17,7 @@ from hashrange.storage import (
     catalogue,
     custom_metric_rows,
     expiry,
+    heat_rows,
     holds,
     layout,
     metric_rows,
@@ -68,6 +69,8 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
         case layout.JOB | layout.ACTIVE_JOB:
             if key.startswith(layout.ACTIVE_JOB) and reader.get(layout.JOB + key[1:]) is None:
                 yield Problem("orphan row", layout.describe(key), "there is no such job")
+        case layout.HEAT:
+            heat_rows.check(value)
         case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
         case layout.METRIC | layout.METRIC_TOTAL | layout.METRIC_SERIES | layout.METRIC_WORKER:
