@@ -18,10 +18,7 @@ from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
-from hashrange.capacity.observation import Observer
-from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
-from hashrange.chain.charge import Lanes
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.executor import LocalExecutor
 from hashrange.chain.links import chained
@@ -35,6 +32,7 @@ from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
@@ -44,9 +42,7 @@ from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
-from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
-from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire import cbor_endpoint, clock_endpoint, health, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
@@ -57,7 +53,7 @@ from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
-from hashrange.wire.metrics_endpoint import Collected, MetricsEndpoint
+from hashrange.wire.metrics_endpoint import MetricsEndpoint
 from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner
@@ -71,7 +67,6 @@ ACCOUNT_ID = "000000000000"
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
-_HAND_OVER_SECONDS = 0.1  # how long observations wait to be counted
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -95,9 +90,7 @@ class Server:
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
         self._clock_control: ClockControl | None = None
-        self._observer: Observer | None = None
-        self._flusher: MetricFlusher | None = None
-        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
+        self._metering: Metering | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -127,19 +120,29 @@ class Server:
         )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         callers = Callers(self._contexts(catalogue, Inspection(engine, backups)))
+        metering = self._metering = Metering(engine, self._clock)
+        metering.start()
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH),
             run,
             callers,
             background,
             body_bytes_max=settings.max_body_bytes,
-            lanes=self._observe(engine),
+            lanes=metering.lanes,
         )
         runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes)
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
-            metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
+            metrics_endpoint.PATH: MetricsEndpoint(
+                partial(
+                    collect,
+                    engine,
+                    catalogue,
+                    self._clock,
+                    0 if self._worker is None else self._worker.number,
+                )
+            ),
             clock_endpoint.PATH: ClockEndpoint(control),
             cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
         }
@@ -156,24 +159,6 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
-
-    def _observe(self, engine: Engine) -> Lanes:
-        """Count what requests do, and write it every few seconds."""
-        loop = asyncio.get_running_loop()
-        tallies = Tallies()
-        observer = self._observer = Observer(self._clock.now, tallies)
-        flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
-
-        def every(seconds: float, work: Callable[[], None]) -> None:
-            def run() -> None:
-                work()
-                self._timers[work] = loop.call_later(seconds, run)
-
-            self._timers[work] = loop.call_later(seconds, run)
-
-        every(_HAND_OVER_SECONDS, observer.hand_over)
-        every(FLUSH_SECONDS, flusher.flush)
-        return Lanes(observer, self._clock)
 
     def _read_catalogue(self, engine: Engine) -> Catalogue:
         own_changes = self._worker is not None and not engine.shared
@@ -267,8 +252,6 @@ class Server:
                     pass
                 await asyncio.gather(*self._adopting)
             await self._listener.stop()
-        for timer in self._timers.values():
-            timer.cancel()
         # Not on this thread: a job may be waiting for a commit that this loop delivers.
         stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
         await asyncio.gather(*stops)
@@ -277,9 +260,9 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
-        if self._observer is not None and self._flusher is not None:
-            self._observer.hand_over()
-            await asyncio.to_thread(self._flusher.finish)
+        if self._metering is not None:
+            self._metering.stop()
+            await asyncio.to_thread(self._metering.finish)
         if self._engine is not None:
             self._engine.close()
 
@@ -424,16 +407,6 @@ def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException |
             reader.get(layout.CATALOGUE_EPOCH)
 
     engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
-
-
-def _collect(engine: Engine, catalogue: Catalogue, clock: Clock, collected: Collected) -> None:
-    """Read the metrics of all tables in one snapshot."""
-    try:
-        tables = catalogue.tables()
-    except StorageError as error:
-        collected(None, error)
-        return
-    engine.submit_read(lambda reader: expiry_metrics(reader, tables, clock.now()), collected, more=True)
 
 
 def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:

@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 from hashrange.api.registry import DYNAMODB
+from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS
 from house import SOURCE, imports, modules, name, tree
 
@@ -18,7 +19,6 @@ RANKS = {
     "caches": 1,
     "collector": 1,
     "durations": 1,
-    "capacity": 1,
     "metrics": 1,
     "passwords": 1,
     "restarts": 1,
@@ -33,6 +33,7 @@ RANKS = {
     "jobs": 6,
     "wire": 6,
     "workers": 6,
+    "metering": 6,
     "migrate": 6,
     "clock_command": 6,
     "transfer": 6,
@@ -108,7 +109,7 @@ def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:
 
 
 def test_operations_are_not_each_others_libraries() -> None:
-    services = (DYNAMODB, STREAMS)
+    services = (DYNAMODB, STREAMS, CLOUDWATCH)
     operations = {row.handler.__module__ for service in services for row in service.operations.values()}
     wrong = [
         f"{name(path)} imports {imported}"
