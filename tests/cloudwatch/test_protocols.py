@@ -208,6 +208,18 @@ class TestForms:
         half = self.post(server, gzip.compress(form)[:-20], **{"Content-Encoding": "gzip"})
         assert (half.status, b"<Code>InternalFailure</Code>" in half.body) == (500, True)
 
+    def test_a_web_page_cannot_have_a_browser_send_one(self, server: Serving) -> None:
+        """A picture's address is fetched with GET and without an Origin; a form is posted with one."""
+        query = "Action=DeleteAlarms&Version=2010-08-01&AlarmNames.member.1=x"
+        signed = (
+            "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=a/20260101/us-east-1/monitoring/aws4_request"
+            "&X-Amz-Signature=0&X-Amz-SignedHeaders=host&X-Amz-Date=20260101T000000Z"
+        )
+        fetched = server.request("GET", f"/?{query}&{signed}", headers={"Content-Type": FORM["Content-Type"]})
+        assert (fetched.status, b"healthy" in fetched.body) == (200, True)
+        posted = self.post(server, query.encode(), Origin="https://example.com")
+        assert posted.status == 403
+
 
 class TestCbor:
     """Smithy's protocol without an SDK."""

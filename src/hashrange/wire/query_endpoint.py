@@ -26,9 +26,8 @@ class QueryEndpoint:
         self._runner = runner
 
     def handle(self, exchange: Exchange, request_id: bytes) -> None:
-        """Answer a form in the body, or in the address of a request that has none."""
-        form = bytes(exchange.body) or exchange.url.partition(b"?")[2]
-        self._runner.handle(exchange, request_id, self._dialect, form)
+        """Answer the form in a body."""
+        self._runner.handle(exchange, request_id, self._dialect, bytes(exchange.body))
 
 
 def query_endpoints(services: Iterable[Service], runner: RpcRunner) -> dict[str, QueryEndpoint]:

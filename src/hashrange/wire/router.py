@@ -81,12 +81,11 @@ class Router:
         for beginning, endpoint in self._paths:
             if path.startswith(beginning):
                 return endpoint
-        if exchange.headers.get(b"Content-Type", b"").startswith(_FORM_TYPE) and exchange.body:
+        # Not with GET: any page could have a browser send that, without an Origin to know it by.
+        is_form = exchange.headers.get(b"Content-Type", b"").startswith(_FORM_TYPE)
+        if is_form and exchange.method == b"POST":
             # A form that came compressed is unpacked by its service, which SDKs name at the beginning.
             encoding = exchange.headers.get(b"Content-Encoding")
             form = exchange.body if encoding is None else compression.beginning(encoding, exchange.body)
             return self._query_versions.get(query_form.version(form))
-        if exchange.method == b"GET" and path == b"/":
-            # Presigned requests have their form in the address.
-            return self._query_versions.get(query_form.version(exchange.url[2:]))
         return None
