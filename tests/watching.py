@@ -11,8 +11,9 @@ import orjson
 from botocore.config import Config
 
 from clocked import Clocked
-from hashrange.api.errors import ApiError
+from hashrange.api.errors import ApiError, as_api_error
 from hashrange.chain.executor import Call, run_now
+from hashrange.core.errors import Refused
 from hashrange.jobs.custom_metrics import CompactCustomMetrics, ForgetAlarmHistory
 from hashrange.jobs.evaluate_alarms import EvaluateAlarms
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
@@ -43,8 +44,9 @@ class Watched(Clocked):
         """Code and message of the error that CloudWatch must answer with."""
         try:
             answer = self.ask(name, **request)
-        except ApiError as error:
-            return error.code, error.message
+        except (ApiError, Refused) as error:
+            told = as_api_error(error)
+            return told.code, told.message
         raise AssertionError(answer)
 
     def put(self, metric: str, *values: float, at: float | None = None, **more: Any) -> None:

@@ -20,6 +20,8 @@ SETTINGS: dict[str, Any] = {
     "Threshold": 21.0,
     "ComparisonOperator": "GreaterThanThreshold",
 }
+_PLAIN = ("Namespace", "MetricName", "Statistic", "Period")
+SEARCHING = {**dict.fromkeys(_PLAIN), "Metrics": [{"Id": "e", "Expression": "SUM(SEARCH('x', 'Sum', 60))"}]}
 TOPIC = "arn:aws:sns:us-east-1:000000000000:topic"
 
 
@@ -315,6 +317,7 @@ def test_an_alarm_that_was_deleted_is_not_evaluated(watched: Watched) -> None:
         ({"AlarmName": ""}, "ValidationException"),
         ({"Namespace": ":x"}, "ValidationException"),
         ({"Metrics": [{"Id": "e", "Expression": "1"}]}, "InvalidParameterCombinationException"),
+        (SEARCHING, "ValidationException"),
         ({"Tags": [{"Key": str(at), "Value": ""} for at in range(51)]}, "LimitExceededFault"),
     ],
 )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clocked import MIDNIGHT
-from hashrange.core import limits
+from hashrange.core import effort, limits
 from hashrange.storage import custom_metric_rows, layout
 from hashrange.storage.engine import Reader
 from watching import Watched
@@ -263,6 +263,30 @@ def test_search(watched: Watched) -> None:
     assert len(found('Namespace="Test" AND sales')) == 4
     total = {"Id": "t", "Expression": "SUM(SEARCH('{Test,Shop}', 'Sum', 60))"}
     assert data(watched, total) == [("t", "t", [0], [3.0])]
+
+
+def test_more_searches_than_a_request_may_have(watched: Watched) -> None:
+    def searching(count: int) -> dict[str, Any]:
+        searches = " + ".join(["SUM(SEARCH('{Test}', 'Sum', 60))"] * count)
+        return {"Id": "s", "Expression": searches}
+
+    assert data(watched, searching(limits.SEARCHES_MAX)) == [("s", "s", [], [])]
+    refused = watched.fails("GetMetricData", MetricDataQueries=[searching(limits.SEARCHES_MAX + 1)], **RANGE)
+    assert refused == (
+        "ValidationException",
+        "Error in expression 's': There are more than 10 searches in the request",
+    )
+
+
+def test_expressions_that_compute_for_too_long_are_refused(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As any other request is, and on a thread where they hold up nobody."""
+    monkeypatch.setattr(effort, "REQUEST_SECONDS", 0.0)
+    long = {"StartTime": MIDNIGHT - 15 * DAY, "EndTime": MIDNIGHT}
+    row = [{"Id": f"e{at}", "Expression": "TIME_SERIES(1) + TIME_SERIES(2)"} for at in range(100)]
+    refused = watched.fails("GetMetricData", MetricDataQueries=row, **long)
+    assert refused == ("ValidationException", effort.EXHAUSTED)
 
 
 def test_pages_of_points(watched: Watched) -> None:

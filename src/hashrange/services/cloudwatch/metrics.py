@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from hashrange.api.context import Context
+from hashrange.core import effort
 from hashrange.core.limits import CLOUDWATCH_METRIC_SECONDS
 from hashrange.services.cloudwatch.statistics import Sampled
 from hashrange.services.cloudwatch.structures import Dimension, Metric
@@ -13,6 +14,7 @@ from hashrange.storage.engine import Reader
 
 DYNAMODB = "AWS/DynamoDB"
 MINUTE = 60
+_POINT_UNITS = 200  # to make a point: a microsecond
 _UNITS = {
     "ReplicationLatency": "Milliseconds",
     "ReturnedBytes": "Bytes",
@@ -55,6 +57,7 @@ class Store(NamedTuple):
         start = max(start, self.now - CLOUDWATCH_METRIC_SECONDS - period)
         if end <= start:
             return []
+        effort.spend(_POINT_UNITS * int((end - start) / period))
         if key.namespace != DYNAMODB:
             return list(self._custom_points(key, start, end, period, unit))
         if unit is not None and unit != unit_of(key):

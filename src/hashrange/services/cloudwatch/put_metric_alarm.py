@@ -154,7 +154,8 @@ def _check_metrics(request: PutMetricAlarm, metrics: list[MetricDataQuery]) -> N
             "The parameters Metrics and MetricName, Namespace, Dimensions, Period, Unit, Statistic and "
             "ExtendedStatistic are mutually exclusive and you have specified both."
         )
-    Queries(metrics)
+    if Queries(metrics).searches():
+        raise errors.validation("SEARCH is not supported on Metric Alarms.")
     if sum(query.metric_stat is not None for query in metrics) > ALARM_METRICS_MAX:
         raise errors.validation(f"Metrics list must not have more than {ALARM_METRICS_MAX} metrics.")
     if sum(query.return_data is not False for query in metrics) != 1:

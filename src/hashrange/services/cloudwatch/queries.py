@@ -3,7 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from hashrange.core.limits import METRIC_DATAPOINTS_READ_MAX, METRIC_QUERIES_MAX, SEARCHED_SERIES_MAX
+from hashrange.core import effort
+from hashrange.core.limits import (
+    METRIC_DATAPOINTS_READ_MAX,
+    METRIC_QUERIES_MAX,
+    SEARCHED_SERIES_MAX,
+    SEARCHES_MAX,
+)
 from hashrange.services.cloudwatch import errors, metrics, search, statistics, times
 from hashrange.services.cloudwatch.math import evaluate as math_evaluate
 from hashrange.services.cloudwatch.math import parser, tree
@@ -87,6 +93,10 @@ class Queries:
         count = sum(times.points_in(start, end, period) for period in periods)
         return count + searches * times.points_in(start, end, MINUTE)
 
+    def searches(self) -> bool:
+        """Whether an expression looks for metrics."""
+        return any(tree.calls(node, "SEARCH") for node in self._trees.values())
+
     def period(self) -> int:
         """The period of what an expression makes without a metric: the shortest of all, as the service has it."""
         periods = [query.metric_stat.period for query in self.by_id.values() if query.metric_stat is not None]
@@ -118,6 +128,7 @@ class _Reading:
         self._start = start
         self._end = end
         self._left = METRIC_DATAPOINTS_READ_MAX
+        self._searches = 0
 
     def metric(self, stat: MetricStat, label: str | None) -> Series:
         key = metrics.key_of(
@@ -129,6 +140,11 @@ class _Reading:
         """The series of the metrics that fit, by name; the service gives no more than a hundred."""
         if period % MINUTE:
             raise MathError("The period of SEARCH is a multiple of 60")
+        self._searches += 1
+        if self._searches > SEARCHES_MAX:
+            raise MathError(f"There are more than {SEARCHES_MAX} searches in the request")
+        # What has to be found is not known beforehand, and may be a hundred thousand metrics.
+        effort.leave_shared_thread()
         wanted = search.parse(expression)
         fitting = sorted(key for key in self._store.known(self._start) if wanted.fits(key))
         return [self._series(key, stat, period, _label(key), None) for key in fitting[:SEARCHED_SERIES_MAX]]
@@ -170,6 +186,7 @@ def _check_stat(stat: MetricStat) -> None:
 
 
 def _parsed(query_id: str, expression: str) -> Node:
+    effort.spend_on_text(expression)
     try:
         return parser.parse(expression)
     except MathError as error:

@@ -5,6 +5,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
+from hashrange.core import effort
 from hashrange.services.cloudwatch.math.errors import MathError
 from hashrange.services.cloudwatch.math.functions import ARGUMENTS_MAX, PLAIN
 from hashrange.services.cloudwatch.math.tree import (
@@ -42,6 +43,8 @@ _SORTS: dict[str, Callable[[Sequence[float]], float]] = {
     "AVG": lambda values: sum(values) / len(values),
 }
 
+_POINT_UNITS = 200  # a point that is computed takes a microsecond
+
 Search = Callable[[str, str, int], SeriesList]  # the search expression, the statistic, the period
 
 
@@ -60,6 +63,15 @@ class Scope:
 
 def evaluate(node: Node, scope: Scope) -> Value:
     """The value of an expression."""
+    value = _value(node, scope)
+    if isinstance(value, Series):
+        effort.spend(_POINT_UNITS * len(value.points))
+    elif isinstance(value, list):
+        effort.spend(_POINT_UNITS * sum(len(series.points) for series in value))
+    return value
+
+
+def _value(node: Node, scope: Scope) -> Value:
     match node:
         case Number():
             return node.value
