@@ -27,6 +27,7 @@ from hashrange.storage.custom_metric_rows import CustomSeries, CustomStatistics
 from hashrange.storage.engine import Transaction
 
 _DATUM_UNITS = 2000  # what checking and adding takes: ten microseconds,
+_ROW_UNITS = 10_000
 _VALUE_UNITS = 400  # and two for each of several values
 
 
@@ -100,6 +101,7 @@ def put_metric_data(context: Context, request: PutMetricData) -> Plan:
 
     def step(tx: Transaction) -> Described:
         for (series, _), statistics in gathered.items():
+            effort.spend(_ROW_UNITS + _VALUE_UNITS * len(statistics.histogram))
             # The step may run again, and adding changes what it is given.
             fresh = CustomStatistics(time=statistics.time, unit=statistics.unit)
             fresh.merge(statistics)
