@@ -8,15 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hashrange import __version__, logs
+from hashrange.capacity.heat import Heat
 from hashrange.capacity.observation import Observer
 from hashrange.capacity.tallies import Tallies
 from hashrange.chain.charge import Lanes
 from hashrange.clock import Clock
 from hashrange.metrics import Metric, Sample
+from hashrange.storage import heat_flush
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Done, Engine, Reader
 from hashrange.storage.errors import StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
+from hashrange.storage.heat_flush import HeatFlusher
 from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.metric_page import metric_page, shown_tables
 
@@ -35,13 +38,18 @@ class Metering:
         self._tallies = Tallies()
         self._flusher = MetricFlusher(engine, self._tallies, clock)
         self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
+        self.heat = Heat()
+        self._heat_flusher = HeatFlusher(engine, self.heat)
+        self.heat_worker = self._heat_flusher.worker
         self.observer = Observer(clock.now, self._tallies)
+        self.observer.subscribe(self.heat.observe)
         self.lanes = Lanes(self.observer, clock)
 
     def start(self) -> None:
         """Count and write from now on."""
         self._every(_HAND_OVER_SECONDS, self.observer.hand_over)
         self._every(FLUSH_SECONDS, self._flusher.flush)
+        self._every(heat_flush.FLUSH_SECONDS, self._heat_flusher.flush)
 
     def _every(self, seconds: float, work: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()

@@ -44,11 +44,12 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import cbor_endpoint, clock_endpoint, health, metrics_endpoint
+from hashrange.wire import cbor_endpoint, clock_endpoint, health, heat_endpoint, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
 from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
+from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
 from hashrange.wire.identity import Callers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
@@ -135,16 +136,15 @@ class Server:
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
             metrics_endpoint.PATH: MetricsEndpoint(
-                partial(
-                    collect,
-                    engine,
-                    catalogue,
-                    self._clock,
-                    0 if self._worker is None else self._worker.number,
-                )
+                partial(collect, engine, catalogue, self._clock, self._worker.number if self._worker else 0)
             ),
             clock_endpoint.PATH: ClockEndpoint(control),
             cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
+            heat_endpoint.PATH: HeatEndpoint(
+                HeatSource(metering.heat, metering.heat_worker, engine, catalogue, self._clock),
+                account_id=ACCOUNT_ID,
+                region=settings.region,
+            ),
         }
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)

@@ -26,9 +26,9 @@ from hashrange.storage import custom_metric_rows
 from hashrange.storage.custom_metric_rows import CustomSeries, CustomStatistics
 from hashrange.storage.engine import Transaction
 
-_DATUM_UNITS = 2000  # what checking and adding takes: ten microseconds,
-_ROW_UNITS = 10_000
+_DATUM_UNITS = 2000  # to check it and add it up: ten microseconds,
 _VALUE_UNITS = 400  # and two for each of several values
+_ROW_UNITS = 10_000  # to read and write the rows of a series
 
 
 class StatisticSet(Structure, kw_only=True):
