@@ -12,10 +12,12 @@ from house import SOURCE, imports, modules, name, tree
 RANKS = {
     "core": 0,
     "admin": 1,
+    "capacity": 1,
     "clock": 1,
     "ids": 1,
     "logs": 1,
     "caches": 1,
+    "capacity": 1,
     "collector": 1,
     "durations": 1,
     "metrics": 1,
