@@ -17,7 +17,6 @@ RANKS = {
     "ids": 1,
     "logs": 1,
     "caches": 1,
-    "capacity": 1,
     "collector": 1,
     "durations": 1,
     "metrics": 1,
