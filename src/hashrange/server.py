@@ -35,6 +35,7 @@ from hashrange.jobs.supervisor import Supervisor
 from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
+from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
@@ -43,8 +44,9 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import clock_endpoint, health, heat_endpoint, metrics_endpoint
+from hashrange.wire import cbor_endpoint, clock_endpoint, health, heat_endpoint, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
@@ -53,7 +55,9 @@ from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.metrics_endpoint import MetricsEndpoint
+from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
+from hashrange.wire.rpc_call import RpcRunner
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
@@ -116,18 +120,20 @@ class Server:
             else SharedExecutor(engine, followed, background)
         )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
+        callers = Callers(self._contexts(catalogue, Inspection(engine, backups)))
         metering = self._metering = Metering(engine, self._clock)
         metering.start()
         if control is not None:
             control.before_move = metering.observer.hand_over
         endpoint = JsonEndpoint(
-            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
+            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH),
             run,
-            Callers(self._contexts(catalogue, Inspection(engine, backups))),
+            callers,
             background,
             body_bytes_max=settings.max_body_bytes,
             lanes=metering.lanes,
         )
+        runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes)
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
@@ -135,6 +141,7 @@ class Server:
                 partial(collect, engine, catalogue, self._clock, self._worker.number if self._worker else 0)
             ),
             clock_endpoint.PATH: ClockEndpoint(control),
+            cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
             heat_endpoint.PATH: HeatEndpoint(
                 HeatSource(metering.heat, metering.heat_worker, engine, catalogue, self._clock),
                 account_id=ACCOUNT_ID,
@@ -144,7 +151,8 @@ class Server:
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
         )
-        router = Router(endpoint, region=settings.region, rules=rules, paths=paths)
+        forms = query_endpoints((CLOUDWATCH,), runner)
+        router = Router(endpoint, region=settings.region, rules=rules, paths=paths, query_versions=forms)
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
         if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)
