@@ -42,6 +42,7 @@ from hashrange.jobs.supervisor import Supervisor
 from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
+from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
@@ -51,8 +52,16 @@ from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
 from hashrange.storage.sqlite import SqliteEngine
-from hashrange.wire import chaos_endpoint, clock_endpoint, health, heat_endpoint, metrics_endpoint
+from hashrange.wire import (
+    cbor_endpoint,
+    chaos_endpoint,
+    clock_endpoint,
+    health,
+    heat_endpoint,
+    metrics_endpoint,
+)
 from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
@@ -62,12 +71,14 @@ from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.metrics_endpoint import MetricsEndpoint
+from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
+from hashrange.wire.rpc_call import RpcRunner
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
-SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB)
+SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH)
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
@@ -128,16 +139,20 @@ class Server:
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
+        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate))
         metering = self._metering = Metering(engine, self._clock)
         metering.start()
+        if control is not None:
+            control.before_move = metering.observer.hand_over
         endpoint = JsonEndpoint(
             (_data_service(settings), *SERVICES[1:]),
             run,
-            Callers(self._contexts(catalogue, Inspection(engine, backups), gate)),
+            callers,
             background,
             body_bytes_max=settings.max_body_bytes,
             lanes=None if settings.capacity == "off" else metering.lanes,
         )
+        runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes)
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
@@ -146,6 +161,7 @@ class Server:
             ),
             clock_endpoint.PATH: ClockEndpoint(control),
             chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
+            cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
             heat_endpoint.PATH: HeatEndpoint(
                 HeatSource(metering.heat, metering.heat_worker, engine, catalogue, self._clock),
                 account_id=ACCOUNT_ID,
@@ -155,7 +171,8 @@ class Server:
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
         )
-        router = Router(endpoint, region=settings.region, rules=rules, paths=paths)
+        forms = query_endpoints((CLOUDWATCH,), runner)
+        router = Router(endpoint, region=settings.region, rules=rules, paths=paths, query_versions=forms)
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
         if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)

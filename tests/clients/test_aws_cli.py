@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -30,7 +31,7 @@ class Failed(Exception):
 
 @pytest.fixture
 def aws(server: Serving, tmp_path: Path) -> Aws:
-    """Run `aws dynamodb …` and give what it printed, parsed."""
+    """Run `aws dynamodb …`, or another service, and give what it printed, parsed."""
     environment = {
         **os.environ,
         "AWS_ACCESS_KEY_ID": "test",
@@ -42,8 +43,8 @@ def aws(server: Serving, tmp_path: Path) -> Aws:
         "AWS_PAGER": "",
     }
 
-    def run(command: str, *words: str, **options: Any) -> Any:
-        arguments = [str(_AWS), "dynamodb", command, *words]
+    def run(command: str, *words: str, service: str = "dynamodb", **options: Any) -> Any:
+        arguments = [str(_AWS), service, command, *words]
         for name, value in options.items():
             text = value if isinstance(value, str) else json.dumps(value)
             arguments += ["--" + name.replace("_", "-"), text]
@@ -159,3 +160,43 @@ def test_statements_from_the_command_line(aws: Aws) -> None:
     rows = aws("execute-statement", statement=f'SELECT name FROM "{table}" WHERE id = 1')
     assert rows["Items"] == [{"name": {"S": "uno"}}]
     aws("delete-table", table_name=table)
+
+
+def test_a_tour_of_cloudwatch(aws: Aws) -> None:
+    namespace, alarm = f"Cli{uuid4().hex}", f"cli-{uuid4().hex}"
+    metric = {"service": "cloudwatch", "namespace": namespace, "metric_name": "Sales"}
+    aws("put-metric-data", **metric, value="1.5", dimensions="Shop=ulm")
+    aws("put-metric-data", **metric, value="2.5", dimensions="Shop=ulm")
+    (listed,) = aws("list-metrics", service="cloudwatch", namespace=namespace)["Metrics"]
+    assert listed["Dimensions"] == [{"Name": "Shop", "Value": "ulm"}]
+    now = datetime.now(UTC)
+    times = {
+        "start_time": f"{now - timedelta(hours=1):%FT%TZ}",
+        "end_time": f"{now + timedelta(hours=1):%FT%TZ}",
+    }
+    words = ("--dimensions", "Name=Shop,Value=ulm", "--statistics", "Sum")
+    points = aws("get-metric-statistics", *words, **metric, **times, period="60")["Datapoints"]
+    assert sum(point["Sum"] for point in points) == 4.0
+    stat = {"Metric": {"Namespace": namespace, "MetricName": "Sales", "Dimensions": listed["Dimensions"]}}
+    query = [
+        {"Id": "m", "MetricStat": {**stat, "Period": 60, "Stat": "Sum"}, "ReturnData": False},
+        {"Id": "e", "Expression": "m * 10"},
+    ]
+    found = aws("get-metric-data", service="cloudwatch", metric_data_queries=query, **times)
+    assert sum(found["MetricDataResults"][0]["Values"]) == 40.0
+    aws(
+        "put-metric-alarm",
+        **metric,
+        alarm_name=alarm,
+        statistic="Sum",
+        period="60",
+        evaluation_periods="1",
+        threshold="1",
+        comparison_operator="GreaterThanThreshold",
+    )
+    aws("set-alarm-state", service="cloudwatch", alarm_name=alarm, state_value="ALARM", state_reason="a tour")
+    (described,) = aws("describe-alarms", "--alarm-names", alarm, service="cloudwatch")["MetricAlarms"]
+    assert (described["StateValue"], described["StateReason"]) == ("ALARM", "a tour")
+    aws("delete-alarms", "--alarm-names", alarm, service="cloudwatch")
+    with pytest.raises(Failed, match="ResourceNotFound"):
+        aws("set-alarm-state", service="cloudwatch", alarm_name=alarm, state_value="OK", state_reason="x")

@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 from hashrange.api.registry import DYNAMODB
+from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS
 from house import SOURCE, imports, modules, name, tree
 
@@ -11,6 +12,7 @@ from house import SOURCE, imports, modules, name, tree
 RANKS = {
     "core": 0,
     "admin": 1,
+    "capacity": 1,
     "clock": 1,
     "ids": 1,
     "logs": 1,
@@ -110,7 +112,7 @@ def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:
 
 
 def test_operations_are_not_each_others_libraries() -> None:
-    services = (DYNAMODB, STREAMS)
+    services = (DYNAMODB, STREAMS, CLOUDWATCH)
     operations = {row.handler.__module__ for service in services for row in service.operations.values()}
     wrong = [
         f"{name(path)} imports {imported}"

@@ -239,3 +239,19 @@ def test_pages_and_records_are_counted(metered: tuple[Workload, Metrics, str]) -
     assert returned.n == workload.calls["scan"]
     assert returned.max > 0
     assert {"ReturnedBytes", "ReturnedRecordsCount", "IteratorAge"} <= metrics.names()
+
+
+def test_what_was_done_before_the_clock_is_moved_counts_for_the_time_before(tmp_path: Path) -> None:
+    with serving("--data-dir", str(tmp_path), "--test-clock") as server:
+        client = client_of(server)
+        table = make_table(client, "p")
+        for _ in range(5):
+            client.put_item(TableName=table, Item={"p": {"S": "1"}})
+        moved = server.request("POST", "/_hashrange/clock", b'{"advance_seconds": 86400}')
+        assert moved.status == 200, moved.body
+        assert server.stop() == 0
+    engine = SqliteEngine.open(tmp_path)
+    try:
+        assert Metrics(engine).of("ConsumedWriteCapacityUnits", TableName=table).sum == 5
+    finally:
+        engine.close()

@@ -25,6 +25,7 @@ class ClockControl:
         self._engine = engine
         self.clock = clock
         self._seen_seconds = clock.ahead_seconds
+        self.before_move: Callable[[], None] | None = None  # for what has happened by the time that was
         self.on_move: Callable[[], None] | None = None
 
     @property
@@ -60,6 +61,8 @@ class ClockControl:
             self._take(record.ahead_seconds)
 
     def _take(self, ahead_seconds: float) -> None:
+        if self.before_move is not None and ahead_seconds != self.clock.ahead_seconds:
+            self.before_move()
         self.clock.move(ahead_seconds)
         self.look()
 

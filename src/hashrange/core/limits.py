@@ -92,3 +92,25 @@ PARTITION_WRITE_UNITS = 1_000
 PARTITION_BYTES = 10 * 1024 * MB
 
 RECOVERY_DAYS_MAX = 35  # API_PointInTimeRecoverySpecification
+
+# CloudWatch (API references; user guide: Metrics retention)
+CLOUDWATCH_METRIC_SECONDS = (
+    15 * 24 * 3600
+)  # what one-minute data is kept for; ours is added up earlier: docs/metrics.md
+STATISTICS_DATAPOINTS_MAX = 1440  # API_GetMetricStatistics
+METRIC_QUERIES_MAX = 500  # API_GetMetricData
+METRIC_DATAPOINTS_MAX = 100_800  # API_GetMetricData: on one page
+METRIC_DATAPOINTS_READ_MAX = 500_000  # our own: for all pages of one request
+SEARCHES_MAX = 10  # our own: in one request, each of which looks at all metrics
+SEARCHED_SERIES_MAX = 100  # user guide: search expressions give so many at most
+LIST_METRICS_MAX = 500  # API_ListMetrics
+PUT_METRICS_MAX = 1000  # API_PutMetricData
+PUT_METRIC_VALUES_MAX = 150  # API_MetricDatum
+METRIC_VALUE_MAX = 2.0**360  # API_MetricDatum
+METRIC_AGE_SECONDS_MAX = 14 * 24 * 3600  # API_PutMetricData
+METRIC_AHEAD_SECONDS_MAX = 2 * 3600
+ALARM_METRICS_MAX = 10  # API_PutMetricAlarm: in an expression
+ALARM_HISTORY_SECONDS = 30 * 24 * 3600  # API_DescribeAlarmHistory
+ALARM_RANGE_SECONDS_MAX = 7 * 24 * 3600  # API_PutMetricAlarm: of all periods, where they have an hour or more
+ALARM_SHORT_RANGE_SECONDS_MAX = 24 * 3600  # where they are shorter
+ALARM_TAGS_MAX = 50  # API_TagResource

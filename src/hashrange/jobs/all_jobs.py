@@ -12,6 +12,8 @@ from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import backup_jobs
 from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.custom_metrics import CompactCustomMetrics, ForgetAlarmHistory
+from hashrange.jobs.evaluate_alarms import EvaluateAlarms
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.exports import export_jobs
@@ -88,6 +90,9 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         ForgetPast(engine, settings.eventual_lag / 1000),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),
         TrimLogs(engine, tables),
+        EvaluateAlarms(engine),
+        CompactCustomMetrics(engine),
+        ForgetAlarmHistory(engine),
         SampleCapacity(engine, tables),
         AgeMetrics(engine),
     ]

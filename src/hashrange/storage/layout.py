@@ -25,6 +25,7 @@ STREAM = b"\x14"  # account \0 region \0 table name \0 label -> stream
 JOB = b"\x16"  # kind \0 account \0 region \0 id -> long job
 ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 REPORT = b"\x18"  # the same, name of the report, number of the line -> line that is not in a file yet
+SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
 PAST_END = b"\x1e"
@@ -33,6 +34,10 @@ FAULTS = b"\x1f"  # -> the faults that users have asked for: see storage/fault_r
 METRIC = b"\x28"  # resolution, account \0 region \0 table \0, time, worker -> statistics by series
 METRIC_TOTAL = b"\x29"  # account \0 region \0 table \0, worker -> the same since ever
 METRIC_SERIES = b"\x2a"  # account \0 region \0 table \0 -> the series that there are
+CUSTOM_METRIC = (
+    b"\x30"  # resolution, account \0 region \0, digest of a series, time -> statistics that clients put
+)
+CUSTOM_SERIES = b"\x31"  # account \0 region \0, digest of a series -> its name and dimensions
 METRIC_WORKER = b"\x2b"  # worker -> number and time of its latest flush
 HEAT = b"\x27"  # table number, slot, minute, worker -> where traffic fell: see storage/heat_rows.py
 
@@ -164,7 +169,10 @@ _NAMES = {
     METRIC: "statistics of metrics",
     METRIC_TOTAL: "totals of metrics",
     METRIC_SERIES: "list of the metrics of a table",
+    CUSTOM_METRIC: "statistics of a custom metric",
+    CUSTOM_SERIES: "series of a custom metric",
     METRIC_WORKER: "latest flush of metrics",
+    SETTING: "setting of a service",
     HEAT: "heat of a table or index",
 }
 

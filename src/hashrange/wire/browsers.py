@@ -21,7 +21,7 @@ _ANY = "*"
 # hosts file may point here. A stranger cannot decide what such a name means, nor one without a dot, nor an address.
 _PRIVATE_SUFFIXES = (".localhost", ".internal", ".local", ".test", ".home.arpa")
 _SERVICE_NAME = re.compile(
-    r"(?:[a-z0-9-]+\.)?(?:dynamodb|ddb)\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|api\.aws)"
+    r"(?:[a-z0-9-]+\.)?(?:dynamodb|ddb|monitoring)\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|api\.aws)"
 )
 _SEEN_MAX = 1024
 

@@ -22,13 +22,17 @@ class Form:
         self._head = b"Content-Type: %b\r\n%bx-amzn-RequestId: " % (content_type, CORS if cors else b"")
         self.ok = b"HTTP/1.1 200 OK\r\n" + self._head  # what a good answer begins with: see OK_HEAD
 
-    def failed(self, status: bytes, code: bytes, request_id: bytes, body: bytes) -> bytes:
-        """Give the head of an error."""
-        return b"HTTP/1.1 %b\r\n%b%b\r\nx-amz-crc32: %d\r\nx-amzn-errortype: %b\r\nContent-Length: %d\r\n" % (
-            status,
-            self._head,
-            request_id,
-            zlib_ng.crc32(body),
-            code,
-            len(body),
+    def failed(self, status: bytes, code: bytes, request_id: bytes, body: bytes, lines: bytes = b"") -> bytes:
+        """Give the head of an error; `lines` are more headers."""
+        return (
+            b"HTTP/1.1 %b\r\n%b%b\r\nx-amz-crc32: %d\r\nx-amzn-errortype: %b\r\n%bContent-Length: %d\r\n"
+            % (
+                status,
+                self._head,
+                request_id,
+                zlib_ng.crc32(body),
+                code,
+                lines,
+                len(body),
+            )
         )

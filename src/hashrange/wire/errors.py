@@ -7,6 +7,7 @@ import orjson
 
 from hashrange import logs
 from hashrange.api.errors import DAMAGED, INTERNAL, ApiError, as_api_error
+from hashrange.api.protocol.operation import QueryProtocol
 from hashrange.storage.errors import StorageError
 from hashrange.wire import outages
 from hashrange.wire.codec import Form
@@ -41,6 +42,19 @@ _CAPITAL_MESSAGE = frozenset(
         "TransactionInProgressException",
     }
 )
+# What the layer that all services share calls its errors in the query protocol (API reference: Common Errors).
+_QUERY_CODES = {
+    "IncompleteSignatureException": "IncompleteSignature",
+    "InternalServerError": "InternalFailure",
+    "InvalidSignatureException": "SignatureDoesNotMatch",
+    "MissingAuthenticationTokenException": "MissingAuthenticationToken",
+    "RequestEntityTooLargeException": "RequestEntityTooLarge",
+    "SerializationException": "MalformedInput",
+    "ServiceUnavailableException": "ServiceUnavailable",
+    "ThrottlingException": "Throttling",
+    "UnknownOperationException": "InvalidAction",
+    "ValidationException": "ValidationError",
+}
 log = logs.Log("wire")
 
 
@@ -51,20 +65,46 @@ def render(
     namespace: str = DYNAMODB_NAMESPACE,
     operation: str = "",
     table: str = "",
+    query: QueryProtocol | None = None,
 ) -> tuple[bytes, bytes]:
     """Give head and body of the answer to a request that failed; `namespace` is that of the service's own errors."""
+    answer = told(error, request_id, operation, table)
+    body = _body(answer, namespace)
+    lines = b"" if query is None else query_error_line(answer, query)
+    head = form.failed(status_line(answer), answer.code.encode("latin-1"), request_id, body, lines)
+    return head, body
+
+
+def told(error: BaseException, request_id: bytes, operation: str = "", table: str = "") -> ApiError:
+    """What a client is told of an error; the log is told of those that are the server's own fault."""
     answer = as_api_error(error)
     if answer is INTERNAL or answer is DAMAGED:
         if isinstance(error, StorageError):
             outages.log_failure(operation, error, table)
         else:
             log.error("request.failed", error=error, request_id=request_id.decode())
-    body = _body(answer, namespace)
+    return answer
+
+
+def status_line(answer: ApiError) -> bytes:
+    """Number and phrase of the status."""
     status = HTTPStatus(answer.status)
-    head = form.failed(
-        f"{status.value} {status.phrase}".encode(), answer.code.encode("latin-1"), request_id, body
-    )
-    return head, body
+    return f"{status.value} {status.phrase}".encode()
+
+
+def query_code(answer: ApiError, query: QueryProtocol) -> str:
+    """The code of an error in the query protocol."""
+    return query.codes.get(answer.code) or _QUERY_CODES.get(answer.code, answer.code)
+
+
+def fault(answer: ApiError) -> str:
+    """Whose fault an error is, in the words of the query protocol."""
+    return "Sender" if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR else "Receiver"
+
+
+def query_error_line(answer: ApiError, query: QueryProtocol) -> bytes:
+    """The header by which clients of newer protocols find the code that the query protocol has for an error."""
+    return f"x-amzn-query-error: {query_code(answer, query)};{fault(answer)}\r\n".encode("latin-1")
 
 
 def _body(error: ApiError, namespace: str) -> bytes:

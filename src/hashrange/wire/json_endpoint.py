@@ -40,12 +40,13 @@ log = logs.Log("requests")
 class _Target:
     """An operation as its target header finds it."""
 
-    __slots__ = ("lane", "namespace", "operation", "render")
+    __slots__ = ("lane", "namespace", "operation", "query", "render")
 
     def __init__(self, operation: Operation[Any], service: Service, lane: Lane | None) -> None:
         self.lane = lane  # None: calls are not observed
         self.operation = operation
         self.namespace = service.error_namespace
+        self.query = service.query
         self.render: Renderer = RENDERERS.get(operation.name, described)
 
 
@@ -93,8 +94,9 @@ class _JsonCall(Call, gc=False):
 
     def _fail(self, error: BaseException) -> None:
         target, table = self.target, getattr(self.request, "table_name", "")
+        name, query = target.operation.name, target.query
         self.exchange.send(
-            *errors.render(error, self.form, self.request_id, target.namespace, target.operation.name, table)
+            *errors.render(error, self.form, self.request_id, target.namespace, name, table, query)
         )
         if target.lane is not None:
             target.lane.note(self, None, error, self.began)

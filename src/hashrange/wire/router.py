@@ -6,11 +6,10 @@ the query protocol is found by the Version in its form, one that speaks REST by 
 
 from collections.abc import Mapping
 from typing import Protocol
-from urllib.parse import parse_qs
 
 from hashrange import ids
 from hashrange.api.errors import ApiError
-from hashrange.wire import errors, plain
+from hashrange.wire import compression, errors, plain, query_form
 from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.compression import Codings
 from hashrange.wire.interfaces import Exchange
@@ -82,7 +81,11 @@ class Router:
         for beginning, endpoint in self._paths:
             if path.startswith(beginning):
                 return endpoint
-        if self._query_versions and exchange.headers.get(b"Content-Type", b"").startswith(_FORM_TYPE):
-            version = parse_qs(bytes(exchange.body).decode("latin-1")).get("Version", [""])[0]
-            return self._query_versions.get(version)
+        # Not with GET: any page could have a browser send that, without an Origin to know it by.
+        is_form = exchange.headers.get(b"Content-Type", b"").startswith(_FORM_TYPE)
+        if is_form and exchange.method == b"POST":
+            # A form that came compressed is unpacked by its service, which SDKs name at the beginning.
+            encoding = exchange.headers.get(b"Content-Encoding")
+            form = exchange.body if encoding is None else compression.beginning(encoding, exchange.body)
+            return self._query_versions.get(query_form.version(form))
         return None

@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	watched "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -244,6 +246,38 @@ func dropsTable(client *dynamodb.Client) {
 	}
 }
 
+// CloudWatch, which this SDK asks in CBOR.
+func watches(client *cloudwatch.Client) {
+	datum := watched.MetricDatum{MetricName: aws.String("Sales"), Value: aws.Float64(1.5), Timestamp: aws.Time(time.Now())}
+	must(client.PutMetricData(ctx, &cloudwatch.PutMetricDataInput{
+		Namespace: &table, MetricData: []watched.MetricDatum{datum, datum},
+	}))
+	query := &cloudwatch.GetMetricStatisticsInput{
+		Namespace: &table, MetricName: aws.String("Sales"), Period: aws.Int32(60),
+		Statistics: []watched.Statistic{watched.StatisticSum},
+		StartTime:  aws.Time(time.Now().Add(-time.Hour)), EndTime: aws.Time(time.Now().Add(time.Hour)),
+	}
+	total := 0.0
+	for _, point := range must(client.GetMetricStatistics(ctx, query)).Datapoints {
+		check(time.Since(*point.Timestamp).Abs() < time.Hour, "a point of %v", point.Timestamp)
+		total += *point.Sum
+	}
+	check(total == 3, "the points have %v", total)
+	must(client.PutMetricAlarm(ctx, &cloudwatch.PutMetricAlarmInput{
+		AlarmName: &table, Namespace: &table, MetricName: aws.String("Sales"), Statistic: watched.StatisticSum,
+		Period: aws.Int32(60), EvaluationPeriods: aws.Int32(1), Threshold: aws.Float64(2),
+		ComparisonOperator: watched.ComparisonOperatorGreaterThanThreshold,
+	}))
+	alarms := must(client.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{AlarmNames: []string{table}})).MetricAlarms
+	check(len(alarms) == 1 && *alarms[0].Threshold == 2, "alarms %v", alarms)
+	must(client.DeleteAlarms(ctx, &cloudwatch.DeleteAlarmsInput{AlarmNames: []string{table}}))
+	_, err := client.SetAlarmState(ctx, &cloudwatch.SetAlarmStateInput{
+		AlarmName: &table, StateValue: watched.StateValueOk, StateReason: aws.String("a tour"),
+	})
+	var missing *watched.ResourceNotFound
+	check(errors.As(err, &missing), "an alarm that was deleted: %v", err)
+}
+
 func main() {
 	settings := must(config.LoadDefaultConfig(ctx,
 		config.WithRegion("us-east-1"),
@@ -256,5 +290,6 @@ func main() {
 	} {
 		step(client)
 	}
+	watches(cloudwatch.NewFromConfig(settings))
 	fmt.Println("tour complete")
 }

@@ -52,6 +52,17 @@ class Operation(Generic[R]):
         return converted(sent, self.shape.request)
 
 
+class QueryProtocol(msgspec.Struct, frozen=True):
+    """What a service that speaks, or once spoke, AWS's query protocol has beside its operations.
+
+    Its errors have shorter codes there, by which programs know them; the newer protocols send these along.
+    """
+
+    version: str
+    namespace: str  # of its XML
+    codes: dict[str, str]  # of errors, by the names that the other protocols give them
+
+
 class Service(msgspec.Struct, frozen=True):
     """What answers on the endpoint under one target prefix."""
 
@@ -59,3 +70,4 @@ class Service(msgspec.Struct, frozen=True):
     target_prefix: str
     error_namespace: str
     operations: dict[str, Operation[Any]]
+    query: QueryProtocol | None = None

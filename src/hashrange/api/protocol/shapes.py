@@ -20,6 +20,7 @@ from hashrange.api.protocol import kinds
 from hashrange.api.protocol.kinds import (
     MEMBER,
     AttributeValue,
+    Double,
     Flag,
     Kind,
     ListOf,
@@ -81,7 +82,7 @@ class Shape(Generic[R]):
     @cached_property
     def members(self) -> dict[str, Member]:
         """The request's members by the service's names."""
-        return _members(self.request)
+        return members_of(self.request)
 
     def refuse_many_entries(self, sent: Any) -> None:
         """Refuse lists and maps that would take long to be made into a request, which is done in one piece."""
@@ -167,7 +168,8 @@ def joined(phrases: list[str]) -> str:
     return f"{len(phrases)} validation error{plural} detected: {'; '.join(phrases)}"
 
 
-def _members(structure: type[msgspec.Struct]) -> dict[str, Member]:
+def members_of(structure: type[msgspec.Struct]) -> dict[str, Member]:
+    """The members of a structure by the service's names."""
     hints = get_type_hints(structure, include_extras=True)
     fields = msgspec.structs.fields(structure)
     return {
@@ -217,10 +219,12 @@ def _plain_kind(hint: Any, meta: Meta) -> Kind:
         return Text(least=meta.min_length, most=meta.max_length)
     if hint is int:
         return _whole(meta)
+    if hint is float:
+        return Double(least=None if meta.ge is None else float(meta.ge))
     if hint is bool:
         return Flag()
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-        return Struct(hint.__name__, _members(hint))
+        return Struct(hint.__name__, members_of(hint))
     raise TypeError(hint)
 
 

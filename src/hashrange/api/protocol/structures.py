@@ -13,7 +13,7 @@ from msgspec import Meta
 from hashrange.api.protocol import kinds
 from hashrange.core.limits import NAME_CHARS_MAX, NAME_CHARS_MIN
 
-_ABBREVIATIONS = {"Sse": "SSE", "Kms": "KMS"}
+_ABBREVIATIONS = {"Sse": "SSE", "Kms": "KMS", "Ok": "OK"}
 
 
 def aws_name(field: str) -> str:

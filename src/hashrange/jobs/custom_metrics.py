@@ -1,0 +1,72 @@
+"""Old data of CloudWatch: clients' metrics are added up over longer periods, and forgotten; so is alarms' history."""
+
+from functools import partial
+
+from hashrange.core.limits import ALARM_HISTORY_SECONDS, CLOUDWATCH_METRIC_SECONDS
+from hashrange.services.cloudwatch import alarms
+from hashrange.storage import custom_metric_rows
+from hashrange.storage.engine import Engine, Reader, Transaction
+from hashrange.storage.setting_rows import Place
+
+FIVE_MINUTE_SECONDS = 24 * 3600  # what is older is kept by five minutes
+HOUR_SECONDS = 5 * 24 * 3600  # what is older is kept by the hour
+_PAUSE_SECONDS = 3600.0
+_BATCH = 20
+_HISTORY_BATCH = 500
+
+
+class CompactCustomMetrics:
+    """Goes through all series once an hour, some in every step."""
+
+    name = "compact-custom-metrics"
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._after = b""
+
+    def step(self, now: float) -> float:
+        """Add up the old rows of some series."""
+        keys = self._engine.read(partial(custom_metric_rows.all_series, after=self._after, limit=_BATCH))
+        if keys:
+            self._engine.write(partial(_compact, keys=keys, now=now))
+        self._after = keys[-1] if len(keys) == _BATCH else b""
+        return 0.0 if self._after else _PAUSE_SECONDS
+
+
+def _compact(tx: Transaction, *, keys: list[bytes], now: float) -> None:
+    tx.use_reserve()
+    moments = (now - FIVE_MINUTE_SECONDS, now - HOUR_SECONDS)
+    for key in keys:
+        custom_metric_rows.compact(tx, key, moments=moments, kept_since=now - CLOUDWATCH_METRIC_SECONDS)
+
+
+class ForgetAlarmHistory:
+    """Removes what happened to alarms long ago."""
+
+    name = "forget-alarm-history"
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def step(self, now: float) -> float:
+        """Remove some of the oldest items."""
+        old = self._engine.read(partial(_old, before=now - ALARM_HISTORY_SECONDS))
+        if old:
+            self._engine.write(partial(_forget, old=old))
+        return 0.0 if len(old) == _HISTORY_BATCH else _PAUSE_SECONDS
+
+
+def _old(reader: Reader, *, before: float) -> list[tuple[Place, str]]:
+    old: list[tuple[Place, str]] = []
+    for place, item_id, item in alarms.HISTORY.everywhere(reader):
+        if item.time < before:
+            old.append((place, item_id))
+        if len(old) == _HISTORY_BATCH:
+            break
+    return old
+
+
+def _forget(tx: Transaction, *, old: list[tuple[Place, str]]) -> None:
+    tx.use_reserve()
+    for place, item_id in old:
+        alarms.HISTORY.remove(tx, place, item_id)

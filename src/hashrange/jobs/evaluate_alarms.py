@@ -1,0 +1,155 @@
+"""Alarms: every minute each is compared with the latest data of its metric, and changes its state if need be."""
+
+from collections import deque
+from functools import partial
+
+from hashrange import logs
+from hashrange.api.errors import ApiError
+from hashrange.capacity.series import Point
+from hashrange.services.cloudwatch import alarms, evaluation, metrics, statistics, transitions
+from hashrange.services.cloudwatch.alarms import Alarm, Configuration, State
+from hashrange.services.cloudwatch.evaluation import Evaluated, Rule, Verdict
+from hashrange.services.cloudwatch.math.values import Series
+from hashrange.services.cloudwatch.metrics import Store
+from hashrange.services.cloudwatch.queries import Queries
+from hashrange.services.cloudwatch.statistics import Sampled
+from hashrange.storage.custom_metric_rows import CustomStatistics
+from hashrange.storage.engine import Engine, Reader, Transaction
+from hashrange.storage.setting_rows import Place
+
+MINUTE = 60
+SETTLED_SECONDS = 10  # workers write what they have counted every few seconds
+_BATCH = 20  # alarms of one step
+_SPARE_PERIODS = 2  # that the evaluation range has beyond those that count, to make up for missing points
+_DAY = 86_400
+_HOUR = 3600
+
+log = logs.Log("alarms")
+
+
+class EvaluateAlarms:
+    """Goes through all alarms once a minute, some in every step."""
+
+    name = "evaluate-alarms"
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._minute: int | None = None
+        self._left: deque[tuple[Place, str]] = deque()
+
+    def step(self, now: float) -> float:
+        """Evaluate some alarms at the end of the last minute that is complete."""
+        minute = int((now - SETTLED_SECONDS) // MINUTE) * MINUTE
+        if minute != self._minute:
+            self._left = deque(self._engine.read(_all_alarms))
+            self._minute = minute
+        for _ in range(min(_BATCH, len(self._left))):
+            self._evaluate(*self._left.popleft(), minute, now)
+        return 0.0 if self._left else max(0.1, min(minute + MINUTE + SETTLED_SECONDS - now, MINUTE))
+
+    def _evaluate(self, place: Place, name: str, minute: int, now: float) -> None:
+        decided = self._engine.read(partial(_decide, place=place, name=name, minute=minute, now=now))
+        if decided is None:
+            return
+        alarm, state = decided
+        changed = self._engine.write(partial(_enter, place=place, planned=alarm, state=state))
+        if changed:
+            actions = alarm.configuration.actions(state.value) if alarm.actions_enabled else []
+            log.info(
+                "alarm.changed", alarm=name, region=place.region, state=state.value, actions=len(actions)
+            )
+
+
+def _all_alarms(reader: Reader) -> list[tuple[Place, str]]:
+    return [(place, name) for place, name, _ in alarms.ALARMS.everywhere(reader)]
+
+
+def _decide(
+    reader: Reader, *, place: Place, name: str, minute: int, now: float
+) -> tuple[Alarm, State] | None:
+    """The alarm and the state that it should be in, if that is another one."""
+    alarm = alarms.ALARMS.find(reader, place, name)
+    if alarm is None:
+        return None
+    configuration = alarm.configuration
+    rule = evaluation.rule_of(configuration)
+    period = max(alarms.period_of(configuration.period, configuration.metrics), MINUTE)
+    if rule.periods * period > _DAY and minute % _HOUR:
+        return None  # those of long ranges are evaluated by the hour
+    points = _points(Store(reader, *place, now), configuration, rule, period, minute)
+    verdict = evaluation.verdict(rule, points)
+    if verdict is None or verdict.value == alarm.state.value:
+        return None
+    return alarm, _state(configuration, rule, verdict, now)
+
+
+def _state(configuration: Configuration, rule: Rule, verdict: Verdict, now: float) -> State:
+    return State(
+        value=verdict.value,
+        reason=verdict.reason,
+        reason_data=evaluation.reason_data(configuration, rule, verdict, now),
+        updated_at=now,
+        transitioned_at=now,
+    )
+
+
+def _enter(tx: Transaction, *, place: Place, planned: Alarm, state: State) -> bool:
+    """Change the state, unless somebody has changed the alarm meanwhile."""
+    if alarms.ALARMS.find(tx, place, planned.name) != planned:
+        return False
+    transitions.enter(tx, place, planned, state)
+    return True
+
+
+def _points(
+    store: Store, configuration: Configuration, rule: Rule, period: int, minute: int
+) -> list[Evaluated]:
+    count = rule.periods + _SPARE_PERIODS
+    if configuration.metrics:
+        return _expression_points(store, configuration, count, period, minute)
+    key = metrics.key_of(
+        configuration.namespace or "", configuration.metric_name or "", configuration.dimensions
+    )
+    start = minute - count * period
+    stat = configuration.statistic or configuration.extended_statistic or ""
+    extended = statistics.parsed(stat)
+    windows: dict[int, Sampled] = {}
+    # Periods end now, and not at a multiple of their length: every minute there is a new one to look at.
+    for point in store.points(key, start, minute, MINUTE, configuration.unit):
+        begin = start + (point.time - start) // period * period
+        known = windows.get(begin)
+        windows[begin] = point if known is None else _merged(known, point)
+    return [_evaluated(begin, stat, extended, windows.get(begin)) for begin in range(start, minute, period)]
+
+
+def _evaluated(
+    begin: int, stat: str, extended: statistics.Extended | None, window: Sampled | None
+) -> Evaluated:
+    if window is None:
+        return Evaluated(begin, None)
+    return Evaluated(begin, statistics.value_of(stat, extended, window), float(window.n))
+
+
+def _merged(known: Sampled, point: Sampled) -> Sampled:
+    """Both come from one series, and are of one kind."""
+    if isinstance(known, CustomStatistics) and isinstance(point, CustomStatistics):
+        known.merge(point)
+    if isinstance(known, Point) and isinstance(point, Point):
+        known.merge(point)
+    return known
+
+
+def _expression_points(
+    store: Store, configuration: Configuration, count: int, period: int, minute: int
+) -> list[Evaluated]:
+    """The points of the one query that returns data; what cannot be evaluated has none."""
+    end = minute - minute % period
+    start = end - count * period
+    queries = configuration.metrics or []
+    returned = next(query.id for query in queries if query.return_data is not False)
+    try:
+        value = Queries(queries).values(store, start, end)[returned]
+    except ApiError:
+        value = 0.0
+    points = value.points if isinstance(value, Series) else {}
+    return [Evaluated(time, points.get(time)) for time in range(start, end, period)]

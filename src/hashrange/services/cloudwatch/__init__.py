@@ -1,0 +1,1 @@
+"""Amazon CloudWatch: metrics, metric math and alarms, on the same endpoint."""

@@ -1,0 +1,1 @@
+"""Metric math: expressions over time series. Pure: text and series in, series out."""

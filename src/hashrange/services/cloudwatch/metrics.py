@@ -1,0 +1,114 @@
+"""Where the data of a metric comes from: DynamoDB's own, or what clients put."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from hashrange.api.context import Context
+from hashrange.core import effort
+from hashrange.core.limits import CLOUDWATCH_METRIC_SECONDS
+from hashrange.services.cloudwatch.statistics import Sampled
+from hashrange.services.cloudwatch.structures import Dimension, Metric
+from hashrange.storage import custom_metric_rows, metric_rows
+from hashrange.storage.custom_metric_rows import CustomSeries, CustomStatistics
+from hashrange.storage.engine import Reader
+
+DYNAMODB = "AWS/DynamoDB"
+MINUTE = 60
+_POINT_UNITS = 200  # to make a point: a microsecond
+_UNITS = {
+    "ReplicationLatency": "Milliseconds",
+    "ReturnedBytes": "Bytes",
+    "SuccessfulRequestLatency": "Milliseconds",
+}
+
+
+class MetricKey(NamedTuple):
+    """What identifies a metric."""
+
+    namespace: str
+    name: str
+    dimensions: tuple[tuple[str, str], ...]  # by name
+
+    def structure(self) -> Metric:
+        """The metric as answers show it."""
+        dimensions = [Dimension(name=name, value=value) for name, value in self.dimensions]
+        return Metric(namespace=self.namespace, metric_name=self.name, dimensions=dimensions)
+
+
+def key_of(namespace: str, name: str, dimensions: Iterable[Dimension] | None) -> MetricKey:
+    """The key of a metric, in whatever order its dimensions were sent."""
+    pairs = {dimension.name: dimension.value for dimension in dimensions or ()}
+    return MetricKey(namespace, name, tuple(sorted(pairs.items())))
+
+
+class Store(NamedTuple):
+    """The metrics of one account and region, in one snapshot."""
+
+    reader: Reader
+    account_id: str
+    region: str
+    now: float
+
+    def points(
+        self, key: MetricKey, start: float, end: float, period: int, unit: str | None = None
+    ) -> list[Sampled]:
+        """The points of a metric from `start` to before `end`, which begin at multiples of the period."""
+        period = max(period, MINUTE)
+        start = max(start, self.now - CLOUDWATCH_METRIC_SECONDS - period)
+        if end <= start:
+            return []
+        effort.spend(_POINT_UNITS * int((end - start) / period))
+        if key.namespace != DYNAMODB:
+            return list(self._custom_points(key, start, end, period, unit))
+        if unit is not None and unit != unit_of(key):
+            return []
+        return list(
+            metric_rows.read_series(
+                self.reader,
+                self.account_id,
+                self.region,
+                key.name,
+                dict(key.dimensions),
+                start,
+                end,
+                period,
+                now=self.now,
+            )
+        )
+
+    def _custom_points(
+        self, key: MetricKey, start: float, end: float, period: int, unit: str | None
+    ) -> Iterator[CustomStatistics]:
+        points: dict[int, CustomStatistics] = {}
+        first = start - start % period
+        rows = custom_metric_rows.read(
+            self.reader, self.account_id, self.region, CustomSeries(*key), first, end
+        )
+        for row in rows:
+            if unit is None or row.unit == unit:
+                time = row.time - row.time % period
+                points.setdefault(time, CustomStatistics(time=time, unit=row.unit)).merge(row)
+        for time in sorted(points):
+            yield points[time]
+
+    def known(self, since: float) -> Iterator[MetricKey]:
+        """Every metric that had a sample since a time."""
+        own = metric_rows.known_series(self.reader, self.account_id, self.region, since=since)
+        for name, dimensions in own:
+            yield MetricKey(DYNAMODB, name, tuple(sorted(dimensions.items())))
+        for _, series in custom_metric_rows.known_series(
+            self.reader, self.account_id, self.region, since=since
+        ):
+            yield MetricKey(series.namespace, series.metric, series.dimensions)
+
+
+def store_of(context: Context, reader: Reader) -> Store:
+    """The caller's metrics."""
+    return Store(reader, context.account_id, context.region, context.clock.now())
+
+
+def unit_of(key: MetricKey, point: Sampled | None = None) -> str:
+    """The unit of a metric; that of a custom one is known by its points."""
+    if isinstance(point, CustomStatistics):
+        return point.unit
+    return _UNITS.get(key.name) or ("Percent" if key.name.endswith("Utilization") else "Count")
