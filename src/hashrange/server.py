@@ -130,12 +130,7 @@ class Server:
                 supervisor.start()
             if control is not None:
                 control.on_move = catalogue.on_change
-        # An engine that waits for a network is never asked on this thread.
-        executor = (
-            LocalExecutor(engine, background)
-            if followed is None
-            else SharedExecutor(engine, followed, background)
-        )
+        executor = _executor(engine, followed, background)
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
@@ -409,6 +404,15 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
     finally:
         collector.stop()
         await server.stop()
+
+
+def _executor(
+    engine: Engine, followed: Follower | None, background: Background
+) -> LocalExecutor | SharedExecutor:
+    """What runs calls; an engine that waits for a network is never asked on the loop's thread."""
+    if followed is None:
+        return LocalExecutor(engine, background)
+    return SharedExecutor(engine, followed, background)
 
 
 def _data_service(settings: Settings) -> Service:
