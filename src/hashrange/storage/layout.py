@@ -25,6 +25,7 @@ STREAM = b"\x14"  # account \0 region \0 table name \0 label -> stream
 JOB = b"\x16"  # kind \0 account \0 region \0 id -> long job
 ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 REPORT = b"\x18"  # the same, name of the report, number of the line -> line that is not in a file yet
+SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
@@ -149,6 +150,7 @@ _NAMES = {
     ACTIVE_JOB: "mark of an unfinished job",
     REPORT: "line of a job's report",
     HOLD: "hold on a table's past",
+    SETTING: "setting of a service",
 }
 
 

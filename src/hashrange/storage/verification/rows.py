@@ -61,6 +61,8 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
                 yield Problem("orphan row", layout.describe(key), "there is no such job")
         case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
+        case layout.SETTING:
+            pass
         case _:
             yield Problem("orphan row", layout.describe(key), "no known kind of row has such a key")
 
