@@ -33,6 +33,7 @@ from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
+from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
@@ -117,7 +118,7 @@ class Server:
         )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         endpoint = JsonEndpoint(
-            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB),
+            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, AUTO_SCALING),
             run,
             Callers(self._contexts(catalogue)),
             background,

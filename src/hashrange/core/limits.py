@@ -92,3 +92,9 @@ PARTITION_WRITE_UNITS = 1_000
 PARTITION_BYTES = 10 * 1024 * MB
 
 RECOVERY_DAYS_MAX = 35  # API_PointInTimeRecoverySpecification
+
+# Application Auto Scaling (user guide: Quotas)
+SCALABLE_TARGETS_MAX = 5000  # of DynamoDB, per region
+SCHEDULED_ACTIONS_MAX = 200  # per scalable target
+SCALING_PAGE_MAX = 50  # API_DescribeScalableTargets
+SCALING_POLICIES_PAGE_MAX = 10  # API_DescribeScalingPolicies

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
@@ -19,6 +20,7 @@ _PARAMETERIZED = (
     "of loader 'bootstrap')"
 )
 _TRUE_WORDS = frozenset(("true", "t", "yes", "y", "1"))
+_DOUBLE_WORDS = frozenset(("NaN", "Infinity", "-Infinity"))
 _FALSE_WORDS = frozenset(("false", "f", "no", "n", "0"))
 
 _PATH_NAME_CHARS_MAX = 65_536  # of a map's key; no name that the service takes is longer
@@ -93,6 +95,16 @@ class Text(Kind):
             yield value, path, f"Member must have length less than or equal to {self.most}"
 
 
+class JavaPattern:
+    """A pattern as the service's messages show it, and as Python reads it."""
+
+    __slots__ = ("fullmatch", "pattern")
+
+    def __init__(self, shown: str, meant: str) -> None:
+        self.pattern = shown
+        self.fullmatch = re.compile(meant).fullmatch
+
+
 class TableName(Text):
     """A table's name or its ARN, which follows rules of its own."""
 
@@ -147,6 +159,28 @@ class Whole(Kind):
             yield value, path, f"Member must have value greater than or equal to {self.least}"
         if self.most is not None and value > self.most:
             yield value, path, f"Member must have value less than or equal to {self.most}"
+
+
+@dataclass(frozen=True, slots=True)
+class Double(Kind):
+    """A number with fractions; words stand for those that JSON has no digits for."""
+
+    least: float | None = None
+    java: str = "Double"
+
+    def read(self, raw: Any) -> Any:
+        if isinstance(raw, (int, float)) and not isinstance(raw, bool):
+            try:
+                return float(raw)
+            except OverflowError:
+                return math.copysign(math.inf, raw)
+        if isinstance(raw, str) and raw in _DOUBLE_WORDS:
+            return float(raw)
+        raise _wrong_type(raw, "class java.lang.Double", self.java)
+
+    def violations(self, value: Any, path: str) -> Iterator[Violation]:
+        if self.least is not None and value < self.least:
+            yield value, path, f"Member must have value greater than or equal to {self.least:g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from hashrange.api.protocol import kinds
 from hashrange.api.protocol.kinds import (
     MEMBER,
     AttributeValue,
+    Double,
     Flag,
     Kind,
     ListOf,
@@ -213,6 +214,8 @@ def _plain_kind(hint: Any, meta: Meta) -> Kind:
         return Text(least=meta.min_length, most=meta.max_length)
     if hint is int:
         return _whole(meta)
+    if hint is float:
+        return Double(least=None if meta.ge is None else float(meta.ge))
     if hint is bool:
         return Flag()
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):

@@ -1,0 +1,34 @@
+"""Pages of lists: a token is the id that the page before ended with."""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from hashrange.api.errors import ApiError
+
+T = TypeVar("T")
+
+
+def start_of(token: str | None) -> str:
+    """The id behind which a page begins; empty for the first page."""
+    if token is None:
+        return ""
+    try:
+        return base64.urlsafe_b64decode(token.encode("ascii")).decode()
+    except (binascii.Error, ValueError):
+        raise ApiError("InvalidNextTokenException", "The next token supplied is invalid") from None
+
+
+def page(rows: Iterator[tuple[str, T]], fits: Callable[[T], bool], limit: int) -> tuple[list[T], str | None]:
+    """The next rows that fit, and the token of the page behind them."""
+    chosen: list[T] = []
+    last = ""
+    for row_id, row in rows:
+        if not fits(row):
+            continue
+        if len(chosen) == limit:
+            return chosen, base64.urlsafe_b64encode(last.encode()).decode()
+        chosen.append(row)
+        last = row_id
+    return chosen, None
