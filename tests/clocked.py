@@ -5,11 +5,13 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from by_hand import by_hand
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.items.prepared import PreparedRequests
@@ -22,7 +24,7 @@ from hashrange.config import Settings
 from hashrange.jobs.auto_scaling import ScaleCapacity
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
-from hashrange.jobs.backups import BackUpTables
+from hashrange.jobs.backups import backup_jobs
 from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.expire_items import ExpireItems
@@ -33,7 +35,7 @@ from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
-from hashrange.jobs.restores import RestoreTables
+from hashrange.jobs.restores import restore_jobs
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.tokens import ExpireTokens
 from hashrange.objects.folder import FolderBucket, FolderStore
@@ -95,13 +97,9 @@ class Clocked:
         self.backup_folder = Path(tempfile.mkdtemp(prefix="clocked-backups-"))
         weakref.finalize(self, shutil.rmtree, self.backup_folder, ignore_errors=True)
         self.backups = BackupPlace(FolderBucket("backups", self.backup_folder), "")
-        self.backing_up = BackUpTables(self.engine, self.catalogue, self.backups)
-        self.restoring = RestoreTables(self.engine, self.catalogue, self.backups)
         self.bucket_folder = self.backup_folder / "buckets"
         self.objects = FolderStore(self.bucket_folder)
-        self.exporting = export_jobs(self.engine, self.objects)
-        self.importing = import_jobs(self.engine, self.catalogue, self.objects, self.backups)
-        self.bulk_putting = bulk_jobs(self.engine, self.objects)
+        self.start_long_jobs()
         self.keeping_backups = KeepBackups(self.engine, self.backups)
         self.context = Context(
             catalogue=self.catalogue,
@@ -113,6 +111,20 @@ class Clocked:
             prepared=PreparedRequests(),
         )
         self.executor = LocalExecutor(self.engine)
+
+    def start_long_jobs(self) -> None:
+        """Make the long jobs anew: those there were are dead, as in a killed server."""
+        engine, catalogue = self.engine, self.catalogue
+        self.backing_up = by_hand(partial(backup_jobs, engine, catalogue, self.backups))
+        self.restoring = by_hand(partial(restore_jobs, engine, catalogue, self.backups))
+        self.exporting = by_hand(partial(export_jobs, engine, self.objects))
+        self.importing = by_hand(partial(import_jobs, engine, catalogue, self.objects, self.backups))
+        self.bulk_putting = by_hand(partial(bulk_jobs, engine, self.objects))
+
+    def pass_real_time(self, seconds: float) -> None:
+        """Let time pass for retries, which do not go by the clock."""
+        for job in (self.backing_up, self.restoring, self.exporting, self.importing, self.bulk_putting):
+            job.threads.moved_seconds += seconds
 
     def call(self, operation: str, /, **request: Any) -> Any:
         """Answer a request as the server would."""

@@ -83,7 +83,8 @@ def test_a_backup_outlives_its_table_and_its_database(service: Clocked) -> None:
     service.settle()
     fresh = Clocked(transition_ms=0, now=service.clock.now())
     fresh.keeping_backups = type(fresh.keeping_backups)(fresh.engine, service.backups)
-    fresh.restoring = type(fresh.restoring)(fresh.engine, fresh.catalogue, service.backups)
+    fresh.backups = service.backups
+    fresh.start_long_jobs()
     fresh.run_jobs()
     assert [found["BackupArn"] for found in fresh.call("ListBackups")["BackupSummaries"]] == [arn]
     fresh.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName="tab")
@@ -152,14 +153,13 @@ def test_a_job_that_was_cut_off_goes_on_behind_its_last_finished_file(service: C
     arn = back_up(service)
     for _ in range(5):
         service.backing_up.step(service.clock.now())
-    for under_way in service.backing_up._open.values():
-        under_way.close()
-    service.backing_up = type(service.backing_up)(service.engine, service.catalogue, service.backups)
+    service.backing_up.close()
+    service.start_long_jobs()
     put(service, *range(20), value="later")
     service.run_jobs()
     service.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName="restored")
     service.restoring.step(service.clock.now())
-    service.restoring = type(service.restoring)(service.engine, service.catalogue, service.backups)
+    service.start_long_jobs()
     service.run_jobs()
     assert content(service, "restored") == expected
 

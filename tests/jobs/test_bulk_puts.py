@@ -9,7 +9,6 @@ import pytest
 from clocked import Clocked
 from hashrange.api.errors import ApiError
 from hashrange.core.values import Item
-from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.storage import report_rows, store
 from item_tables import index
 from new_tables import request as new_table
@@ -245,7 +244,7 @@ def test_counts_and_reports_are_exact_after_crashes(
         for _ in range(3):
             service.bulk_putting.step(service.clock.now())
         service.bulk_putting.close()
-        service.bulk_putting = bulk_jobs(service.engine, service.objects)
+        service.start_long_jobs()
     service.run_jobs()
     done = describe(service, arn)
     assert (done["ProcessedItemCount"], done["FailedItemCount"]) == (100, 10)

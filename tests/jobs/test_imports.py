@@ -10,7 +10,6 @@ import zstandard
 from clocked import Clocked
 from hashrange.api.errors import ApiError
 from hashrange.core.values import Item
-from hashrange.jobs.imports import import_jobs
 from hashrange.storage import report_rows
 from item_tables import definitions, index, key_schema
 
@@ -281,7 +280,7 @@ def test_counts_are_exact_after_crashes(service: Clocked, monkeypatch: pytest.Mo
         for _ in range(4):
             service.importing.step(service.clock.now())
         service.importing.close()
-        service.importing = import_jobs(service.engine, service.catalogue, service.objects, service.backups)
+        service.start_long_jobs()
     service.run_jobs()
     description = describe(service, arn)
     assert counts(description) == (700, 630, 70)
@@ -297,7 +296,7 @@ def test_an_object_that_changes_fails_the_import(service: Clocked) -> None:
     arn = begin(service)["ImportArn"]
     for _ in range(2):
         service.importing.step(service.clock.now())
-    service.importing = import_jobs(service.engine, service.catalogue, service.objects, service.backups)
+    service.start_long_jobs()
     upload(service, "x", line(1))
     service.run_jobs()
     assert describe(service, arn)["FailureCode"] == "S3PreconditionFailed"

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from hashrange.clock import ManualClock
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.storage import layout
 from hashrange.storage.errors import Closed, Unavailable
-from hashrange.storage.leases import Lease
+from hashrange.storage.leases import Lease, LeaseRecord, stored_record
 from hashrange.storage.sqlite import MemoryEngine
 
 LONG = 3600.0
@@ -143,4 +144,41 @@ def test_a_lease_that_cannot_be_read_is_not_released() -> None:
     assert asked.wait(10)
     supervisor.stop()
     assert not released.is_set()
+    engine.close()
+
+
+class Opened(Recorded):
+    """A job that has something open between its steps."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: 0.01)
+        self.is_open = False
+        self.closings: list[bytes] = []
+        self.holder: Callable[[], bytes] = bytes
+
+    def step(self, now: float) -> float:
+        self.is_open = True
+        return super().step(now)
+
+    def close(self) -> None:
+        if self.is_open:
+            self.closings.append(self.holder())
+        self.is_open = False
+
+
+def test_who_loses_the_lease_begins_anew_when_it_has_it_again() -> None:
+    """What a job has open is as old as the lease: another server may have gone on with it meanwhile."""
+    engine = MemoryEngine()
+    lease = Lease(engine, "jobs", "server 0", term_seconds=0.1)
+    key = layout.LEASE + b"jobs"
+    job = Opened()
+    job.holder = lambda: engine.read(lambda reader: stored_record(reader, key)).holder
+    supervisor = Supervisor([job], ManualClock(77.0), lease)
+    supervisor.start()
+    job.wait_for(1)
+    engine.write(lambda tx: tx.put(key, LeaseRecord(1000, 0, b"other").encode()))
+    steps = job.steps
+    job.wait_for(steps + 5)  # the other one does nothing, and the lease comes back
+    supervisor.stop()
+    assert job.closings == [b"other", b"server 0"], "closed before the lease was taken again, and at the end"
     engine.close()

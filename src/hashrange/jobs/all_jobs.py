@@ -6,9 +6,10 @@ from functools import partial
 from hashrange import ids
 from hashrange.clock import Clock
 from hashrange.config import Settings
+from hashrange.jobs.aside import Aside
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
-from hashrange.jobs.backups import BackUpTables
+from hashrange.jobs.backups import backup_jobs
 from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
 from hashrange.jobs.expire_items import ExpireItems
@@ -17,17 +18,20 @@ from hashrange.jobs.exports import export_jobs
 from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
+from hashrange.jobs.long_runs import LongRuns
 from hashrange.jobs.old_jobs import ForgetJobs
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
-from hashrange.jobs.restores import RestoreTables
+from hashrange.jobs.restores import restore_jobs
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.jobs.threads import OwnThreads, Share
 from hashrange.jobs.tokens import ExpireTokens
 from hashrange.objects.interface import ObjectStore
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
 from hashrange.storage.leases import FencedEngine, Lease
+from hashrange.storage.wrapped import SerialWrites
 
 
 def supervise(
@@ -40,11 +44,11 @@ def supervise(
 ) -> list[Supervisor]:
     """The supervisors of all jobs, woken by every change of a table; the caller starts them.
 
-    Long jobs have a thread of their own: some wait for networks, which must hold up neither expiry nor trimming.
+    Long jobs have threads of their own: some wait for networks, which must hold up neither expiry nor trimming.
     """
     supervisors = [
         _supervisor("jobs", engine, clock, partial(_short_jobs, tables, settings)),
-        _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables, backups, objects)),
+        _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables, clock, backups, objects)),
     ]
 
     def wake() -> None:
@@ -55,11 +59,17 @@ def supervise(
     return supervisors
 
 
-def _supervisor(name: str, engine: Engine, clock: Clock, jobs: Callable[[Engine], list[Job]]) -> Supervisor:
-    if not engine.shared:
-        return Supervisor(jobs(engine), clock, name=name)
-    lease = Lease(engine, name, ids.unique_id())
-    return Supervisor(jobs(FencedEngine(engine, lease)), clock, lease, name=name)
+def _supervisor(name: str, engine: Engine, clock: Clock, make: Callable[[Engine], list[Job]]) -> Supervisor:
+    lease = None
+    if engine.shared:
+        lease = Lease(engine, name, ids.unique_id())
+        engine = FencedEngine(engine, lease)
+    jobs = make(engine)
+    supervisor = Supervisor(jobs, clock, lease, name=name)
+    for job in jobs:
+        if isinstance(job, LongRuns):
+            job.on_end = supervisor.wake
+    return supervisor
 
 
 def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[Job]:
@@ -76,13 +86,21 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
     ]
 
 
-def _long_jobs(tables: Catalogue, backups: BackupPlace, objects: ObjectStore, engine: Engine) -> list[Job]:
+def _long_jobs(
+    tables: Catalogue, clock: Clock, backups: BackupPlace, objects: ObjectStore, engine: Engine
+) -> list[Job]:
+    engine = SerialWrites(engine)
+    share = Share()
+
+    def threads(name: str) -> OwnThreads:
+        return OwnThreads(name, clock, share)
+
     return [
-        BackUpTables(engine, tables, backups),
-        RestoreTables(engine, tables, backups),
-        KeepBackups(engine, backups),
-        export_jobs(engine, objects),
-        import_jobs(engine, tables, objects, backups),
-        bulk_jobs(engine, objects),
+        backup_jobs(engine, tables, backups, threads("backup")),
+        restore_jobs(engine, tables, backups, threads("restore")),
+        export_jobs(engine, objects, threads("export")),
+        import_jobs(engine, tables, objects, backups, threads("import")),
+        bulk_jobs(engine, objects, threads("bulk-put")),
+        Aside(KeepBackups(engine, backups), threads("keep-backups")),
         ForgetJobs(engine),
     ]

@@ -17,6 +17,7 @@ from typing import Self
 import msgspec
 from zlib_ng import zlib_ng
 
+from hashrange.jobs.long_runs import JobFailure
 from hashrange.objects.errors import NoSuchKey
 from hashrange.objects.interface import Bucket
 from hashrange.storage.backup_rows import Backup, BackupFile
@@ -36,8 +37,11 @@ _KEY = re.compile(
 )
 
 
-class DamagedBackup(Exception):
+class DamagedBackup(JobFailure):
     """A backup's files are not what they were; the message says which and how."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("DamagedBackup", message)
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,144 +1,136 @@
 """Backups: write a table's items into files while writes go on, and delete those files when nobody wants them."""
 
 import contextlib
+import math
 import time
-from collections.abc import Iterator
 from functools import partial
 
 from hashrange import logs
 from hashrange.core.schema import changed
 from hashrange.jobs import backup_files
 from hashrange.jobs.backup_files import BackupPlace, FileWriter
-from hashrange.jobs.job import IDLE_SECONDS
-from hashrange.jobs.turns import Turns
+from hashrange.jobs.long_runs import JobFailure, LongRuns, Patience, Run
+from hashrange.jobs.threads import Threads
 from hashrange.objects.errors import ObjectStoreError
 from hashrange.storage import holds
 from hashrange.storage.backup_rows import BACKUPS, Backup, BackupFile
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
-from hashrange.storage.errors import Corrupt, StorageError
-from hashrange.storage.history import PastTable, Row
+from hashrange.storage.history import PastTable
 from hashrange.storage.job_rows import JobPlace
 
 log = logs.Log("jobs.backups")
 
+# A backup waits for as long as it takes until its files can be written.
+_PATIENCE = Patience(seconds=math.inf, refused_seconds=math.inf)
 # Half of the time is for clients' requests, which share processor and disk with a backup.
 _PAUSE_SECONDS_MAX = 0.1
 
 
-class _OpenBackup:
-    """A backup under way in this process."""
+def backup_jobs(
+    engine: Engine, tables: Catalogue, backups: BackupPlace, threads: Threads
+) -> LongRuns[Backup]:
+    """All backups that are being made or deleted."""
 
-    def __init__(self, table: PastTable, after: bytes) -> None:
-        self.table = table
-        self.chunks: Iterator[list[Row]] = table.chunks(after or None)
-        self.writer: FileWriter | None = None
-        self.last = after
+    def begin(place: JobPlace, backup: Backup) -> Run:
+        if backup.status == "DELETED":
+            return _RemovalRun(engine, backups, place, backup)
+        return BackupRun(engine, tables, backups, place, backup)
 
-    def close(self) -> None:
-        self.table.close()
-        if self.writer is not None:
-            self.writer.abort()
+    def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
+        """End a backup that can never be made: a part of the items must not be mistaken for all of them."""
+        failed = engine.write(partial(_fail, place=place, reason=str(failure), now=now))
+        if failed is None:
+            return
+        log.error("backup.failed", table=failed.source.name, id=place.id, reason=str(failure))
+        tables.refresh(place.account_id, place.region, failed.source.name)
+        with contextlib.suppress(ObjectStoreError):  # DeleteBackup tries again
+            backup_files.delete(backups, backups.folder(place, failed.source.name))
+
+    return LongRuns("back-up-tables", engine, BACKUPS, begin, fail, threads, _PATIENCE)
 
 
-class BackUpTables:
-    """Works on a few backups in turn; a step writes one chunk. What is in finished files is not read again."""
+class BackupRun:
+    """A backup under way in this process: a turn writes one chunk. What is in finished files is not read again."""
 
-    name = "back-up-tables"
-
-    def __init__(self, engine: Engine, tables: Catalogue, backups: BackupPlace) -> None:
+    def __init__(
+        self, engine: Engine, tables: Catalogue, backups: BackupPlace, place: JobPlace, backup: Backup
+    ) -> None:
         self._engine = engine
         self._tables = tables
         self._backups = backups
-        self._turns = Turns("backup")
-        self._open: dict[JobPlace, _OpenBackup] = {}
+        self._place = place
+        self._source = backup.source
+        self._folder = backups.folder(place, backup.source.name)
+        self._files = len(backup.files)
+        self._last = backup.after
+        self._table = PastTable(engine, backup.source, backup.moment_us)
+        self._chunks = self._table.chunks(backup.after or None)
+        self._writer: FileWriter | None = None
 
-    def step(self, now: float) -> float:
-        """Write the next chunk of a backup, or remove one that was deleted."""
-        places = self._engine.read(BACKUPS.active)
-        for gone in self._open.keys() - set(places):
-            self._drop(gone)
-        if not places:
-            return IDLE_SECONDS
-        place = self._turns.choose(places)
-        if place is None:
-            return self._turns.pause(places)
+    def close(self) -> None:
+        """Throw the unfinished file away."""
+        self._table.close()
+        if self._writer is not None:
+            self._writer.abort()
+
+    def advance(self, now: float) -> float | None:
+        """Write the next chunk; behind the last one the manifest."""
         began = time.monotonic()
-        backup = self._engine.read(lambda reader: BACKUPS.find(reader, place))
-        if backup is not None:
-            self._work(place, backup, now)
+        if self._backup() is None:
+            return None  # it was deleted, which is another run
+        chunk = next(self._chunks, None)
+        if chunk:
+            if self._writer is None:
+                self._writer = FileWriter(self._backups, self._folder, self._files)
+            self._writer.write(chunk)
+            self._last = chunk[-1][0]
+        if self._writer is not None and (chunk is None or self._writer.size >= backup_files.FILE_BYTES):
+            self._finish_file(self._writer)
+        if chunk is None:
+            self._finish(now)
+            return None
         return min(time.monotonic() - began, _PAUSE_SECONDS_MAX)
 
-    def _work(self, place: JobPlace, backup: Backup, now: float) -> None:
-        try:
-            if backup.status == "DELETED":
-                self._remove(place, backup)
-            else:
-                self._advance(place, backup, now)
-        except Corrupt as damage:
-            self._fail(place, backup, str(damage), now)
-        except StorageError:
-            self._drop(place)
-            raise  # the database does not answer: nothing else would work either
-        except Exception as error:  # noqa: BLE001 - the other backups go on
-            self._drop(place)
-            self._turns.failed(place, backup.source.name, error)
-        else:
-            self._turns.succeeded(place, backup.source.name)
+    def _backup(self) -> Backup | None:
+        """The row, if it still asks for a backup."""
+        backup = self._engine.read(lambda reader: BACKUPS.find(reader, self._place))
+        return backup if backup is not None and backup.status == "CREATING" else None
 
-    def _remove(self, place: JobPlace, backup: Backup) -> None:
-        self._drop(place)
-        backup_files.delete(self._backups, self._backups.folder(place, backup.source.name))
-        self._engine.write(partial(BACKUPS.remove, place=place))
+    def _finish_file(self, writer: FileWriter) -> None:
+        file = writer.commit()
+        self._writer = None
+        self._engine.write(partial(_add_file, place=self._place, file=file, after=self._last))
+        self._files += 1
+        log.info("backup.progress", table=self._source.name, files=self._files, items=file.items)
 
-    def _advance(self, place: JobPlace, backup: Backup, now: float) -> None:
-        folder = self._backups.folder(place, backup.source.name)
-        if place not in self._open:
-            table = PastTable(self._engine, backup.source, backup.moment_us)
-            self._open[place] = _OpenBackup(table, backup.after)
-        under_way = self._open[place]
-        chunk = next(under_way.chunks, None)
-        if chunk:
-            if under_way.writer is None:
-                under_way.writer = FileWriter(self._backups, folder, len(backup.files))
-            under_way.writer.write(chunk)
-            under_way.last = chunk[-1][0]
-        if under_way.writer is not None and (
-            chunk is None or under_way.writer.size >= backup_files.FILE_BYTES
-        ):
-            file = under_way.writer.commit()
-            under_way.writer = None
-            self._engine.write(partial(_add_file, place=place, file=file, after=under_way.last))
-            log.info(
-                "backup.progress", table=backup.source.name, files=len(backup.files) + 1, items=file.items
-            )
-        if chunk is None:
-            self._finish(place, now)
-
-    def _finish(self, place: JobPlace, now: float) -> None:
-        backup = self._engine.read(lambda reader: BACKUPS.find(reader, place))
+    def _finish(self, now: float) -> None:
+        backup = self._backup()
         if backup is None:
             return
         done = changed(backup, status="AVAILABLE", after=b"")
-        backup_files.write_manifest(self._backups, place, done)
-        self._engine.write(partial(_finish, place=place, done=done, now=now))
-        self._drop(place)
-        self._tables.refresh(place.account_id, place.region, backup.source.name)
-        log.info("backup.finished", table=backup.source.name, files=len(done.files))
+        backup_files.write_manifest(self._backups, self._place, done)
+        self._engine.write(partial(_finish, place=self._place, done=done, now=now))
+        self._tables.refresh(self._place.account_id, self._place.region, self._source.name)
+        log.info("backup.finished", table=self._source.name, files=len(done.files))
 
-    def _fail(self, place: JobPlace, backup: Backup, reason: str, now: float) -> None:
-        """End a backup that can never be made: a part of the items must not be mistaken for all of them."""
-        log.error("backup.failed", table=backup.source.name, id=place.id, reason=reason)
-        self._drop(place)
-        failed = changed(backup, status="FAILED", files=(), after=b"", damage=reason)
-        self._engine.write(partial(_finish, place=place, done=failed, now=now))
-        self._tables.refresh(place.account_id, place.region, backup.source.name)
-        with contextlib.suppress(ObjectStoreError):  # DeleteBackup tries again
-            backup_files.delete(self._backups, self._backups.folder(place, backup.source.name))
 
-    def _drop(self, place: JobPlace) -> None:
-        if place in self._open:
-            self._open.pop(place).close()
+class _RemovalRun:
+    """A backup that is being deleted."""
+
+    def __init__(self, engine: Engine, backups: BackupPlace, place: JobPlace, backup: Backup) -> None:
+        self._engine = engine
+        self._backups = backups
+        self._place = place
+        self._folder = backups.folder(place, backup.source.name)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def advance(self, _now: float) -> None:
+        """Remove the files, then the row."""
+        backup_files.delete(self._backups, self._folder)
+        self._engine.write(partial(BACKUPS.remove, place=self._place))
 
 
 def _add_file(tx: Transaction, *, place: JobPlace, file: BackupFile, after: bytes) -> None:
@@ -154,3 +146,12 @@ def _finish(tx: Transaction, *, place: JobPlace, done: Backup, now: float) -> No
         return
     BACKUPS.save(tx, place, done, active=False)
     holds.release(tx, backup.source, place.id, now)
+
+
+def _fail(tx: Transaction, *, place: JobPlace, reason: str, now: float) -> Backup | None:
+    backup = BACKUPS.find(tx, place)
+    if backup is None:
+        return None
+    failed = changed(backup, status="FAILED", files=(), after=b"", damage=reason)
+    _finish(tx, place=place, done=failed, now=now)
+    return failed

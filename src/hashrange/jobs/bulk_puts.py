@@ -28,6 +28,7 @@ from hashrange.formats.manifest import checksum
 from hashrange.jobs.bulk_conditions import with_conditions
 from hashrange.jobs.input_objects import Piece, pieces
 from hashrange.jobs.long_runs import JobFailure, LongRuns
+from hashrange.jobs.threads import Threads
 from hashrange.objects.errors import ObjectStoreError
 from hashrange.objects.interface import Bucket, BucketOptions, ObjectStore
 from hashrange.storage import catalogue, report_rows, store
@@ -46,21 +47,20 @@ _CANCELLED = JobFailure("Cancelled", "The bulk operation was cancelled")
 _COLLECTION_FULL = "Collection size exceeded."
 
 
-def bulk_jobs(engine: Engine, objects: ObjectStore) -> LongRuns:
+def bulk_jobs(engine: Engine, objects: ObjectStore, threads: Threads) -> LongRuns[BulkOperation]:
     """All bulk operations."""
 
-    def begin(place: JobPlace) -> "BulkRun | None":
-        found = engine.read(lambda reader: BULK_OPERATIONS.find(reader, place))
-        return None if found is None else BulkRun(engine, objects, place, found)
+    def begin(place: JobPlace, record: BulkOperation) -> BulkRun:
+        return BulkRun(engine, objects, place, record)
 
     def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
-        with suppress(ObjectStoreError):  # the operation has failed already
-            run = begin(place)
-            if run is not None:
-                run.report()
+        record = engine.read(lambda reader: BULK_OPERATIONS.find(reader, place))
+        if record is not None:
+            with suppress(ObjectStoreError):  # the operation has failed already
+                begin(place, record).report()
         engine.write(partial(_ended, place=place, now=now, failure=failure))
 
-    return LongRuns("bulk-put-items", engine, BULK_OPERATIONS, begin, fail)
+    return LongRuns("bulk-put-items", engine, BULK_OPERATIONS, begin, fail, threads)
 
 
 class _Full(Exception):
@@ -98,7 +98,7 @@ class BulkRun:
         """Let go of the object that is being read."""
         self._pieces = None
 
-    def advance(self, now: float) -> float:
+    def advance(self, now: float) -> float | None:
         """Look at the input, or write the next items, or end."""
         if self._pieces is None:
             self._pieces = self._begin()
@@ -107,7 +107,7 @@ class BulkRun:
         piece = None if record.status == "CANCELLING" else next(self._pieces, None)
         if piece is None:
             self._finish(now)
-            return 0.0
+            return None
         if piece.is_idle:
             return 0.0
         written = self._write(piece, now)

@@ -12,6 +12,7 @@ from hashrange.formats.data_files import DataFiles, Sink
 from hashrange.formats.export_names import ExportNames, iso_time
 from hashrange.jobs.export_lines import Line, export_lines
 from hashrange.jobs.long_runs import JobFailure, LongRuns
+from hashrange.jobs.threads import Threads
 from hashrange.objects.interface import BucketOptions, ObjectStore
 from hashrange.storage import holds
 from hashrange.storage.changed_items import ChangedItems
@@ -27,17 +28,16 @@ _PAUSE_SECONDS = 0.002
 _MICROSECONDS = 1_000_000
 
 
-def export_jobs(engine: Engine, objects: ObjectStore) -> LongRuns:
+def export_jobs(engine: Engine, objects: ObjectStore, threads: Threads) -> LongRuns[Export]:
     """All exports."""
 
-    def begin(place: JobPlace) -> "ExportRun | None":
-        export = engine.read(lambda reader: EXPORTS.find(reader, place))
-        return None if export is None else ExportRun(engine, objects, place, export)
+    def begin(place: JobPlace, export: Export) -> ExportRun:
+        return ExportRun(engine, objects, place, export)
 
     def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
         engine.write(partial(_failed, place=place, failure=failure, now=now))
 
-    return LongRuns("export-tables", engine, EXPORTS, begin, fail)
+    return LongRuns("export-tables", engine, EXPORTS, begin, fail, threads)
 
 
 class ExportRun:
@@ -67,7 +67,7 @@ class ExportRun:
         self._source.close()
         self._files.abort()
 
-    def advance(self, now: float) -> float:
+    def advance(self, now: float) -> float | None:
         """Write the next items; behind the last one the manifests."""
         if not self._is_started:
             self._bucket.put(self._names.started, b"")
@@ -82,9 +82,10 @@ class ExportRun:
         if self._progress is not self._saved:
             self._engine.write(partial(_progressed, place=self._place, progress=self._progress))
             self._saved = self._progress
-        if chunk is None:
-            self._finish(now)
-        return _PAUSE_SECONDS
+        if chunk is not None:
+            return _PAUSE_SECONDS
+        self._finish(now)
+        return None
 
     def _open_file(self) -> Sink:
         """A file has the name that it would have had before a crash, so that what is written again replaces it."""

@@ -16,6 +16,7 @@ from hashrange.jobs import filled_tables
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.input_objects import Piece, pieces
 from hashrange.jobs.long_runs import JobFailure, LongRuns
+from hashrange.jobs.threads import Threads
 from hashrange.objects.errors import ObjectStoreError
 from hashrange.objects.interface import BucketOptions, ObjectStore
 from hashrange.storage import backup_rows, catalogue, report_rows, store
@@ -38,19 +39,20 @@ _INVALID_ITEMS = JobFailure(
 )
 
 
-def import_jobs(engine: Engine, tables: Catalogue, objects: ObjectStore, logs_place: BackupPlace) -> LongRuns:
+def import_jobs(
+    engine: Engine, tables: Catalogue, objects: ObjectStore, logs_place: BackupPlace, threads: Threads
+) -> LongRuns[Import]:
     """All imports; what they reject goes into files beside the backups."""
 
-    def begin(place: JobPlace) -> "ImportRun | None":
-        found = engine.read(lambda reader: IMPORTS.find(reader, place))
-        return None if found is None else ImportRun(engine, tables, objects, logs_place, place)
+    def begin(place: JobPlace, _record: Import) -> ImportRun:
+        return ImportRun(engine, tables, objects, logs_place, place)
 
     def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
         with suppress(ObjectStoreError):  # the import has failed already
             ImportRun(engine, tables, objects, logs_place, place).flush(all_lines=True)
         _end(engine, tables, place, now, failure)
 
-    return LongRuns("import-tables", engine, IMPORTS, begin, fail)
+    return LongRuns("import-tables", engine, IMPORTS, begin, fail, threads)
 
 
 class ImportRun:
@@ -70,7 +72,7 @@ class ImportRun:
         """Let go of the object that is being read."""
         self._pieces = None
 
-    def advance(self, now: float) -> float:
+    def advance(self, now: float) -> float | None:
         """Make the table, or write the next items, or open the table."""
         if self._pieces is None:
             self._pieces = self._begin(now)
@@ -79,7 +81,7 @@ class ImportRun:
         if piece is None:
             self.flush(all_lines=True)
             _end(self._engine, self._tables, self._place, now)
-            return 0.0
+            return None
         if piece.is_idle:
             return 0.0
         record = self._engine.write(partial(_write_piece, place=self._place, piece=piece, now=now))

@@ -18,7 +18,7 @@ class Job(Protocol):
 
 @runtime_checkable
 class OpenJob(Job, Protocol):
-    """A job that has files or connections open between its steps."""
+    """A job that has threads, files or connections open between its steps."""
 
     def close(self) -> None:
-        """Release them: no step follows."""
+        """Release them; a step that follows begins anew."""

@@ -10,14 +10,13 @@ from hashrange.core import items
 from hashrange.core.mutation import Origin, PutCommand
 from hashrange.core.schema import Table, changed
 from hashrange.jobs import filled_tables
-from hashrange.jobs.backup_files import BackupPlace, BackupSource, DamagedBackup
-from hashrange.jobs.job import IDLE_SECONDS
-from hashrange.jobs.turns import Turns
+from hashrange.jobs.backup_files import BackupPlace, BackupSource
+from hashrange.jobs.long_runs import JobFailure, LongRuns, Patience
+from hashrange.jobs.threads import Threads
 from hashrange.storage import catalogue, holds, store
 from hashrange.storage.backup_rows import BACKUPS
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
-from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.history import PastTable, Row
 from hashrange.storage.job_rows import JobPlace
 from hashrange.storage.restore_rows import RESTORES, Restore
@@ -29,7 +28,8 @@ _PIECE_ROWS = 50
 _PIECE_BYTES = 512 * 1024
 _PAUSE_SECONDS = 0.002
 _PROGRESS_ITEMS = 100_000  # between two lines of the log
-_FAILING_SECONDS_MAX = 86_400.0  # after which a restore is given up: its table cannot be deleted before
+# After a day a restore is given up: its table cannot be deleted before.
+_PATIENCE = Patience(seconds=86_400.0, refused_seconds=86_400.0)
 
 
 class Source(Protocol):
@@ -42,93 +42,71 @@ class Source(Protocol):
         """Release what it holds."""
 
 
-class _OpenRestore:
-    """A restore under way in this process."""
+def restore_jobs(
+    engine: Engine, tables: Catalogue, backups: BackupPlace, threads: Threads
+) -> LongRuns[Restore]:
+    """All restores."""
 
-    def __init__(self, source: Source, after: bytes) -> None:
-        self.source = source
-        self.pieces = _pieces(source.chunks(after or None))
-        if isinstance(source, BackupSource) and not after:
-            self.pieces = chain(_verifying(source), self.pieces)  # before the first item is written
+    def begin(place: JobPlace, restore: Restore) -> RestoreRun:
+        return RestoreRun(engine, tables, backups, place, restore)
+
+    def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
+        """Take the table away again: a part of its items must not be mistaken for all of them."""
+        restore = engine.write(partial(_give_up, place=place, reason=str(failure), now=now))
+        if restore is not None:
+            log.error("restore.failed", table=restore.target, id=place.id, reason=str(failure))
+            _refresh(tables, place, restore)
+
+    return LongRuns("restore-tables", engine, RESTORES, begin, fail, threads, _PATIENCE)
 
 
-class RestoreTables:
-    """Works on a few restores in turn, a piece in every step."""
+class RestoreRun:
+    """A restore under way in this process: a turn writes one piece."""
 
-    name = "restore-tables"
-
-    def __init__(self, engine: Engine, tables: Catalogue, backups: BackupPlace) -> None:
+    def __init__(
+        self, engine: Engine, tables: Catalogue, backups: BackupPlace, place: JobPlace, restore: Restore
+    ) -> None:
         self._engine = engine
         self._tables = tables
-        self._backups = backups
-        self._turns = Turns("restore")
-        self._open: dict[JobPlace, _OpenRestore] = {}
+        self._place = place
+        self._restore = restore
+        self._items = restore.items
+        self._source: Source
+        if restore.backup is None:
+            self._source = PastTable(engine, restore.source, restore.moment_us)
+            self._pieces = _pieces(self._source.chunks(restore.after or None))
+            return
+        self._source = BackupSource(backups, backups.folder(restore.backup, restore.source.name))
+        self._pieces = _pieces(self._source.chunks(restore.after or None))
+        if not restore.after:
+            self._pieces = chain(_verifying(self._source), self._pieces)  # before the first item is written
 
-    def step(self, now: float) -> float:
-        """Write the next items of a restore."""
-        places = self._engine.read(RESTORES.active)
-        for gone in self._open.keys() - set(places):
-            self._drop(gone)
-        if not places:
-            return IDLE_SECONDS
-        place = self._turns.choose(places)
-        if place is None:
-            return self._turns.pause(places)
-        restore = self._engine.read(lambda reader: RESTORES.find(reader, place))
-        if restore is not None:
-            self._work(place, restore, now)
+    def close(self) -> None:
+        """Release the source."""
+        self._source.close()
+
+    def advance(self, now: float) -> float | None:
+        """Write the next items; behind the last one open the table."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            self._finish(now)
+            return None
+        if piece:
+            self._engine.write(partial(_write_piece, place=self._place, piece=piece))
+            before, self._items = self._items, self._items + len(piece)
+            if self._items // _PROGRESS_ITEMS > before // _PROGRESS_ITEMS:
+                log.info("restore.progress", table=self._restore.target, items=self._items)
         return _PAUSE_SECONDS
 
-    def _work(self, place: JobPlace, restore: Restore, now: float) -> None:
-        try:
-            self._advance(place, restore, now)
-        except (DamagedBackup, Corrupt) as damage:
-            self._give_up(place, restore, str(damage), now)
-        except StorageError:
-            self._drop(place)
-            raise  # the database does not answer: nothing else would work either
-        except Exception as error:  # noqa: BLE001 - the other restores go on
-            self._drop(place)
-            if self._turns.failed(place, restore.target, error) > _FAILING_SECONDS_MAX:
-                self._give_up(place, restore, str(error), now)
-        else:
-            self._turns.succeeded(place, restore.target)
+    def _finish(self, now: float) -> None:
+        self._engine.write(partial(_finish, place=self._place, now=now))
+        _refresh(self._tables, self._place, self._restore)
+        log.info("restore.finished", table=self._restore.target, items=self._items)
 
-    def _advance(self, place: JobPlace, restore: Restore, now: float) -> None:
-        piece = next(self._opened(place, restore).pieces, None)
-        if piece:
-            self._engine.write(partial(_write_piece, place=place, piece=piece))
-            if (restore.items + len(piece)) // _PROGRESS_ITEMS > restore.items // _PROGRESS_ITEMS:
-                log.info("restore.progress", table=restore.target, items=restore.items + len(piece))
-        if piece is not None:
-            return
-        self._engine.write(partial(_finish, place=place, now=now))
-        self._drop(place)
-        self._tables.refresh(place.account_id, place.region, restore.target)
-        self._tables.refresh(*catalogue.address(restore.source))
-        log.info("restore.finished", table=restore.target, items=restore.items)
 
-    def _opened(self, place: JobPlace, restore: Restore) -> _OpenRestore:
-        if place not in self._open:
-            self._open[place] = _OpenRestore(self._source(restore), restore.after)
-        return self._open[place]
-
-    def _source(self, restore: Restore) -> Source:
-        if restore.backup is None:
-            return PastTable(self._engine, restore.source, restore.moment_us)
-        return BackupSource(self._backups, self._backups.folder(restore.backup, restore.source.name))
-
-    def _drop(self, place: JobPlace) -> None:
-        if place in self._open:
-            self._open.pop(place).source.close()
-
-    def _give_up(self, place: JobPlace, restore: Restore, reason: str, now: float) -> None:
-        """Take the table away again: a part of its items must not be mistaken for all of them."""
-        log.error("restore.failed", table=restore.target, id=place.id, reason=reason)
-        self._drop(place)
-        self._engine.write(partial(_give_up, place=place, reason=reason, now=now))
-        self._tables.refresh(place.account_id, place.region, restore.target)
-        self._tables.refresh(*catalogue.address(restore.source))
+def _refresh(tables: Catalogue, place: JobPlace, restore: Restore) -> None:
+    tables.refresh(place.account_id, place.region, restore.target)
+    tables.refresh(*catalogue.address(restore.source))
 
 
 def _verifying(source: BackupSource) -> Iterator[list[Row]]:
@@ -180,20 +158,21 @@ def _finish(tx: Transaction, *, place: JobPlace, now: float) -> None:
         holds.release(tx, restore.source, place.id, now)
 
 
-def _give_up(tx: Transaction, *, place: JobPlace, reason: str, now: float) -> None:
+def _give_up(tx: Transaction, *, place: JobPlace, reason: str, now: float) -> Restore | None:
     restore = RESTORES.find(tx, place)
     if restore is None:
-        return
+        return None
     table = _target(tx, place, restore)
     if table is not None:
         catalogue.remove(tx, table, now)
     RESTORES.remove(tx, place)
     if restore.backup is None:
         holds.release(tx, restore.source, place.id, now)
-        return
+        return restore
     backup = BACKUPS.find(tx, restore.backup)
     if backup is not None:
         BACKUPS.save(tx, restore.backup, changed(backup, damage=reason), active=False)
+    return restore
 
 
 def _target(tx: Transaction, place: JobPlace, restore: Restore) -> Table | None:

@@ -54,8 +54,7 @@ class Supervisor:
         except Closed:
             return
         finally:
-            for job in self._jobs:
-                job.close()
+            self._close_jobs()
         # A lease that could not be renewed expires by itself; stopping need not wait for the database again.
         if self._lease is not None and self._holds_lease:
             with contextlib.suppress(StorageError):
@@ -78,7 +77,13 @@ class Supervisor:
                 pause = min(pause, self._lease.renew_seconds)
             self._wakeup.wait(max(0.0, pause))
 
+    def _close_jobs(self) -> None:
+        for job in self._jobs:
+            job.close()
+
     def _acquire(self, lease: Lease) -> bool:
+        if not lease.is_held:
+            self._close_jobs()  # another server may have gone on with what they have open
         try:
             holds_lease = lease.acquire()
         except Closed:

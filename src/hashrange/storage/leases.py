@@ -15,6 +15,7 @@ import msgspec
 from hashrange.storage import layout
 from hashrange.storage.engine import Done, Engine, Reader, Transaction
 from hashrange.storage.errors import StorageError
+from hashrange.storage.wrapped import WrappedEngine
 
 T = TypeVar("T")
 
@@ -68,6 +69,11 @@ class Lease:
         self.term_seconds = term_seconds
         self.renew_seconds = term_seconds / 4  # how often to call `acquire`
 
+    @property
+    def is_held(self) -> bool:
+        """Whether this server holds the lease as far as it knows."""
+        return bool(self._fencing_token)
+
     def acquire(self) -> bool:
         """Acquire or renew the lease; false while another server holds it. May wait for a commit."""
         now = self._now()
@@ -119,50 +125,20 @@ class Lease:
             tx.put(self._key, LeaseRecord(record.fencing_token, record.heartbeat, b"").encode())
 
 
-class FencedEngine:
+class FencedEngine(WrappedEngine):
     """An engine whose writes fail once another server holds the lease."""
 
     def __init__(self, engine: Engine, lease: Lease) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._lease = lease
-        self.shared = engine.shared
-        self.directory = engine.directory
-
-    @property
-    def description(self) -> str:
-        """Name the wrapped engine."""
-        return self._engine.description
-
-    def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
-        """Read without a check: a lease protects writes."""
-        return self._engine.read(step, seconds=seconds)
-
-    def submit_read(
-        self,
-        step: Callable[[Reader], T],
-        done: Done[T],
-        *,
-        reads: Sequence[bytes] = (),
-        more: bool = False,
-        eventual: bool = False,
-    ) -> None:
-        """Read without a check: a lease protects writes."""
-        self._engine.submit_read(step, done, reads=reads, more=more, eventual=eventual)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step`; it fails if the lease is lost by the time it runs."""
-        self._engine.submit(self._fenced(step), done, reads=reads)
+        super().submit(self._fenced(step), done, reads=reads)
 
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Run `step`; it fails if the lease is lost."""
-        return self._engine.write(self._fenced(step))
-
-    def maintain(self, budget_pages: int) -> int:
-        """Return free pages as the wrapped engine does."""
-        return self._engine.maintain(budget_pages)
-
-    def close(self) -> None:
-        """Leave the wrapped engine open: it belongs to somebody else."""
+        return super().write(self._fenced(step))
 
     def _fenced(self, step: Callable[[Transaction], T]) -> Callable[[Transaction], T]:
         def fenced(tx: Transaction) -> T:
