@@ -19,10 +19,13 @@ from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
+from hashrange.capacity.observation import Observer
+from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
+from hashrange.chain.charge import observing
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.executor import LocalExecutor
-from hashrange.chain.links import chained
+from hashrange.chain.links import Link, chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
@@ -42,6 +45,7 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
+from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire import clock_endpoint, health, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
@@ -66,6 +70,7 @@ _GC_THRESHOLD = 50_000
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
+_HAND_OVER_SECONDS = 0.1  # how long observations wait to be counted
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -89,6 +94,9 @@ class Server:
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
         self._clock_control: ClockControl | None = None
+        self._observer: Observer | None = None
+        self._flusher: MetricFlusher | None = None
+        self._flushing: asyncio.TimerHandle | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -116,7 +124,11 @@ class Server:
             if followed is None
             else SharedExecutor(engine, followed, background)
         )
-        run = chained(executor.run, log_request if settings.log_level == "debug" else None)
+        run = chained(
+            executor.run,
+            self._observed(engine),
+            log_request if settings.log_level == "debug" else None,
+        )
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, AUTO_SCALING),
             run,
@@ -142,6 +154,21 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    def _observed(self, engine: Engine) -> Link:
+        """Count what requests do, and write it every few seconds."""
+        loop = asyncio.get_running_loop()
+        observer = self._observer = Observer(partial(loop.call_later, _HAND_OVER_SECONDS))
+        tallies = Tallies()
+        observer.subscribe(tallies.count)
+        flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
+
+        def flush() -> None:
+            flusher.flush()
+            self._flushing = loop.call_later(FLUSH_SECONDS, flush)
+
+        self._flushing = loop.call_later(FLUSH_SECONDS, flush)
+        return observing(observer, self._clock)
 
     def _read_catalogue(self, engine: Engine) -> Catalogue:
         own_changes = self._worker is not None and not engine.shared
@@ -235,6 +262,8 @@ class Server:
                     pass
                 await asyncio.gather(*self._adopting)
             await self._listener.stop()
+        if self._flushing is not None:
+            self._flushing.cancel()
         # Not on this thread: a job may be waiting for a commit that this loop delivers.
         stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
         await asyncio.gather(*stops)
@@ -243,6 +272,9 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
+        if self._observer is not None and self._flusher is not None:
+            self._observer.hand_over()
+            await asyncio.to_thread(self._flusher.finish)
         if self._engine is not None:
             self._engine.close()
 

@@ -16,6 +16,7 @@ RANKS = {
     "logs": 1,
     "caches": 1,
     "durations": 1,
+    "capacity": 1,
     "metrics": 1,
     "passwords": 1,
     "restarts": 1,

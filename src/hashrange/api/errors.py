@@ -1,13 +1,22 @@
 """The errors the service answers with, and what every other error means to a client."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from hashrange.core.errors import Refused
 from hashrange.storage.errors import Conflict, Corrupt
 
+if TYPE_CHECKING:
+    from hashrange.api.results import Charge
+
 
 class ApiError(Exception):
-    """An answer that is an error: code, message and the extra members some errors carry."""
+    """An answer that is an error: code, message and the extra members some errors carry.
+
+    Like a result it can say what it cost.
+    """
+
+    charges: "Sequence[Charge]" = ()
 
     def __init__(
         self, code: str, message: str | None, *, status: int = 400, fields: Mapping[str, object] | None = None
@@ -63,6 +72,12 @@ def condition_failed(item: object = None) -> ApiError:
     """ConditionalCheckFailedException, with the stored item when it was asked for."""
     fields = {} if item is None else {"Item": item}
     return ApiError("ConditionalCheckFailedException", "The conditional request failed", fields=fields)
+
+
+def charged(error: ApiError, charge: "Charge") -> ApiError:
+    """An error with what the request cost all the same."""
+    error.charges = (charge,)
+    return error
 
 
 INTERNAL = ApiError("InternalServerError", "Internal server error", status=500)

@@ -28,6 +28,16 @@ class Charge(msgspec.Struct, frozen=True):
     write: bool
 
 
+class StreamRead(NamedTuple):
+    """What was read of a stream."""
+
+    table_name: str
+    label: str
+    records: int
+    size_bytes: int
+    age_seconds: float | None  # of the last record; None: there was none
+
+
 class Result(msgspec.Struct, gc=False):
     """The outcome of a step. Nothing in it refers back to it, so the garbage collector need not follow it."""
 
@@ -35,15 +45,33 @@ class Result(msgspec.Struct, gc=False):
         """What the request consumed, by table, index and key."""
         return iter(())
 
+    def returned(self) -> int | None:
+        """How many items a page has; None of what is no page."""
+        return None
+
+    def stream_read(self) -> StreamRead | None:
+        """What was read of a stream, if this is about one."""
+        return None
+
 
 class Rendered(Result):
-    """What is left of a result whose answer is made already: what it cost."""
+    """What is left of a result whose answer is made already: what it cost, and how much it was."""
 
     costs: Sequence[Charge]
+    items: int | None = None
+    stream: StreamRead | None = None
 
     def charges(self) -> Iterator[Charge]:
         """As the result itself gave them."""
         yield from self.costs
+
+    def returned(self) -> int | None:
+        """As the result itself gave it."""
+        return self.items
+
+    def stream_read(self) -> StreamRead | None:
+        """As the result itself gave it."""
+        return self.stream
 
 
 class Described(Result):
@@ -141,6 +169,10 @@ class PageRead(Result):
     page: Page
     partitions: Partitions = (0,)
     consistent: bool = False
+
+    def returned(self) -> int | None:
+        """The items of the page, also if only their number was asked for."""
+        return self.page.count
 
     def charges(self) -> Iterator[Charge]:
         """What was evaluated of each partition, and the items that a local index had to fetch."""

@@ -27,6 +27,10 @@ ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 REPORT = b"\x18"  # the same, name of the report, number of the line -> line that is not in a file yet
 SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
+METRIC = b"\x28"  # resolution, account \0 region \0 table \0, time, worker -> statistics by series
+METRIC_TOTAL = b"\x29"  # account \0 region \0 table \0, worker -> the same since ever
+METRIC_SERIES = b"\x2a"  # account \0 region \0 table \0 -> the series that there are
+METRIC_WORKER = b"\x2b"  # worker -> number and time of its latest flush
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
 READ_MOSTLY = (TABLE_VERSION,)
@@ -151,6 +155,10 @@ _NAMES = {
     REPORT: "line of a job's report",
     HOLD: "hold on a table's past",
     SETTING: "setting of a service",
+    METRIC: "statistics of metrics",
+    METRIC_TOTAL: "totals of metrics",
+    METRIC_SERIES: "list of the metrics of a table",
+    METRIC_WORKER: "latest flush of metrics",
 }
 
 

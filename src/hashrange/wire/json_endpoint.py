@@ -57,7 +57,7 @@ class _JsonCall(Call, gc=False):
         """Render a result before `answer` is called."""
         body = self.target.render(self.request, result)
         self.rendered = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body)), body
-        return Rendered(list(result.charges()))
+        return Rendered(list(result.charges()), result.returned(), result.stream_read())
 
     def answer(self, result: Result | None, error: BaseException | None) -> None:
         """Render the outcome and send it."""

@@ -17,11 +17,13 @@ from hashrange.api.items.prepared import Key
 from hashrange.api.items.structures import Expected
 from hashrange.api.protocol.plan import Write
 from hashrange.api.protocol.structures import Request
-from hashrange.api.results import CollectionSize, ItemWritten
+from hashrange.api.results import Charge, CollectionSize, ItemWritten
+from hashrange.core import capacity
 from hashrange.core.errors import Invalid, RequestInvalid
 from hashrange.core.expressions import Condition, legacy, select_paths
+from hashrange.core.items import StoredItem
 from hashrange.core.limits import NEWER_FORM_NESTING_LEVELS_MAX
-from hashrange.core.mutation import Command, Origin, Outcome, Rejected
+from hashrange.core.mutation import Command, Origin, Outcome, PutCommand, Rejected
 from hashrange.core.schema import Table
 from hashrange.core.values import Item, check_names, nests_beyond
 from hashrange.storage import catalogue, store
@@ -138,11 +140,21 @@ def run(
     try:
         return current, store.apply(tx, current, command, origin)
     except Rejected as rejected:
+        units = attempted_units(command, rejected.before)
+        charge = Charge(current, None, command.key, units, write=True)
         if inserts:
-            raise ApiError("DuplicateItemException", "Duplicate primary key exists in table") from None
-        raise errors.condition_failed(rejected.item if wants_item else None) from None
+            error = ApiError("DuplicateItemException", "Duplicate primary key exists in table")
+        else:
+            error = errors.condition_failed(rejected.item if wants_item else None)
+        raise errors.charged(error, charge) from None
     except store.CollectionFull:
         raise collection_full() from None
+
+
+def attempted_units(command: Command, before: StoredItem | None) -> float:
+    """A write that failed is charged like one that replaces the stored item by what it carried (recorded)."""
+    carried = command.size if isinstance(command, PutCommand) else 0
+    return float(capacity.write_units(max(carried, 0 if before is None else before.size)))
 
 
 def collection_full() -> ApiError:

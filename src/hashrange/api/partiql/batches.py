@@ -7,16 +7,17 @@ import msgspec
 
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
+from hashrange.api.items.writes import attempted_units
 from hashrange.api.partiql import statements, writes
 from hashrange.api.partiql.statements import Parameterized
 from hashrange.api.partiql.writes import Draft
 from hashrange.api.results import Charge, ItemRead, ItemWritten, Result
 from hashrange.api.table_names import data_table
-from hashrange.core import capacity, items
+from hashrange.core import items
 from hashrange.core.errors import Invalid, Refused
 from hashrange.core.expressions import Picker
 from hashrange.core.keys import primary_key
-from hashrange.core.mutation import Command, Origin, PutCommand
+from hashrange.core.mutation import Command, Origin
 from hashrange.core.partiql import Bound, columns
 from hashrange.core.partiql.pinned import names_only_key, pin
 from hashrange.core.partiql.selection import decompose, select
@@ -207,12 +208,6 @@ def _edited(tx: Transaction, member: Edit, origin: Origin) -> ItemWritten | Fail
         if isinstance(error, ApiError) and error.code == _COLLECTION_FULL:
             # Found in the middle of writing: the transaction cannot go on.
             raise
-        return FailedWrite(member.table, name, member.key, _attempted_units(tx, member), _failure(error))
+        units = attempted_units(member.command, store.read_item(tx, member.table, member.key))
+        return FailedWrite(member.table, name, member.key, units, _failure(error))
     return ItemWritten(table, name, outcome, writes.returning(member.draft, outcome))
-
-
-def _attempted_units(tx: Transaction, member: Edit) -> float:
-    """A write that failed is charged like one that replaces the stored item by what it carried (recorded)."""
-    before = store.read_item(tx, member.table, member.key)
-    carried = member.command.size if isinstance(member.command, PutCommand) else 0
-    return float(capacity.write_units(max(carried, 0 if before is None else before.size)))

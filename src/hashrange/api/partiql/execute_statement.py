@@ -58,6 +58,10 @@ class StatementRead(Result):
         for page in self.pages:
             yield from page.charges()
 
+    def returned(self) -> int | None:
+        """The items of all reads."""
+        return sum(page.page.count for page in self.pages)
+
 
 def execute_statement(context: Context, request: ExecuteStatement) -> Plan:
     """Bind the statement to its parameters, then read or write."""

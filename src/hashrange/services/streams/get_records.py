@@ -8,7 +8,7 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
-from hashrange.api.results import Result
+from hashrange.api.results import Result, StreamRead
 from hashrange.core.limits import STREAM_RECORDS_MAX
 from hashrange.core.log_shards import Shard
 from hashrange.services.streams import arns, iterators
@@ -16,6 +16,8 @@ from hashrange.storage import stream_pages
 from hashrange.storage.engine import Reader
 from hashrange.storage.stream_pages import LogRecord, Trimmed
 from hashrange.storage.stream_rows import Stream
+
+_MICROSECONDS = 1_000_000
 
 
 class GetRecords(Request, kw_only=True):
@@ -35,6 +37,14 @@ class RecordsRead(Result):
     shard: Shard
     records: list[LogRecord]
     next_iterator: str | None
+    now: float
+
+    def stream_read(self) -> StreamRead:
+        """How much it was, and how far behind the present."""
+        records, stream = self.records, self.stream
+        size_bytes = sum(record.size for record in records)
+        age = max(0.0, self.now - records[-1].time_us / _MICROSECONDS) if records else None
+        return StreamRead(stream.table_name, stream.label, len(records), size_bytes, age)
 
 
 def get_records(context: Context, request: GetRecords) -> Plan:
@@ -61,6 +71,6 @@ def get_records(context: Context, request: GetRecords) -> Plan:
         following = None
         if page.next_position is not None:
             following = iterators.issue(stream, shard.number, page.next_position, now)
-        return RecordsRead(stream, shard, page.records, following)
+        return RecordsRead(stream, shard, page.records, following, now)
 
     return Read(step)

@@ -13,7 +13,7 @@ from hashrange.core.items import StoredItem
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.schema import Index, Table, TimeToLive
 from hashrange.core.values import Item
-from hashrange.storage import catalogue, expiry, holds, layout, store, token_rows
+from hashrange.storage import catalogue, expiry, holds, layout, metric_rows, store, token_rows
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import DamagedRow
 from hashrange.storage.verification import log_rows
@@ -63,6 +63,8 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
             pass
         case layout.SETTING:
             pass
+        case layout.METRIC | layout.METRIC_TOTAL | layout.METRIC_SERIES | layout.METRIC_WORKER:
+            metric_rows.check(key, value)
         case _:
             yield Problem("orphan row", layout.describe(key), "no known kind of row has such a key")
 

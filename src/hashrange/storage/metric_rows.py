@@ -1,0 +1,219 @@
+"""The rows of metrics: what every worker of every server has counted, by table and minute.
+
+All series of a table and minute are one row, so that a flush is small. A worker adds only to rows of its own, so that
+no two of them ever wait for each other; readers add them up. It numbers its flushes, because an engine may not know
+whether it has committed one, and the second attempt must not count again. See jobs/metrics.py for what becomes of old
+rows. Metrics that belong to no table are those of the table with the empty name.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from hashrange.capacity.series import (
+    Dimensions,
+    Place,
+    Point,
+    Series,
+    Statistics,
+    parse_series,
+    series_name,
+)
+from hashrange.capacity.tallies import Counted
+from hashrange.core.keys import encoding
+from hashrange.storage import layout
+from hashrange.storage.catalogue import stored_table
+from hashrange.storage.engine import Reader, Transaction
+
+MINUTE, FIVE_MINUTES, HOUR = RESOLUTIONS = (60, 300, 3600)
+KEPT_SECONDS = 15 * 24 * 3600
+SEEN_SECONDS = 6 * 3600  # how exactly the last sample of a series is known
+
+SHARED = bytes(8)  # the worker of what has been added up, and of what jobs count
+_WORKER_BYTES = 8
+_TIME_BYTES = 8
+
+# These have a sample of zero in every minute of a table in which nothing was consumed.
+_ZERO_FILLED = frozenset({"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"})
+
+
+class Flush(NamedTuple):
+    """What a worker wants to be written at once."""
+
+    worker: bytes
+    number: int
+    tallies: Sequence[Counted]
+
+    def reads(self) -> list[bytes]:
+        """The rows that `write` looks at."""
+        keys = [layout.METRIC_WORKER + self.worker]
+        for tally in self.tallies:
+            keys += _keys_of(tally, self.worker)
+        return keys
+
+    def write(self, tx: Transaction, now: float) -> None:
+        """Add everything, unless it was added before."""
+        marker = layout.METRIC_WORKER + self.worker
+        stored = tx.get(marker)
+        if stored is not None and _unpack_marker(stored)[0] == self.number:
+            return
+        for tally in self.tallies:
+            add(tx, tally, self.worker)
+        tx.put(marker, msgspec.msgpack.encode((self.number, int(now))))
+
+
+_series = msgspec.msgpack.Decoder(Series)
+_marker = msgspec.msgpack.Decoder(tuple[int, int])
+_seen = msgspec.msgpack.Decoder(dict[str, int])
+_encode = msgspec.msgpack.Encoder().encode
+_unpack_marker = _marker.decode
+
+
+def _place_key(place: Place, prefix: bytes) -> bytes:
+    """The key, or its beginning, of the rows of one kind."""
+    return prefix + f"{place.account_id}\0{place.region}\0{place.table_name}\0".encode()
+
+
+def add(tx: Transaction, tally: Counted, worker: bytes = SHARED) -> None:
+    """Add what was counted for one table and minute to the rows of a worker. Jobs do so in their own transactions."""
+    row, total, seen = _keys_of(tally, worker)
+    if tally.series:
+        _merge_into(tx, row, tally.series)
+        _note_series(tx, seen, tally)
+    _merge_into(tx, total, {**tally.series, **tally.totals})
+
+
+def _keys_of(tally: Counted, worker: bytes) -> tuple[bytes, bytes, bytes]:
+    place = tally.place
+    return (
+        _row_key(MINUTE, place, tally.time) + worker,
+        _place_key(place, layout.METRIC_TOTAL) + worker,
+        _place_key(place, layout.METRIC_SERIES),
+    )
+
+
+def _row_key(resolution: int, place: Place, time: int) -> bytes:
+    return _place_key(place, _resolution(resolution)) + max(time, 0).to_bytes(_TIME_BYTES, "big")
+
+
+def _resolution(resolution: int) -> bytes:
+    return layout.METRIC + bytes([RESOLUTIONS.index(resolution)])
+
+
+def _merge_into(tx: Transaction, key: bytes, series: Mapping[str, Statistics]) -> None:
+    stored = tx.get(key)
+    merged = {} if stored is None else _series.decode(stored)
+    for name, statistics in series.items():
+        merged.setdefault(name, Statistics()).merge(statistics)
+    tx.put(key, _encode(merged))
+
+
+def _note_series(tx: Transaction, key: bytes, tally: Counted) -> None:
+    stored = tx.get(key)
+    seen = {} if stored is None else _seen.decode(stored)
+    news = {
+        name: tally.time
+        for name in tally.series
+        if not seen.get(name, -SEEN_SECONDS) > tally.time - SEEN_SECONDS
+    }
+    if news:
+        tx.put(key, _encode(seen | news))
+
+
+def read_series(
+    reader: Reader,
+    account_id: str,
+    region: str,
+    metric: str,
+    dimensions: Dimensions,
+    start: float,
+    end: float,
+    period: int,
+    *,
+    now: float = math.inf,
+) -> list[Point]:
+    """The points of a metric of DynamoDB's from `start` to before `end`, by time; periods without samples are left out.
+
+    The period is in seconds, a multiple of 60. Points begin at multiples of it. What is older than a day is kept by
+    five minutes, and what is older than five days by the hour: its samples count for the period that those begin in.
+    Where consumption is looked at, a table that is idle has samples of zero, up to `now`.
+    """
+    place = Place(account_id, region, dimensions.get("TableName", ""))
+    name = series_name(metric, dimensions)
+    points: dict[int, Point] = {}
+    first = _aligned(start, period)
+    for time, series in _rows(reader, place, first, end):
+        if (statistics := series.get(name)) is not None:
+            at = _aligned(time, period)
+            points.setdefault(at, Point(time=at)).merge(statistics)
+    if metric in _ZERO_FILLED:
+        _fill(reader, place, dimensions, points, range(first, math.ceil(min(end, now)), period))
+    return [points[time] for time in sorted(points)]
+
+
+def _aligned(time: float, period: int) -> int:
+    return int(time // period) * period
+
+
+def _rows(reader: Reader, place: Place, start: float, end: float) -> Iterator[tuple[int, Series]]:
+    for resolution in RESOLUTIONS:
+        prefix = _place_key(place, _resolution(resolution))
+        first = _row_key(resolution, place, int(start))
+        last = _row_key(resolution, place, math.ceil(end))
+        for key, stored in reader.scan(first, last):
+            yield int.from_bytes(key[len(prefix) : len(prefix) + _TIME_BYTES], "big"), _series.decode(stored)
+
+
+def _fill(
+    reader: Reader, place: Place, dimensions: Dimensions, points: dict[int, Point], times: range
+) -> None:
+    table = stored_table(reader, *place)
+    index = dimensions.get("GlobalSecondaryIndexName")
+    if table is None or (index is not None and index not in table.index_by_name):
+        return
+    if len(dimensions) > 1 + (index is not None):
+        return
+    for time in times:
+        if time not in points and time + times.step > table.created_at:
+            points[time] = Point(n=1, time=time)
+
+
+def known_series(
+    reader: Reader, account_id: str, region: str, *, since: float = 0, table_name: str | None = None
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """The metric and dimensions of every series with a sample since a time, or of those of one table."""
+    prefix = layout.METRIC_SERIES + f"{account_id}\0{region}\0".encode()
+    if table_name is not None:
+        prefix = _place_key(Place(account_id, region, table_name), layout.METRIC_SERIES)
+    for key, stored in reader.scan(prefix, encoding.prefix_end(prefix)):
+        name = key[len(layout.METRIC_SERIES) :].split(b"\0")[2].decode()
+        for series, seen in _seen.decode(stored).items():
+            if seen + SEEN_SECONDS >= since:
+                yield parse_series(series, name)
+
+
+def totals(reader: Reader, place: Place) -> Series:
+    """Everything that was ever counted for a table."""
+    prefix = _place_key(place, layout.METRIC_TOTAL)
+    return _added_up(_series.decode(row) for _, row in reader.scan(prefix, encoding.prefix_end(prefix)))
+
+
+def _added_up(rows: Iterable[Series]) -> Series:
+    merged: Series = {}
+    for row in rows:
+        for name, statistics in row.items():
+            merged.setdefault(name, Statistics()).merge(statistics)
+    return merged
+
+
+def check(key: bytes, value: bytes) -> None:
+    """Raise what reading a damaged row raises."""
+    match key[:1]:
+        case layout.METRIC_WORKER:
+            _marker.decode(value)
+        case layout.METRIC_SERIES:
+            _seen.decode(value)
+        case _:
+            _series.decode(value)
