@@ -7,11 +7,13 @@ from hashrange import ids
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.jobs.aside import Aside
+from hashrange.jobs.auto_scaling import ScaleCapacity
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import backup_jobs
 from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.consumption import consumed_minutes
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.exports import export_jobs
@@ -83,6 +85,7 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         ExpireTokens(engine),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),
         TrimLogs(engine, tables),
+        ScaleCapacity(engine, tables, settings, consumed_minutes),
     ]
 
 

@@ -1,5 +1,6 @@
 """Scale capacity: carry out scheduled actions, hold capacities against new bounds, and follow policies' targets."""
 
+import time
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
@@ -47,6 +48,7 @@ FLUSH_SECONDS = (
     10.0  # a minute's consumption is complete so long after its end: workers flush every few seconds
 )
 _BUSY_SECONDS = 1.0
+_JUMP_SECONDS = 5.0  # a clock that is adjusted by less was not moved by a user
 _LATEST_ACTIVITIES = 500  # among which a repeated failure is looked for
 
 # Gives the units consumed in each minute from a moment on, up to another: read, place, resource, start, end.
@@ -73,7 +75,12 @@ class ScaleCapacity:
     name = "scale-capacity"
 
     def __init__(
-        self, engine: Engine, tables: Catalogue, settings: Settings, consumption: Consumption
+        self,
+        engine: Engine,
+        tables: Catalogue,
+        settings: Settings,
+        consumption: Consumption,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._engine = engine
         self._tables = tables
@@ -81,10 +88,12 @@ class ScaleCapacity:
         self._consumption = consumption
         self._waiting: list[Scaled] = []  # of this round
         self._is_busy = False  # a table was, in this round
+        self._jumps = _Jumps(monotonic)
         self._evaluated: dict[str, int] = {}  # policy's id -> the minute up to which it was evaluated
 
     def step(self, now: float) -> float:
         """Look after one target; when all are done, wait for the next moment at which something may be due."""
+        self._jumps.look(now)
         if not self._waiting:
             self._waiting = self._engine.read(_all_scaled)
             known = {policy.id for scaled in self._waiting for policy in scaled.policies}
@@ -96,7 +105,8 @@ class ScaleCapacity:
             self._is_busy = True
         if self._waiting:
             return 0.0
-        return min(_until_next(now), _BUSY_SECONDS if self._is_busy else IDLE_SECONDS)
+        is_soon = self._is_busy or self._jumps.is_recent
+        return min(_until_next(now), _BUSY_SECONDS if is_soon else IDLE_SECONDS)
 
     def _look_after(self, scaled: Scaled, now: float) -> bool:
         """Give false if something is to be tried again soon."""
@@ -155,7 +165,8 @@ class ScaleCapacity:
         bounds = Bounds(target.least, target.most)
         decision = tracking.decide(followed, bounds, before, minutes, policy.memory, now)
         if decision is None or (decision.capacity < before and not _may_decrease(capacity, now)):
-            self._evaluated[policy.id] = minute
+            if not self._jumps.is_recent:
+                self._evaluated[policy.id] = minute
             return True
         alarm = policies.alarm_names(policy)[scaling_rows.ALARMS.index(decision.alarm)]
         cause = f"monitor alarm {alarm} in state ALARM triggered policy {policy.name}"
@@ -230,6 +241,27 @@ class ScaleCapacity:
             access_key="",
             prepared=PreparedRequests(),
         )
+
+
+class _Jumps:
+    """Notices when users move the clock: for some seconds after that, what was consumed before is not all known."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._offset: float | None = None  # from the monotonic clock to the users'
+        self._known_at = 0.0
+
+    def look(self, now: float) -> None:
+        """Compare the clocks."""
+        at = self._monotonic()
+        if self._offset is not None and now - at > self._offset + _JUMP_SECONDS:
+            self._known_at = at + FLUSH_SECONDS
+        self._offset = now - at
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether the clock was moved just now."""
+        return self._monotonic() < self._known_at
 
 
 class _Change(msgspec.Struct, frozen=True):
