@@ -1,5 +1,6 @@
 """Target-tracking policies: their rules, ARNs and alarms."""
 
+import math
 import uuid
 
 import msgspec
@@ -40,6 +41,8 @@ def check(resource: Resource, tracking: TargetTracking) -> None:
 def _java_double(value: float) -> str:
     """A number as Java prints it."""
     shown = repr(value)
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else shown.replace("inf", "Infinity")
     if "e" not in shown:
         return shown
     digits, _, exponent = shown.partition("e")

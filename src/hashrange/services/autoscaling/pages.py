@@ -15,7 +15,7 @@ def start_of(token: str | None) -> str:
     if token is None:
         return ""
     try:
-        return base64.urlsafe_b64decode(token.encode("ascii")).decode()
+        return base64.b64decode(token, altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError):
         raise ApiError("InvalidNextTokenException", "The next token supplied is invalid") from None
 
