@@ -35,6 +35,7 @@ from hashrange.api.partiql import (
     statements,
 )
 from hashrange.api.protocol.operation import Kind, Operation, Service
+from hashrange.api.scaling import describe_table_replica_auto_scaling, update_table_replica_auto_scaling
 from hashrange.api.tables import (
     create_table,
     delete_table,
@@ -158,6 +159,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("DescribeImport", describe_import, "control", _import),
     ("DescribeLimits", describe_limits, "control", _nothing),
     ("DescribeTable", describe_table, "control", _table),
+    ("DescribeTableReplicaAutoScaling", describe_table_replica_auto_scaling, "control", _table),
     ("DescribeTimeToLive", describe_time_to_live, "control", _table),
     ("ExecuteStatement", execute_statement, "write", _statement),
     ("ExecuteTransaction", execute_transaction, "write", _statement_transaction),
@@ -183,6 +185,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("UpdateContinuousBackups", update_continuous_backups, "control", _table),
     ("UpdateItem", update_item, "write", _table),
     ("UpdateTable", update_table, "control", _table),
+    ("UpdateTableReplicaAutoScaling", update_table_replica_auto_scaling, "control", _table),
     ("UpdateTimeToLive", update_time_to_live, "control", _table),
 )
 

@@ -10,12 +10,12 @@ from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response, Structure
 from hashrange.api.scaling import policies, resources, targets
+from hashrange.api.scaling.settings import PolicyName
 from hashrange.services.autoscaling.changes import change
 from hashrange.services.autoscaling.policy_descriptions import alarms
 from hashrange.services.autoscaling.structures import (
     Alarm,
     Id,
-    PolicyName,
     PolicyType,
     ScalableDimension,
     Seconds,

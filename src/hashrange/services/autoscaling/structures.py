@@ -69,11 +69,6 @@ Id = Annotated[
     kinds.Text(least=1, most=_ID_CHARS_MAX, pattern=JavaPattern(*_XML)),
 ]
 Ids = Annotated[list[Id], Meta(max_length=50)]
-PolicyName = Annotated[
-    str,
-    Meta(min_length=1, max_length=256, pattern=r"\A[ -~]+\Z"),
-    kinds.Text(least=1, most=256, pattern=JavaPattern(r"\p{Print}+", "[ -~]+")),
-]
 _ACTION_NAME = (
     r"(?!((^[ ]+.*)|(.*([\u0000-\u001f]|[\u007f-\u009f]|[:/|])+.*)|(.*[ ]+$))).+",
     "(?! )[^\x00-\x1f\x7f-\x9f:/|\ud800-\udfff]+(?<! )",
