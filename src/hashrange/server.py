@@ -19,6 +19,7 @@ from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
+from hashrange.capacity.key_sketches import KeySketches
 from hashrange.capacity.observation import Observer
 from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
@@ -45,6 +46,7 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
+from hashrange.storage.insight_flush import InsightFlusher
 from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.wire import clock_endpoint, health, metrics_endpoint
@@ -96,6 +98,7 @@ class Server:
         self._clock_control: ClockControl | None = None
         self._observer: Observer | None = None
         self._flusher: MetricFlusher | None = None
+        self._insights: InsightFlusher | None = None
         self._flushing: asyncio.TimerHandle | None = None
 
     async def start(self) -> tuple[Engine, int]:
@@ -161,10 +164,14 @@ class Server:
         observer = self._observer = Observer(partial(loop.call_later, _HAND_OVER_SECONDS))
         tallies = Tallies()
         observer.subscribe(tallies.count)
+        sketches = KeySketches()
+        observer.subscribe(sketches.count)
+        insights = self._insights = InsightFlusher(engine, sketches)
         flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
 
         def flush() -> None:
             flusher.flush()
+            insights.flush()
             self._flushing = loop.call_later(FLUSH_SECONDS, flush)
 
         self._flushing = loop.call_later(FLUSH_SECONDS, flush)
@@ -275,6 +282,8 @@ class Server:
         if self._observer is not None and self._flusher is not None:
             self._observer.hand_over()
             await asyncio.to_thread(self._flusher.finish)
+        if self._insights is not None:
+            await asyncio.to_thread(self._insights.finish)
         if self._engine is not None:
             self._engine.close()
 

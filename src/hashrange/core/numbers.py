@@ -150,3 +150,16 @@ def encode(text: str) -> bytes:
     if negative:
         return bytes([63 - exponent, *(101 - pair for pair in pairs), 102])
     return bytes([192 + exponent, *(pair + 1 for pair in pairs)])
+
+
+def decode(raw: bytes) -> str:
+    """The number that `encode` made bytes of."""
+    if raw == b"\x80":
+        return "0"
+    negative = raw[0] < 0x80
+    exponent = 63 - raw[0] if negative else raw[0] - 192
+    digits = "".join(
+        f"{101 - byte if negative else byte - 1:02}" for byte in raw[1 : -1 if negative else None]
+    )
+    value = Decimal(digits).scaleb(2 * exponent - len(digits), _ARITHMETIC)
+    return canonical(("-" if negative else "") + format(value, "f"))

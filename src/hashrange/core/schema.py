@@ -50,6 +50,29 @@ class Warm(msgspec.Struct, frozen=True, kw_only=True):
     previous: UnitPair | None = None  # what clients still see until then
 
 
+InsightsMode = Literal["ACCESSED_AND_THROTTLED_KEYS", "THROTTLED_KEYS"]
+InsightsStatus = Literal["ENABLING", "ENABLED", "DISABLING", "DISABLED", "FAILED"]
+
+
+class Insights(msgspec.Struct, frozen=True, kw_only=True):
+    """Contributor Insights of a table or index. The moments stand in the names of their rules."""
+
+    mode: InsightsMode
+    changed_at: float
+    settles_at: float
+    accessed_since: float | None = None
+    throttled_since: float | None = None
+    failed: bool = False  # the account has too many rules
+
+    def status_at(self, now: float) -> InsightsStatus:
+        """What clients see at this moment."""
+        if self.throttled_since is None and not self.failed:
+            return "DISABLING" if now < self.settles_at else "DISABLED"
+        if now < self.settles_at:
+            return "ENABLING"
+        return "FAILED" if self.failed else "ENABLED"
+
+
 class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A secondary index. `slot` is its number in the key layout and is never used again after a deletion."""
 
@@ -67,6 +90,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     warm: Warm | None = None
     on_demand: UnitPair | None = None
     partitions: tuple[int, ...] = (0,)  # of a global index: see core/partitions.py
+    insights: Insights | None = None
 
     @cached_property
     def keys(self) -> tuple[KeyAttribute, ...]:
@@ -148,6 +172,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ttl: TimeToLive | None = None  # None: off
     ttl_changed_at: float | None = None
     tags: dict[str, str] = {}
+    insights: Insights | None = None
     partitions: tuple[int, ...] = (0,)  # where each begins in the hash space: see core/partitions.py
 
     @cached_property

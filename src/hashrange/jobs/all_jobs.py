@@ -18,6 +18,7 @@ from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.exports import export_jobs
 from hashrange.jobs.imports import import_jobs
+from hashrange.jobs.insights import ForgetInsights
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.jobs.long_runs import LongRuns
@@ -86,6 +87,7 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         RollShards(engine, tables, settings.stream_shard_hours * 3600),
         TrimLogs(engine, tables),
         ScaleCapacity(engine, tables, settings, consumed_minutes),
+        ForgetInsights(engine),
     ]
 
 

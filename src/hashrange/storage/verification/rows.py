@@ -61,7 +61,7 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
                 yield Problem("orphan row", layout.describe(key), "there is no such job")
         case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
-        case layout.SETTING:
+        case layout.SETTING | layout.INSIGHT:
             pass
         case layout.METRIC | layout.METRIC_TOTAL | layout.METRIC_SERIES | layout.METRIC_WORKER:
             metric_rows.check(key, value)
