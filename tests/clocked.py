@@ -24,6 +24,7 @@ from hashrange.config import Settings
 from hashrange.jobs.auto_scaling import ScaleCapacity
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.backups import backup_jobs
 from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
@@ -99,7 +100,6 @@ class Clocked:
         self.backups = BackupPlace(FolderBucket("backups", self.backup_folder), "")
         self.bucket_folder = self.backup_folder / "buckets"
         self.objects = FolderStore(self.bucket_folder)
-        self.start_long_jobs()
         self.keeping_backups = KeepBackups(self.engine, self.backups)
         self.context = Context(
             catalogue=self.catalogue,
@@ -109,8 +109,10 @@ class Clocked:
             account_id="000000000000",
             access_key="test",
             prepared=PreparedRequests(),
+            backups=Inspection(self.engine, self.backups),
         )
         self.executor = LocalExecutor(self.engine)
+        self.start_long_jobs()
 
     def start_long_jobs(self) -> None:
         """Make the long jobs anew: those there were are dead, as in a killed server."""
@@ -120,6 +122,7 @@ class Clocked:
         self.exporting = by_hand(partial(export_jobs, engine, self.objects))
         self.importing = by_hand(partial(import_jobs, engine, catalogue, self.objects, self.backups))
         self.bulk_putting = by_hand(partial(bulk_jobs, engine, self.objects))
+        self.context.backups = Inspection(engine, self.backups)
 
     def pass_real_time(self, seconds: float) -> None:
         """Let time pass for retries, which do not go by the clock."""

@@ -1,12 +1,11 @@
 """`hashrange clock`: show or move the time of a running server that was started with --test-clock."""
 
 import argparse
-import http.client
 import json
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
-from hashrange import terminal
+from hashrange import admin, terminal
+from hashrange.admin import AdminFailed
 from hashrange.durations import parse_duration, shown_duration
 
 DESCRIPTION = (
@@ -14,13 +13,7 @@ DESCRIPTION = (
     "ends in a second and not in a day. The clock is only ever moved ahead, for all workers and servers on the same "
     "data, and stays so after a restart."
 )
-_ENDPOINT = "http://127.0.0.1:8000"
 _PATH = "/_hashrange/clock"
-_TIMEOUT_SECONDS = 30.0
-
-
-class _Failed(Exception):
-    """The server did not do it; the message is meant for the person at the terminal."""
 
 
 def _duration(text: str) -> int:
@@ -47,7 +40,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Give the parser the command's flags."""
     endpoint = argparse.ArgumentParser(add_help=False)
     endpoint.add_argument(
-        "--endpoint", default=_ENDPOINT, metavar="URL", help="the server (default: %(default)s)"
+        "--endpoint", default=admin.DEFAULT_ENDPOINT, metavar="URL", help="the server (default: %(default)s)"
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     show = actions.add_parser("show", parents=[endpoint], help="show the time")
@@ -67,8 +60,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status."""
     try:
-        answer = _ask(options.endpoint, options.method, json.dumps(options.move(options)))
-    except _Failed as failure:
+        answer = admin.ask(options.endpoint, options.method, _PATH, json.dumps(options.move(options)))
+    except AdminFailed as failure:
         terminal.complain(str(failure))
         return 1
     shown = json.loads(answer)
@@ -77,22 +70,3 @@ def run(options: argparse.Namespace) -> int:
         f"{time.replace('+00:00', 'Z')}, moved ahead by {shown_duration(round(shown['ahead_seconds']))}"
     )
     return 0
-
-
-def _ask(endpoint: str, method: str, body: str) -> str:
-    url = urlsplit(endpoint)
-    kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
-    if url.scheme not in kinds or not url.hostname:
-        raise _Failed(f"{endpoint} is no endpoint: it must begin with http:// or https://")
-    connection = kinds[url.scheme](url.hostname, url.port, timeout=_TIMEOUT_SECONDS)
-    try:
-        connection.request(method, _PATH, body)
-        answer = connection.getresponse()
-        text = str(answer.read(), "utf-8", "replace")
-    except (OSError, http.client.HTTPException) as error:
-        raise _Failed(f"there is no server at {endpoint}: {error}") from None
-    finally:
-        connection.close()
-    if answer.status != http.client.OK:
-        raise _Failed(text.strip() or f"{endpoint} answered {answer.status}")
-    return text

@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, TextIO
@@ -94,13 +95,15 @@ class Outage:
     def worked(self) -> None:
         """Note that an attempt succeeded; cheap, but to be called only if it `lasts`."""
         self._works = True
-        _ending.add(self)
+        with _ending_lock:
+            _ending.add(self)
         self.settle()
 
     def settle(self) -> None:
         """Log that it is over, and how often it failed, if it works and has not failed for a while."""
         if not self._failures or (self._works and self._now() - self._last_failure >= QUIET_SECONDS):
-            _ending.discard(self)
+            with _ending_lock:
+                _ending.discard(self)
             failures, self._failures = self._failures, 0
             if failures:
                 seconds = round(self._last_failure - self._began, 1)
@@ -110,11 +113,14 @@ class Outage:
 
 
 _ending: WeakSet[Outage] = WeakSet()  # that have worked since they began; those of a closed engine go with it
+_ending_lock = threading.Lock()
 
 
 def settle_outages() -> None:
     """Log which outages are over by now; to be called every now and then, because nothing may be attempted any more."""
-    for outage in list(_ending):
+    with _ending_lock:
+        ending = list(_ending)
+    for outage in ending:
         outage.settle()
 
 

@@ -103,9 +103,9 @@ class Reporter:
         self._began = time.monotonic()
         self._next = 0.0
 
-    def report(self, what: str, rows: int) -> None:
+    def report(self, what: str, count: int, unit: str = "rows") -> None:
         """Tell the person at the terminal, but not too often."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _REPORT_SECONDS
-            terminal.tell(f"{what} {rows} rows, {now - self._began:.0f} s")
+            terminal.tell(f"{what} {count} {unit}, {now - self._began:.0f} s")

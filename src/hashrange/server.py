@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import ctypes
-import gc
 import os
 import resource
 import signal
@@ -23,17 +22,19 @@ from hashrange.capacity.key_sketches import KeySketches
 from hashrange.capacity.observation import Observer
 from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
-from hashrange.chain.charge import observing
+from hashrange.chain.charge import Lanes
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.executor import LocalExecutor
-from hashrange.chain.links import Link, chained
+from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
+from hashrange.collector import Collector
 from hashrange.config import Settings
 from hashrange.durations import shown_duration
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
@@ -66,9 +67,6 @@ if TYPE_CHECKING:
     from hashrange.storage.postgres import PostgresEngine
 
 ACCOUNT_ID = "000000000000"
-# Requests make garbage that reference counting frees; looking for cycles every 700 objects finds none.
-_GC_THRESHOLD = 50_000
-
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
@@ -99,7 +97,7 @@ class Server:
         self._observer: Observer | None = None
         self._flusher: MetricFlusher | None = None
         self._insights: InsightFlusher | None = None
-        self._flushing: asyncio.TimerHandle | None = None
+        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -113,9 +111,9 @@ class Server:
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
         followed = self._follow(engine, catalogue) if engine.shared else None
+        self._objects = open_store(settings, os.environ)
+        backups = BackupPlace(*open_backups(settings, self._objects))
         if self._worker is None or self._worker.runs_jobs:
-            self._objects = open_store(settings, os.environ)
-            backups = BackupPlace(*open_backups(settings, self._objects))
             self._supervisors = supervise(engine, catalogue, self._clock, settings, backups, self._objects)
             for supervisor in self._supervisors:
                 supervisor.start()
@@ -127,17 +125,14 @@ class Server:
             if followed is None
             else SharedExecutor(engine, followed, background)
         )
-        run = chained(
-            executor.run,
-            self._observed(engine),
-            log_request if settings.log_level == "debug" else None,
-        )
+        run = chained(executor.run, log_request if settings.log_level == "debug" else None)
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, AUTO_SCALING),
             run,
-            Callers(self._contexts(catalogue)),
+            Callers(self._contexts(catalogue, Inspection(engine, backups))),
             background,
             body_bytes_max=settings.max_body_bytes,
+            lanes=self._observe(engine),
         )
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         paths: dict[bytes, Endpoint] = {
@@ -158,24 +153,27 @@ class Server:
         self._settings = replace(settings, port=port)
         return engine, port
 
-    def _observed(self, engine: Engine) -> Link:
+    def _observe(self, engine: Engine) -> Lanes:
         """Count what requests do, and write it every few seconds."""
         loop = asyncio.get_running_loop()
-        observer = self._observer = Observer(partial(loop.call_later, _HAND_OVER_SECONDS))
         tallies = Tallies()
-        observer.subscribe(tallies.count)
+        observer = self._observer = Observer(self._clock.now, tallies)
+        flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
         sketches = KeySketches()
         observer.subscribe(sketches.count)
         insights = self._insights = InsightFlusher(engine, sketches)
-        flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
 
-        def flush() -> None:
-            flusher.flush()
-            insights.flush()
-            self._flushing = loop.call_later(FLUSH_SECONDS, flush)
+        def every(seconds: float, work: Callable[[], None]) -> None:
+            def run() -> None:
+                work()
+                self._timers[work] = loop.call_later(seconds, run)
 
-        self._flushing = loop.call_later(FLUSH_SECONDS, flush)
-        return observing(observer, self._clock)
+            self._timers[work] = loop.call_later(seconds, run)
+
+        every(_HAND_OVER_SECONDS, observer.hand_over)
+        every(FLUSH_SECONDS, flusher.flush)
+        every(FLUSH_SECONDS, insights.flush)
+        return Lanes(observer, self._clock)
 
     def _read_catalogue(self, engine: Engine) -> Catalogue:
         own_changes = self._worker is not None and not engine.shared
@@ -269,8 +267,8 @@ class Server:
                     pass
                 await asyncio.gather(*self._adopting)
             await self._listener.stop()
-        if self._flushing is not None:
-            self._flushing.cancel()
+        for timer in self._timers.values():
+            timer.cancel()
         # Not on this thread: a job may be waiting for a commit that this loop delivers.
         stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
         await asyncio.gather(*stops)
@@ -287,7 +285,7 @@ class Server:
         if self._engine is not None:
             self._engine.close()
 
-    def _contexts(self, catalogue: Catalogue) -> Callable[[Identity], Context]:
+    def _contexts(self, catalogue: Catalogue, backups: Inspection) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
         def context_for(identity: Identity) -> Context:
@@ -299,6 +297,7 @@ class Server:
                 account_id=ACCOUNT_ID,
                 access_key=identity.access_key,
                 prepared=prepared,
+                backups=backups,
             )
 
         return context_for
@@ -350,6 +349,7 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
     loop.set_exception_handler(_log_stray)
     stop = asyncio.Event()
     server = Server(settings, worker=worker)
+    collector = Collector(loop.call_later)
 
     def stop_or_hurry() -> None:
         if stop.is_set():
@@ -366,13 +366,12 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         loop.add_signal_handler(workers.HURRY, server.hurry)
     try:
         engine, port = await server.start()
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(_GC_THRESHOLD)
+        collector.start()
         started(engine.description, port)
         await stop.wait()
         log.info("server.stopping")
     finally:
+        collector.stop()
         await server.stop()
 
 

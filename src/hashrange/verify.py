@@ -1,6 +1,7 @@
 """`hashrange verify`: read a whole store, compare everything in it that can be compared, and report."""
 
 import argparse
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +10,11 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from hashrange import migrate, terminal
+from hashrange.config import SettingInvalid, Settings
+from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.backup_verification import verify_backups
 from hashrange.migrate import Reporter
+from hashrange.objects.opening import find_backups, open_store
 from hashrange.passwords import masked, masked_place
 from hashrange.storage.copying import Copyable
 from hashrange.storage.engine import Reader
@@ -25,7 +30,8 @@ _INTERRUPTED = 130  # the status that shells give for SIGINT
 
 DESCRIPTION = (
     "Read everything in a store and compare it: checksums, every index against its items and the other way round, "
-    "counters, table numbers, rows that belong to nothing, and the structure of the file. Nothing is changed. "
+    "counters, table numbers, rows that belong to nothing, the structure of the file and, with --backups, the files of "
+    "all backups. Nothing is changed. "
     "A server may be running on it. The exit status is 0 if all is well, 1 if there are problems, 2 if it could "
     "not be read."
 )
@@ -59,6 +65,15 @@ class _SharedStore:
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Give the parser the command's flags."""
     parser.add_argument("place", metavar="PLACE", help="a data directory or a postgresql:// URL")
+    parser.add_argument(
+        "--backups",
+        metavar="WHERE",
+        nargs="?",
+        const="",
+        help="also read all files of backups, and compare them with the database; WHERE is what the server has for "
+        "--backups (default: the folder `backups` in the data directory)",
+    )
+    parser.add_argument("--s3", metavar="WHERE", default="", help="the object store, as the server has it")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
@@ -68,8 +83,13 @@ def run(options: argparse.Namespace) -> int:
     try:
         with closing(_open(options.place)) as store:
             description = store.description
+            backups = None if options.backups is None else _backups(options)
             report = verify(store, lambda rows: reporter.report("verified", rows))
-    except StorageError as error:
+            if backups is not None:
+                report.backups = verify_backups(
+                    store, backups, report, lambda count: reporter.report("verified", count, "MB of backups")
+                )
+    except (StorageError, SettingInvalid) as error:
         if options.json:
             terminal.show(_encoded(masked_place(options.place), Report(), error=masked(str(error))))
         terminal.complain(masked(str(error)))
@@ -79,6 +99,15 @@ def run(options: argparse.Namespace) -> int:
         return _INTERRUPTED
     terminal.show(_encoded(description, report) if options.json else _text(description, report))
     return PROBLEMS_FOUND if report.problem_count else 0
+
+
+def _backups(options: argparse.Namespace) -> BackupPlace:
+    """Where the backups are, by the server's own rules; nothing is made that is not there."""
+    if migrate.is_postgres(options.place) and not options.backups:
+        raise SettingInvalid("--backups: say where they are, as the servers do")
+    data = Path() if migrate.is_postgres(options.place) else Path(options.place)
+    settings = Settings(data_dir=data, backups=options.backups, s3=options.s3)
+    return BackupPlace(*find_backups(settings, open_store(settings, os.environ)))
 
 
 def _open(place: str) -> Store:
@@ -101,4 +130,5 @@ def _text(place: str, report: Report) -> str:
         lines.append(f"and {report.problem_count - len(report.problems)} more")
     lines += [f"not checked: {what}" for what in report.skipped]
     verdict = f"{report.problem_count} problems" if report.problem_count else "no problems"
-    return "\n".join([*lines, f"{report.rows} rows of {report.tables} tables in {place}: {verdict}"])
+    backups = "" if report.backups is None else f", {report.backups} backups"
+    return "\n".join([*lines, f"{report.rows} rows of {report.tables} tables in {place}{backups}: {verdict}"])

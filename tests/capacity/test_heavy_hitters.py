@@ -36,7 +36,7 @@ def test_the_true_top_ten_of_a_zipf_load_are_found() -> None:
     check_bounds(summary, truth)
     assert summary.error < len(load) / (COUNTERS_MAX / 4)
     assert len(summary.counts) <= COUNTERS_MAX
-    assert (summary.total, summary.samples) == (200_000, 200_000)
+    assert (summary.total, summary.events) == (200_000, 200_000)
 
 
 def test_the_top_ten_are_found_when_workers_and_minutes_are_added_up_from_their_rows() -> None:

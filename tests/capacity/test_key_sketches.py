@@ -7,9 +7,13 @@ import pytest
 from clocked import Clocked
 from hashrange.api.insights.report import ReportRequest, report
 from hashrange.api.insights.rules import rules_in
+from hashrange.api.registry import DYNAMODB
+from hashrange.api.results import Result
 from hashrange.capacity.key_sketches import KeySketches
 from hashrange.capacity.observation import Observation, Observer
-from hashrange.chain.charge import observing
+from hashrange.capacity.tallies import Tallies
+from hashrange.chain.charge import Lanes
+from hashrange.chain.executor import Call
 from hashrange.core.keys import encoding
 from hashrange.core.schema import Table
 from hashrange.jobs.insights import ForgetInsights
@@ -24,13 +28,19 @@ class Watched(Clocked):
 
     def __init__(self) -> None:
         super().__init__()
-        self.observer = Observer(lambda _callback: None)
+        self.observer = Observer(self.clock.now, Tallies())
         self.sketches = KeySketches()
         self.observer.subscribe(self.sketches.count)
         self.flusher = InsightFlusher(self.engine, self.sketches)
-        link = observing(self.observer, self.clock)
-        run = self.executor.run
-        self.executor.run = lambda call, done: link(call, done, run)  # type: ignore[method-assign]
+        self._lanes = Lanes(self.observer, self.clock)
+
+    def run(self, operation: str, /, **request: Any) -> tuple[Call, Result]:
+        call, result = super().run(operation, **request)
+        lane = self._lanes.lane(DYNAMODB, call.operation)
+        assert lane is not None
+        lane.note(call, result, None, 0.0)
+        self.observer.hand_over()  # before the clock is moved
+        return call, result
 
     def flush(self) -> None:
         self.observer.hand_over()

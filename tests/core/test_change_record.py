@@ -81,6 +81,6 @@ def test_a_new_and_a_deleted_item_are_changes() -> None:
 
 
 def test_a_key_belongs_to_the_shard_of_its_hash() -> None:
-    log = OpenLog("", 0.0, (OpenShard(0, 7), OpenShard(1 << 62, 8), OpenShard(1 << 63, 9)))
+    log = OpenLog("", 0.0, (OpenShard(b"", 7), OpenShard(b"\x40", 8), OpenShard(b"\x80", 9)))
     hashes = (0, (1 << 62) - 1, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
     assert [log.shard_of(number.to_bytes(8, "big") + b"x") for number in hashes] == [7, 7, 8, 8, 9, 9]

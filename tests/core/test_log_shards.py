@@ -9,7 +9,7 @@ NOW = 1_700_000_000.123
 
 def shard(number: int = 1, **fields: Any) -> Shard:
     usual: dict[str, Any] = {
-        "start": 0,
+        "start": b"",
         "stream": "s",
         "created_at": NOW,
         "first": 1,

@@ -59,3 +59,50 @@ def test_large_values_are_not_followed_deeper_than_any_item_goes() -> None:
     with pytest.raises(RecursionError):
         patient_json.loads(b"[" * 90 + inside + b"]" * 90)
     assert patient_json.loads(b"[" * 60 + inside + b"]" * 60)
+
+
+def _members(count: int) -> dict[str, Any]:
+    """Values of every kind, so that some commas in it end a member and others do not."""
+    kinds: list[Any] = [{"S": 'a},"b":{'}, {"M": {"x": {"N": "1"}, "y": {"S": ""}}}, [1, "2", {}], "},", -1.5]
+    return {f'"n{number}': kinds[number % len(kinds)] for number in range(count)}
+
+
+@pytest.mark.parametrize("indent", [b"", b" ", b"\n\t"])
+def test_an_object_of_very_many_members_is_cut_at_the_right_commas(
+    monkeypatch: pytest.MonkeyPatch, indent: bytes
+) -> None:
+    sizes: list[int] = []
+    split = patient_json._members
+
+    def noted(data: Any) -> Any:
+        sizes.append(len(data))
+        return split(data)
+
+    monkeypatch.setattr(patient_json, "_members", noted)
+    members = _members(30_000)
+    data = b"{%b}" % (b"," + indent).join(
+        orjson.dumps(name) + b":" + orjson.dumps(content) for name, content in members.items()
+    )
+    assert len(data) > 4 * patient_json._OBJECT_BYTES
+    assert list(patient_json.loads(data).items()) == list(members.items())
+    assert max(sizes) < 2 * patient_json._OBJECT_BYTES
+
+
+def test_the_last_of_two_members_with_one_name_counts_wherever_they_are() -> None:
+    first = b",".join(b'"a%d":1' % number for number in range(60_000))
+    assert patient_json.loads(b'{"twice":1,%b,"twice":2}' % first)["twice"] == 2
+
+
+@pytest.mark.parametrize("wrong", [b",", b",,", b" ", b'"b"', b'"b":1,', b'"b":1}', b'"b":1}}'])
+def test_what_is_wrong_in_an_object_of_very_many_members_is_an_error(wrong: bytes) -> None:
+    many = b",".join(b'"a%d":1' % number for number in range(60_000))
+    with pytest.raises(msgspec.DecodeError):
+        patient_json.loads(b"{%b,%b%b" % (many, wrong, b"" if wrong.endswith(b"}}") else b"}"))
+    with pytest.raises(msgspec.DecodeError):
+        patient_json.loads(b"{%b,%b}" % (wrong, many))
+
+
+def test_blanks_are_no_member() -> None:
+    many = b",".join(b'"a%d":1' % number for number in range(60_000))
+    with pytest.raises(msgspec.DecodeError):
+        patient_json.loads(b"{%b,%b}" % (b" " * 2 * patient_json._OBJECT_BYTES, many))

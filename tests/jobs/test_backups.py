@@ -7,8 +7,9 @@ import pytest
 
 from clocked import Clocked
 from hashrange.core.values import Item
-from hashrange.jobs import backup_files
+from hashrange.jobs import backup_files, piece_sizes
 from hashrange.storage import history
+from hashrange.storage.restore_rows import RESTORES
 from item_tables import index
 from new_tables import request as new_table
 
@@ -18,6 +19,7 @@ DAY = 86_400
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Clocked:
     monkeypatch.setattr(history, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(piece_sizes, "rows_max", lambda _: 4)
     monkeypatch.setattr(backup_files, "FILE_BYTES", 300)  # several files
     service = Clocked(transition_ms=0)
     definition = new_table(
@@ -131,20 +133,56 @@ def flip(path: Path) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("damage", [cut, flip, Path.unlink])
-def test_a_damaged_backup_is_refused_and_no_table_is_left(service: Clocked, damage: Any) -> None:
+@pytest.mark.parametrize("damage", [cut, Path.unlink])
+@pytest.mark.parametrize("which", ["data-*", "manifest.json"])
+def test_a_backup_whose_files_are_missing_or_cut_is_refused_at_once(
+    service: Clocked, damage: Any, which: str
+) -> None:
+    put(service, *range(40))
+    arn = back_up(service)
+    service.run_jobs()
+    path = max(service.backup_folder.rglob(which))
+    damage(path)
+    code, message = service.refused("RestoreTableFromBackup", BackupArn=arn, TargetTableName="restored")
+    assert code == "ValidationException"
+    assert str(message).startswith(f"Invalid Request: Backup {arn} is damaged: ")
+    assert path.name in str(message)
+    assert service.refused("DescribeTable", TableName="restored") == (
+        "ResourceNotFoundException",
+        "Requested resource not found: Table: restored not found",
+    )
+
+
+def test_a_backup_whose_folder_is_gone_is_refused_at_once(service: Clocked) -> None:
+    arn = back_up(service)
+    service.run_jobs()
+    service.backup_folder.rename(service.backup_folder.with_name("elsewhere"))
+    try:
+        code, message = service.refused("RestoreTableFromBackup", BackupArn=arn, TargetTableName="restored")
+    finally:
+        service.backup_folder.with_name("elsewhere").rename(service.backup_folder)
+    assert (code, "is damaged" in str(message)) == ("ValidationException", True)
+
+
+def test_a_damage_that_is_found_later_ends_the_restore_and_says_why(service: Clocked) -> None:
     put(service, *range(40))
     arn = back_up(service)
     service.run_jobs()
     assert len(files(service)) > 1
-    damage(files(service)[-1])
+    flip(files(service)[-1])
+    name = files(service)[-1].name
     service.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName="restored")
     service.run_jobs()
-    assert service.refused("DescribeTable", TableName="restored")[0] == "ResourceNotFoundException"
+    code, message = service.refused("DescribeTable", TableName="restored")
+    assert code == "ResourceNotFoundException"
+    assert "Table: restored not found. Its restore has failed at 2023-11-14T00:00:0" in str(message)
+    assert f"{name} has a wrong length or checksum" in str(message)
     code, message = service.refused("RestoreTableFromBackup", BackupArn=arn, TargetTableName="restored")
     assert code == "ValidationException"
     assert "is damaged" in str(message)
-    assert files(service)[-1].name in str(message) or damage is Path.unlink
+    assert name in str(message)
+    service.clock.advance(8 * DAY)
+    assert "failed" not in str(service.refused("DescribeTable", TableName="restored")[1])
 
 
 def test_a_job_that_was_cut_off_goes_on_behind_its_last_finished_file(service: Clocked) -> None:
@@ -162,6 +200,27 @@ def test_a_job_that_was_cut_off_goes_on_behind_its_last_finished_file(service: C
     service.start_long_jobs()
     service.run_jobs()
     assert content(service, "restored") == expected
+
+
+def test_a_restore_writes_many_items_in_one_commit_and_fewer_where_each_has_index_rows() -> None:
+    service = Clocked(transition_ms=0)
+    indexes = [index(f"by-{name}", name) for name in "abc"]
+    for name, options in (("bare", {}), ("indexed", {"GlobalSecondaryIndexes": indexes})):
+        types = dict.fromkeys("abc", "S") if options else {}
+        service.call("CreateTable", **new_table("pk", TableName=name, types=types, **options))
+        service.settle()
+        for number in range(400):
+            item: Item = {key: {"S": f"{number}"} for key in ("pk", "a", "b", "c")}
+            service.call("PutItem", TableName=name, Item=item)
+        arn = service.call("CreateBackup", TableName=name, BackupName="one")["BackupDetails"]["BackupArn"]
+        service.run_jobs()
+        service.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName=f"{name}-again")
+        seen: list[int] = []
+        while service.restoring.step(service.clock.now()) < 1:
+            for _, restore in service.engine.read(lambda reader: list(RESTORES.everywhere(reader))):
+                seen.append(restore.items)
+        assert sorted({0, *seen}) == ([0, 200, 400] if name == "bare" else list(range(0, 401, 50)))
+        assert len(content(service, f"{name}-again")) == 400
 
 
 def test_listing(service: Clocked) -> None:

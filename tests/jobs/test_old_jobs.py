@@ -2,10 +2,29 @@
 
 from clocked import Clocked
 from hashrange.jobs.old_jobs import ForgetJobs
+from hashrange.storage.job_rows import JobPlace
 from hashrange.storage.job_tokens import JOB_TOKENS
+from hashrange.storage.restore_rows import RESTORES, Restore
 from item_tables import definitions, key_schema
+from new_tables import request as new_table
 
 DAY = 86_400
+
+
+def test_failed_restores_are_forgotten_with_the_other_jobs() -> None:
+    service = Clocked(transition_ms=0)
+    service.call("CreateTable", **new_table("pk", TableName="tab"))
+    table = service.catalogue.find("000000000000", "us-east-1", "tab")
+    assert table is not None
+    place = JobPlace("000000000000", "us-east-1", "id")
+    now = service.clock.now()
+    restore = Restore(target="x", target_number=1, source=table, moment_us=0, ended_at=now, failure="why")
+    service.engine.write(lambda tx: RESTORES.save(tx, place, restore, active=False))
+    forgetting = ForgetJobs(service.engine)
+    forgetting.step(now + 89 * DAY)
+    assert service.engine.read(lambda reader: RESTORES.find(reader, place)) == restore
+    forgetting.step(now + 90 * DAY)
+    assert service.engine.read(lambda reader: RESTORES.find(reader, place)) is None
 
 
 def test_jobs_are_listed_for_ninety_days_and_tokens_count_for_eight_hours() -> None:

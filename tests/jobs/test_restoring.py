@@ -7,6 +7,7 @@ import pytest
 
 from clocked import Clocked
 from hashrange.core.keys import encoding
+from hashrange.jobs import piece_sizes
 from hashrange.storage import history, layout
 from item_tables import index
 from new_tables import request as new_table
@@ -239,6 +240,7 @@ def test_history_is_pruned_and_the_earliest_time_stays_true(
     service: Clocked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(piece_sizes, "rows_max", lambda _: 2)
     switch(service, RecoveryPeriodInDays=1)
     written: dict[int, str] = {}
     for number in range(30):
@@ -279,6 +281,7 @@ def test_a_restore_to_the_running_second_is_one_moment(
 ) -> None:
     """What is written later in the second that is restored to is left out as a whole."""
     monkeypatch.setattr(history, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(piece_sizes, "rows_max", lambda _: 1)
     switch(service)
     keys = [f"k{number}" for number in range(8)]
     for key in keys:

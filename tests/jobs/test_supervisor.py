@@ -4,10 +4,12 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+
 from hashrange.clock import ManualClock
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.storage import layout
-from hashrange.storage.errors import Closed, Unavailable
+from hashrange.storage.errors import Closed, DiskFull, Unavailable
 from hashrange.storage.leases import Lease, LeaseRecord, stored_record
 from hashrange.storage.sqlite import MemoryEngine
 
@@ -82,6 +84,22 @@ def test_a_job_that_fails_is_retried_and_does_not_stop_the_others() -> None:
     good.wait_for(5)
     bad.wait_for(3)
     supervisor.stop()
+
+
+def test_an_outage_is_logged_once_and_not_at_every_retry(caplog: pytest.LogCaptureFixture) -> None:
+    def failing(steps: int) -> float:
+        if steps < 5:
+            raise DiskFull("no space left on device")
+        return LONG
+
+    job = Recorded(failing)
+    supervisor = started(job)
+    job.wait_for(5)
+    supervisor.stop()
+    lines = [record for record in caplog.records if record.message == "job.failed"]
+    assert [line.__dict__["fields"] for line in lines] == [
+        {"job": "recorded", "reason": "no space left on device", "failures": 1}
+    ]
 
 
 def test_a_closed_engine_ends_the_work() -> None:

@@ -9,10 +9,12 @@ import pytest
 
 from clocked import Clocked
 from hashrange import cli
+from hashrange.core import partitions
 from hashrange.core.keys import primary_key
 from hashrange.core.mutation import DeleteCommand, Origin
 from hashrange.core.schema import Table, changed
 from hashrange.core.values import Item
+from hashrange.jobs import piece_sizes
 from hashrange.storage import catalogue, history, store
 from hashrange.storage.engine import Engine
 from hashrange.storage.postgres import PostgresEngine
@@ -137,7 +139,7 @@ class World:
 
     def split(self) -> None:
         count = self.random.choice([2, 4, 8, 16])
-        starts = sorted({*self.table.partitions, *(number * (2**64 // count) for number in range(count))})
+        starts = sorted({*self.table.partitions, *partitions.even(count)})
         self.save(partitions=tuple(starts))
 
     def roll(self) -> None:
@@ -200,6 +202,7 @@ def check(engine: Engine, seed: int, *, seconds: int, restores: int) -> None:
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "CHUNK_ROWS", 3)
+    monkeypatch.setattr(piece_sizes, "rows_max", lambda _: 3)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,6 +1,9 @@
 """What is particular to a folder: its files can be made, seen and spoilt by others."""
 
 import os
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -221,3 +224,32 @@ def test_a_temporary_folder_is_gone_at_the_end(temporary: FolderStore) -> None:
     (folder / "link").symlink_to(folder)
     temporary.close()
     assert not folder.exists()
+
+
+def test_what_killed_servers_have_left_is_removed_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code = (
+        "import os, signal\n"
+        "from hashrange.objects.folder import FolderStore\n"
+        "from hashrange.objects.opening import open_backups\n"
+        "from hashrange.config import Settings\n"
+        "store = FolderStore.in_temporary_folder()\n"
+        "open_backups(Settings(in_memory=True), store)[0].put('k', b'x')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    left = set(tmp_path.iterdir())
+    assert len(left) == 2
+    FolderStore.in_temporary_folder().close()
+    assert set(tmp_path.iterdir()) == left, "they may be about to be locked"
+    living = FolderStore.in_temporary_folder()
+    (kept,) = set(tmp_path.iterdir()) - left
+    (tmp_path / "hashrange-memory-x").symlink_to(tmp_path)
+    for folder in (*left, kept):
+        os.utime(folder, (0, 0))
+    FolderStore.in_temporary_folder().close()
+    assert set(tmp_path.iterdir()) == {kept, tmp_path / "hashrange-memory-x"}
+    living.close()
+    assert not kept.exists()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clocked import MIDNIGHT, Clocked
-from hashrange.core import items
+from hashrange.core import items, partitions
 from hashrange.core.schema import Table, changed
 from hashrange.core.values import Item
 from hashrange.jobs.change_logs import TrimLogs
@@ -98,8 +98,7 @@ def test_every_moment_of_the_window_can_be_read(engine: Engine, seed: int) -> No
     for step in range(40):
         past.write()
         if step in (12, 25):  # the log goes on in other shards
-            starts = tuple(number << 60 for number in range(0, 16, 4 if step == 12 else 1))
-            past.change(partitions=starts)
+            past.change(partitions=partitions.even(4 if step == 12 else 16))
         if step == 18:
             past.change(stream_view_type="KEYS_ONLY", stream_label="now")
     moments = [moment for moment in past.states if moment >= since]
@@ -225,7 +224,7 @@ def test_changed_items_are_the_difference_of_two_moments(engine: Engine) -> None
     for step in range(40):
         past.write()
         if step == 20:
-            past.change(partitions=tuple(number << 62 for number in range(4)))
+            past.change(partitions=partitions.even(4))
     moments = sorted(moment for moment in past.states if moment >= start)
     for _ in range(4):
         first, last = sorted(past.random.sample(moments, 2))

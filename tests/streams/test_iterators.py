@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from clocked import Clocked
+from hashrange.storage import appends, layout
+from hashrange.storage.engine import Transaction
 from stream_tables import ONE_SHARD, Streamed
 
 DAY = 24 * 3600
@@ -87,11 +89,74 @@ def test_a_number_from_before_the_shard_is_trimmed(table: Streamed) -> None:
         )
 
 
-def test_a_number_that_no_record_has_yet_shows_nothing(table: Streamed) -> None:
-    iterator = table.iterator(kind="AT_SEQUENCE_NUMBER", SequenceNumber="9" * 40)
-    answer = table.call("GetRecords", ShardIterator=iterator)
-    assert answer["Records"] == []
-    assert "NextShardIterator" in answer
+@pytest.mark.parametrize("is_closed", [False, True])
+@pytest.mark.parametrize("kind", ["AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"])
+def test_a_number_behind_the_end_is_refused(table: Streamed, kind: str, is_closed: bool) -> None:
+    """A consumer that began there would hear nothing for ever."""
+    last = numbers(table)[-1]
+    if is_closed:
+        table.switch(None)
+    for number in ("9" * 40, str(int(last) + 2 * 10**20)):
+        refusal = table.service.refused(
+            "GetShardIterator",
+            StreamArn=table.arn,
+            ShardId=table.shards()[0]["ShardId"],
+            ShardIteratorType=kind,
+            SequenceNumber=number,
+        )
+        assert refusal == (
+            "ValidationException",
+            "Invalid SequenceNumber: it is behind the end of the shard",
+        )
+
+
+def lose(table: Streamed, *positions: int) -> None:
+    """Remove records as `hashrange salvage` leaves out damaged ones."""
+    found = table.service.catalogue.find("000000000000", "us-east-1", table.name)
+    assert found is not None
+    assert found.log is not None
+    prefix = layout.log_prefix(found.number, found.log.shards[0].number)
+
+    def remove(tx: Transaction) -> None:
+        for position in positions:
+            tx.delete(appends.row_key(prefix, position))
+
+    table.service.engine.write(remove)
+
+
+LETTERS = "abcdefgh"
+
+
+@pytest.mark.parametrize("lost", [{1}, {2}, {4}, {5}, {1, 2, 5}, {3, 4, 5}, {7, 8}, {1, 8}, {4, 6}])
+def test_records_that_are_lost_are_passed_over(lost: set[int]) -> None:
+    table = Streamed(**ONE_SHARD)
+    times = []
+    for pk in LETTERS:
+        times.append(table.clock.now())
+        table.put(pk)
+        table.clock.advance(10)
+    written = numbers(table)
+    lose(table, *lost)
+    left = {at: pk for at, pk in enumerate(LETTERS, 1) if at not in lost}
+    assert [pk for _, pk in table.events()] == list(left.values())
+    for limit in (1, 2):
+        iterator: str | None = table.iterator()
+        shown = ""
+        for _ in LETTERS:
+            answer = table.call("GetRecords", ShardIterator=iterator, Limit=limit)
+            shown += "".join(one["dynamodb"]["Keys"]["pk"]["S"] for one in answer["Records"])
+            iterator = answer["NextShardIterator"]
+        assert shown == "".join(left.values())
+    for at, moment in enumerate(times, 1):
+        behind = "".join(pk for position, pk in left.items() if position >= at)
+        assert keys(table, table.iterator(kind="AT_TIMESTAMP", Timestamp=moment)) == behind
+    for at, number in enumerate(written, 1):
+        if at < min(left):
+            continue
+        behind = "".join(pk for position, pk in left.items() if position > at)
+        assert keys(table, table.iterator(kind="AFTER_SEQUENCE_NUMBER", SequenceNumber=number)) == behind
+    table.put("z")
+    assert table.events()[-1] == ("INSERT", "z")
 
 
 def test_at_a_timestamp(table: Streamed) -> None:

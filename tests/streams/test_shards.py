@@ -1,12 +1,14 @@
 """Shards come and go: one per partition, followed by children after some hours and when partitions are split."""
 
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
 
-from hashrange.storage import change_log, stream_rows
-from hashrange.storage.engine import Reader
+from hashrange.core.limits import PARTITION_BYTES
+from hashrange.storage import change_log, layout, stream_rows
+from hashrange.storage.engine import Reader, Transaction
 from stream_consumer import Consumer, all_shards
 from stream_tables import ONE_SHARD, Streamed
 
@@ -76,14 +78,20 @@ def test_more_throughput_splits_shards_into_several_children() -> None:
     closed, *children = table.shards()
     assert closed["ShardId"] == parent["ShardId"]
     assert "EndingSequenceNumber" in closed["SequenceNumberRange"]
-    assert [child["ParentShardId"] for child in children] == [parent["ShardId"]] * 3
+    assert [child["ParentShardId"] for child in children] == [parent["ShardId"]] * 4
+
+
+def _add(key: bytes, size: int, tx: Transaction) -> None:
+    tx.add(key, size)
 
 
 def test_a_partition_that_is_not_split_keeps_its_shard() -> None:
     table = Streamed(**ONE_SHARD)
-    for units, count in ((3000, 3), (4000, 4)):
-        throughput = {"ReadCapacityUnits": units, "WriteCapacityUnits": units}
-        table.call("UpdateTable", TableName="tab", ProvisionedThroughput=throughput)
+    record = table.service.catalogue.find("000000000000", "us-east-1", "tab")
+    assert record is not None
+    size_key = layout.size_key(record.number, layout.BASE_SLOT)
+    for size, count in ((3 * PARTITION_BYTES, 3), (PARTITION_BYTES, 4)):
+        table.service.engine.write(partial(_add, size_key, size))
         table.service.settle()
         shards = table.shards()
         assert sum("EndingSequenceNumber" not in one["SequenceNumberRange"] for one in shards) == count

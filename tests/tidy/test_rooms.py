@@ -11,12 +11,14 @@ from house import SOURCE, imports, modules, name, tree
 # A room may import from itself and from rooms with a lower number, never from a neighbour with its own.
 RANKS = {
     "core": 0,
+    "admin": 1,
+    "capacity": 1,
     "clock": 1,
     "ids": 1,
     "logs": 1,
     "caches": 1,
+    "collector": 1,
     "durations": 1,
-    "capacity": 1,
     "metrics": 1,
     "passwords": 1,
     "restarts": 1,

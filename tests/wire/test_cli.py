@@ -150,9 +150,9 @@ def test_the_keys_of_an_object_store_are_never_shown(tmp_path: Path) -> None:
 
 def test_the_buckets_of_a_server_in_memory_are_gone_with_it(tmp_path: Path) -> None:
     with serving("--in-memory", environment={"TMPDIR": str(tmp_path)}) as server:
-        assert len(list(tmp_path.glob("hashrange-buckets-*"))) == 1
+        assert len(list(tmp_path.glob("hashrange-memory-buckets-*"))) == 1
         assert server.stop() == 0
-        assert list(tmp_path.glob("hashrange-buckets-*")) == []
+        assert list(tmp_path.glob("hashrange-memory-buckets-*")) == []
 
 
 @pytest.mark.slow

@@ -1,11 +1,21 @@
 """What an operation may know beside its request."""
 
+from typing import Protocol
+
 import msgspec
 
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.storage.catalogue import Catalogue
+from hashrange.storage.job_rows import JobPlace
+
+
+class BackupInspection(Protocol):
+    """A look at the files of backups, which are no part of the database."""
+
+    def fault(self, place: JobPlace, /) -> str | None:
+        """What is wrong with a finished backup at first sight. Waits: not to be called on a shared thread."""
 
 
 class Context(msgspec.Struct):
@@ -18,3 +28,4 @@ class Context(msgspec.Struct):
     account_id: str
     access_key: str
     prepared: PreparedRequests
+    backups: BackupInspection

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hashrange.core.errors import Refused
+from hashrange.core.errors import Expected, Refused
 from hashrange.storage.errors import Conflict, Corrupt
 
 if TYPE_CHECKING:
     from hashrange.api.results import Charge
 
 
-class ApiError(Exception):
+class ApiError(Expected):
     """An answer that is an error: code, message and the extra members some errors carry.
 
     Like a result it can say what it cost.

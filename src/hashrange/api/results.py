@@ -12,7 +12,7 @@ import msgspec
 from hashrange.core import capacity
 from hashrange.core.items import stored_size
 from hashrange.core.mutation import Outcome
-from hashrange.core.partitions import Partitions, start_of
+from hashrange.core.partitions import WHOLE, Partitions
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage.pages import Page
@@ -167,7 +167,7 @@ class PageRead(Result):
     table_name: str
     start: bytes  # of the key range that was read
     page: Page
-    partitions: Partitions = (0,)
+    partitions: Partitions = WHOLE
     consistent: bool = False
 
     def returned(self) -> int | None:
@@ -178,7 +178,7 @@ class PageRead(Result):
         """What was evaluated of each partition, and the items that a local index had to fetch."""
         page = self.page
         for number, size in page.sizes.items():
-            key = self.start if len(self.partitions) == 1 else start_of(self.partitions, number)
+            key = self.start if len(self.partitions) == 1 else self.partitions[number]
             units = capacity.read_units(size, consistent=self.consistent)
             yield Charge(self.table, self.index, key, units, write=False)
         for key, size in page.fetched:

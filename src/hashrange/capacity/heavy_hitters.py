@@ -21,15 +21,15 @@ class Summary(msgspec.Struct, array_like=True):
     """What is known of the keys of some time."""
 
     total: float = 0.0
-    samples: int = 0
+    events: float = 0.0
     error: float = 0.0
     counts: dict[bytes, float] = {}
     hashes: list[int] = []  # in no order; more than `_HASHES_MAX` for a while
 
-    def add(self, key: bytes, weight: float) -> None:
-        """Count a key."""
+    def add(self, key: bytes, weight: float, events: float = 1.0) -> None:
+        """Count a key, which was seen so many times."""
         self.total += weight
-        self.samples += 1
+        self.events += events
         counts = self.counts
         if key in counts:
             counts[key] += weight
@@ -55,7 +55,7 @@ class Summary(msgspec.Struct, array_like=True):
     def merge(self, other: "Summary") -> None:
         """Add everything that another one knows."""
         self.total += other.total
-        self.samples += other.samples
+        self.events += other.events
         self.error += other.error
         for key, count in other.counts.items():
             self.counts[key] = self.counts.get(key, 0.0) + count
@@ -77,7 +77,7 @@ class Summary(msgspec.Struct, array_like=True):
         largest = heapq.nlargest(most + 1, self.counts.items(), key=lambda pair: pair[1])
         cut = largest.pop()[1]
         counts = {key: count - cut for key, count in largest if count > cut}
-        return Summary(self.total, self.samples, self.error + cut, counts, self.hashes)
+        return Summary(self.total, self.events, self.error + cut, counts, self.hashes)
 
     @property
     def distinct(self) -> int:

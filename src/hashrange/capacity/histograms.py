@@ -22,13 +22,16 @@ def bucket_of(value: float) -> int:
     return bisect_left(BOUNDS, value)
 
 
-def counted(values: Sequence[float]) -> dict[int, int]:
-    """The counts of many values, which are sorted."""
+_SECONDS = tuple(bound / 1000 for bound in BOUNDS)
+
+
+def counted(seconds: Sequence[float]) -> dict[int, int]:
+    """The counts of many latencies, which are sorted, and in seconds."""
     counts: dict[int, int] = {}
     at = 0
-    while at < len(values):
-        bucket = bisect_left(BOUNDS, values[at])
-        end = len(values) if bucket == len(BOUNDS) else bisect_right(values, BOUNDS[bucket], at)
+    while at < len(seconds):
+        bucket = bisect_left(_SECONDS, seconds[at])
+        end = len(seconds) if bucket == len(_SECONDS) else bisect_right(seconds, _SECONDS[bucket], at)
         counts[bucket] = end - at
         at = end
     return counts

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from hashrange.capacity.heavy_hitters import Summary
 from hashrange.capacity.observation import Observation
 from hashrange.capacity.series import MINUTE
-from hashrange.core.keys import decoding
+from hashrange.core.keys import key_parts
 from hashrange.core.schema import Index, Insights, Table
 
 # Partition keys and whole keys, by capacity consumed (C) and by throttles (T): as the service's rules are called.
@@ -59,9 +59,9 @@ class KeySketches:
         if not whole and observation.operation not in _PARTITION_KEYS:
             return
         key = observation.key
-        end = decoding.partition_end(key, 1 if index is None else len(index.hash))
-        if not end:
-            return
+        end = key_parts.collection_end(key, 1 if index is None else len(index.hash))
+        if end > len(key):
+            return  # the page began at the beginning of a partition
         minute = int(observation.time // MINUTE) * MINUTE
         self._latest = max(self._latest, minute)
         if observation.outcome == "throttle":
@@ -69,7 +69,7 @@ class KeySketches:
             if index is not None and observation.operation not in _PARTITION_KEYS:
                 return
             kinds: tuple[Rule, Rule] = ("PKT", "SKT")
-            weight = 1.0
+            weight = observation.weight
         else:
             if insights.accessed_since is None:
                 return
@@ -78,12 +78,12 @@ class KeySketches:
         if not weight:
             return
         slot = 0 if index is None else index.slot
-        self._add(Sketched(table.number, slot, kinds[0], minute), key[:end], weight)
+        self._add(Sketched(table.number, slot, kinds[0], minute), key[:end], weight, observation.weight)
         if whole and (table.range is not None if index is None else index.range):
             pair = _pair(table, index, key, end)
-            self._add(Sketched(table.number, slot, kinds[1], minute), pair, weight)
+            self._add(Sketched(table.number, slot, kinds[1], minute), pair, weight, observation.weight)
 
-    def _add(self, sketched: Sketched, key: bytes, weight: float) -> None:
+    def _add(self, sketched: Sketched, key: bytes, weight: float, events: float) -> None:
         summary = self._sketches.get(sketched)
         if summary is None:
             if len(self._sketches) >= SKETCHES_MAX:
@@ -92,7 +92,7 @@ class KeySketches:
                 self.lost += 1
                 return
             summary = self._sketches[sketched] = Summary(counts={}, hashes=[])
-        summary.add(key, weight)
+        summary.add(key, weight, events)
         self._changed.add(sketched)
 
     def _forget(self) -> None:
@@ -121,4 +121,4 @@ def _pair(table: Table, index: Index | None, key: bytes, end: int) -> bytes:
         item = key.find(key[:end], end)
         if item > 0:
             return key[item:]
-    return key[: decoding.contributor_end(index, key, end)]
+    return key_parts.own_key(index, key)

@@ -1,20 +1,24 @@
 """Observations: one small record of everything that happened to an item, made once and counted later.
 
 A request for one item makes one; a batch or a transaction makes one for every item; a write makes one more for every
-index row that it wrote; a page makes one for every partition that it read. Making them is all that happens while a
-client waits. Every tenth of a second, or sooner where there are many, the subscribers get all that were made since:
-the tallies of metrics, the heat of partitions, the sketches of keys. They are called on the event loop's thread, must
-take well under a microsecond per record, and must not raise.
+index row that it wrote; a page makes one for every partition that it read.
+
+While a client waits nothing is done but to note the result. Every tenth of a second the notes are looked at, those of
+one kind together (`Group`): the metrics are made of these, and are exact. Subscribers (the heat of partitions, the
+sketches of keys) get records. Of a group with many requests they get a sample, each of which stands for as many
+requests as its `weight` says, and for all their units: what they add up is right on average, and what they cost is
+bounded. They are called on the event loop's thread, at most some thousand times a second, and must not raise.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
 from hashrange.core.schema import Index, Table
 
-BATCH_MAX = 1000  # so many are handed over at once, without waiting for the tenth of a second
+BATCH_MAX = 1000  # so many records are handed over at once, without waiting for the tenth of a second
+SAMPLE_MAX = 64  # records of one group
 
 Outcome = Literal["ok", "condition", "conflict", "throttle", "user error", "system error"]
 
@@ -31,14 +35,14 @@ class StreamPage(NamedTuple):
 class Observation(msgspec.Struct, gc=False):
     """What happened to one item, or to a request that did not get as far as an item."""
 
-    time: float  # when it was over: epoch seconds of the server's Clock
+    time: float  # when it was counted, at most a tenth of a second later: epoch seconds of the server's Clock
     operation: str  # that was called: an item of a batch has BatchGetItem
     account_id: str
     region: str
     table: Table | None  # None: it was about no table, or about none that there is
     index: Index | None  # None: the table itself
     key: bytes  # without the layout's prefix, as partitions know keys; of a page where it began in the partition
-    read_units: float
+    read_units: float  # of all requests that the record stands for
     write_units: float
     outcome: Outcome
     # Of the whole request, in seconds, and only in the first record about each table: so that it is counted once.
@@ -50,39 +54,101 @@ class Observation(msgspec.Struct, gc=False):
     ] = ()  # of a throttle, as ThrottlingReasons has them: TableReadKeyRangeThroughputExceeded
     repeated: bool = False  # a record of the same request, about another table, has the latency already
     stream: StreamPage | None = None  # of GetRecords
+    weight: float = 1.0  # how many requests the record stands for
+
+
+class Group(msgspec.Struct):
+    """Requests of one operation for one item or page each, of the same table or index, that succeeded.
+
+    The lists have one element for every request, in the same order.
+    """
+
+    operation: str
+    table: Table
+    index: Index | None
+    write: bool
+    keys: Sequence[bytes] = ()
+    units: Sequence[float] = ()
+    latencies: Sequence[float] = ()
+    items: Sequence[int] = ()  # that pages returned
+
+    def sample(self, now: float) -> Iterator[Observation]:
+        """Some of the requests, or all of them if they are not many."""
+        count = len(self.keys)
+        stride = -(-count // SAMPLE_MAX)
+        weight = count / len(range(0, count, stride))
+        table = self.table
+        for key, units, latency in zip(
+            self.keys[::stride], self.units[::stride], self.latencies[::stride], strict=True
+        ):
+            scaled = units * weight
+            yield Observation(
+                now,
+                self.operation,
+                table.account_id,
+                table.region,
+                table,
+                self.index,
+                key,
+                0.0 if self.write else scaled,
+                scaled if self.write else 0.0,
+                "ok",
+                latency,
+                weight=weight,
+            )
 
 
 Subscriber = Callable[[Sequence[Observation]], None]
 
 
+class Counter(Protocol):
+    """What takes everything that is observed."""
+
+    def count(self, observations: Sequence[Observation]) -> None:
+        """Take single records."""
+
+    def count_group(self, group: Group, now: float) -> None:
+        """Take many requests of one kind."""
+
+
 class Observer:
-    """Where observations are collected until they are handed over. Everything here is the event loop's."""
+    """Where everything that is observed comes together. All of it is the event loop's."""
 
-    __slots__ = ("_call_later", "_notes", "_subscribers")
+    __slots__ = ("_clock", "_counter", "_observations", "_sources", "_subscribers")
 
-    def __init__(self, call_later: Callable[[Callable[[], None]], object]) -> None:
-        """`call_later` is to call back in a moment, on the same thread."""
-        self._call_later = call_later
+    def __init__(self, now: Callable[[], float], counter: Counter) -> None:
+        """The owner calls `hand_over` every tenth of a second."""
+        self._clock = now
+        self._counter = counter
+        self._sources: list[Callable[[], Iterable[Group]]] = []
         self._subscribers: list[Subscriber] = []
-        self._notes: list[Observation] = []
+        self._observations: list[Observation] = []
+
+    def add_source(self, source: Callable[[], Iterable[Group]]) -> None:
+        """Ask this one for groups whenever things are handed over."""
+        self._sources.append(source)
 
     def subscribe(self, subscriber: Subscriber) -> None:
-        """Hand over all observations to come to this one too."""
+        """Hand over all records to come to this one too."""
         self._subscribers.append(subscriber)
 
     def observe(self, observation: Observation) -> None:
         """Take one record."""
-        notes = self._notes
-        notes.append(observation)
-        if len(notes) == 1:
-            self._call_later(self.hand_over)
-        elif len(notes) >= BATCH_MAX:
+        self._observations.append(observation)
+        if len(self._observations) >= BATCH_MAX:
             self.hand_over()
 
     def hand_over(self) -> None:
-        """Give the subscribers what was observed since the last time."""
-        notes = self._notes
-        if notes:
-            self._notes = []
+        """Count what was observed since the last time, and tell the subscribers."""
+        now = self._clock()
+        observations, self._observations = self._observations, []
+        if observations:
+            self._counter.count(observations)
+        for source in self._sources:
+            for group in source():
+                self._counter.count_group(group, now)
+                if self._subscribers:
+                    observations += group.sample(now)
+        if observations:
             for subscriber in self._subscribers:
-                subscriber(notes)
+                subscriber(observations)

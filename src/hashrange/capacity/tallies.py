@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hashrange.capacity import histograms
-from hashrange.capacity.observation import Observation, Outcome
+from hashrange.capacity.observation import Group, Observation, Outcome
 from hashrange.capacity.series import MINUTE, Place, Series, Statistics, series_name
 
 _GSI = "GlobalSecondaryIndexName"
@@ -46,8 +46,25 @@ class Tallies:
         """How many tables and minutes wait."""
         return len(self._by_minute) + len(self._totals)
 
+    def count_group(self, group: Group, now: float) -> None:
+        """Add many requests of one kind."""
+        table, operation = group.table, {_OPERATION: group.operation}
+        region = Place(table.account_id, table.region, "")
+        series = self._series(int(now // MINUTE) * MINUTE, region._replace(table_name=table.name))
+        if series is None:
+            self.lost += len(group.keys)
+            return
+        latencies = _latencies(group.latencies)
+        totals = self._totals.setdefault(region, {})
+        _statistics(totals, "Requests", {**operation, "Outcome": "ok"}).merge(latencies)
+        _statistics(series, "SuccessfulRequestLatency", operation).merge(latencies)
+        index = {} if group.index is None else {_GSI: group.index.name}
+        metric = "ConsumedWriteCapacityUnits" if group.write else "ConsumedReadCapacityUnits"
+        _count_events(series, metric, index, group.units)
+        _count_events(series, "ReturnedItemCount", operation, group.items)
+
     def count(self, observations: Sequence[Observation]) -> None:
-        """Add observations: the subscriber."""
+        """Add single observations."""
         groups: dict[tuple[str, int, int, Outcome], list[Observation]] = {}
         for observation in observations:
             # All of a batch are alive, so that ids tell tables apart, at a fraction of the price of their hashes.
@@ -75,16 +92,18 @@ class Tallies:
         first = group[0]
         region = Place(first.account_id, first.region, "")
         table = None if first.table is None else region._replace(table_name=first.table.name)
-        if len(self) >= PLACES_MAX and (minute, table or region) not in self._by_minute:
+        series = self._series(minute, table or region)
+        if series is None:
             self.lost += len(group)
             return
         self._count_requests(region, group)
         if first.outcome in ("user error", "conflict"):
             errors = [1.0] * sum(_is_request(one) for one in group)
-            _count_events(self._series(minute, region), "UserErrors", {}, errors)
+            _count_events(
+                series if table is None else self._series(minute, region) or {}, "UserErrors", {}, errors
+            )
         if table is None:
             return
-        series = self._series(minute, table)
         index = {} if first.index is None else {_GSI: first.index.name}
         match first.outcome:
             case "ok":
@@ -103,8 +122,12 @@ class Tallies:
             case "user error":
                 pass
 
-    def _series(self, minute: int, place: Place) -> Series:
-        return self._by_minute.setdefault((minute, place), {})
+    def _series(self, minute: int, place: Place) -> Series | None:
+        """The series of a table, or None where there is no room for another one."""
+        series = self._by_minute.get((minute, place))
+        if series is None and len(self) < PLACES_MAX:
+            series = self._by_minute[minute, place] = {}
+        return series
 
     def _count_requests(self, region: Place, group: list[Observation]) -> None:
         """Requests and latencies of all tables together, which are exact however many tables there are."""
@@ -140,12 +163,15 @@ def _count_events(series: Series, metric: str, dimensions: dict[str, str], value
         _statistics(series, metric, dimensions).merge(summary)
 
 
+def _latencies(seconds: Sequence[float]) -> Statistics:
+    values = sorted(seconds)
+    total, least, most = (value * _MILLISECONDS for value in (sum(values), values[0], values[-1]))
+    return Statistics(len(values), total, least, most, histograms.counted(values))
+
+
 def _count_latencies(series: Series, metric: str, dimensions: dict[str, str], latencies: list[float]) -> None:
     if latencies:
-        values = sorted([seconds * _MILLISECONDS for seconds in latencies])
-        counts = histograms.counted(values)
-        summary = Statistics(len(values), sum(values), values[0], values[-1], counts)
-        _statistics(series, metric, dimensions).merge(summary)
+        _statistics(series, metric, dimensions).merge(_latencies(latencies))
 
 
 def _count_units(series: Series, index: dict[str, str], group: list[Observation]) -> None:

@@ -1,6 +1,5 @@
 """Threads for requests that would hold up the event loop: large bodies, and steps that turned out to be long."""
 
-import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -94,8 +93,8 @@ class Background:
 
 @contextmanager
 def patience() -> Iterator[None]:
-    """Run with the time of a thread of one's own, and without garbage collections."""
-    with effort.patience(time.thread_time), _UNCOLLECTED:
+    """Run with the time of a thread of one's own."""
+    with effort.patience(time.thread_time):
         yield
 
 
@@ -106,28 +105,3 @@ def limited(step: Callable[[S], T], subject: S) -> T:
         return step(subject)
     finally:
         effort.end()
-
-
-class _Uncollected:
-    """While a large request is worked on nothing is collected: a collection would look at all of its values at once.
-
-    JSON has no cycles, so that there is nothing to be found in it.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._inside += 1
-            gc.disable()
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                gc.enable()
-
-
-_UNCOLLECTED = _Uncollected()

@@ -1,21 +1,38 @@
 """Observing calls: what each of them cost and what came of it, noted when its answer has left."""
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from operator import attrgetter, itemgetter, sub
+from time import monotonic
+from typing import Any, Protocol, TypeVar
 
 from hashrange.api.errors import ApiError, as_api_error
-from hashrange.api.results import Charge, ItemRead, Result
-from hashrange.capacity.observation import Observation, Observer, Outcome, StreamPage
-from hashrange.chain.executor import Call, Done
-from hashrange.chain.links import Link, Runner
+from hashrange.api.protocol.operation import Operation, Service
+from hashrange.api.results import Charge, ItemRead, ItemWritten, PageRead, Result
+from hashrange.capacity.observation import Group, Observation, Observer, Outcome, StreamPage
+from hashrange.chain.executor import Call
 from hashrange.clock import Clock
+from hashrange.core import capacity
+from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.schema import Index, Table
 from hashrange.storage.errors import StorageError
+
+RETAINED_BYTES_MAX = 4096  # answers up to this size may be kept until they are counted
 
 _CONDITION_CODES = frozenset({"ConditionalCheckFailedException", "DuplicateItemException"})
 _CONFLICT = "TransactionConflict"
 _SERVER_ERROR = 500
+
+_FIRST = itemgetter(0)
+_TABLE, _KEY, _STORED, _CONSISTENT = map(attrgetter, ("table", "key", "stored", "consistent"))
+_SMALL_UNITS = {consistent: capacity.read_units(0, consistent=consistent) for consistent in (False, True)}
+
+_SERVICES = frozenset({"dynamodb", "dynamodbstreams"})
+# Those of one item or page.
+_GROUPED = frozenset({"GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "ExecuteStatement"})
+
+_Note = tuple[ItemRead, float, float]  # when it was begun and ended, by the monotonic clock
+_Write = tuple[Table, bytes, float, float, float]
+_Page = tuple[Table, Index | None, bytes, int, int, bool, float, float]  # size, count and whether consistent
 
 
 class Throttled(Protocol):
@@ -31,59 +48,139 @@ class Throttled(Protocol):
     def reasons(self) -> Sequence[dict[str, str]]: ...
 
 
-def observing(observer: Observer, clock: Clock) -> Link:
-    """The link that observes every call."""
-    observe, monotonic = observer.observe, time.monotonic
+class Lanes:
+    """Makes the lanes of all operations."""
 
-    def link(call: Call, done: Done, following: Runner, /) -> None:
-        began = monotonic()
+    def __init__(self, observer: Observer, clock: Clock) -> None:
+        self._observer = observer
+        self._clock = clock
 
-        def ended(result: Result | None, error: BaseException | None) -> None:
-            done(result, error)
-            latency = monotonic() - began
-            if type(result) is ItemRead:
-                # Written out, because most requests are like this.
-                table = result.table
-                observe(
-                    Observation(
-                        clock.now(),
-                        call.operation.name,
-                        table.account_id,
-                        table.region,
-                        table,
-                        None,
-                        result.key,
-                        result.units,
-                        0.0,
-                        "ok",
-                        latency,
+    def lane(self, service: Service, operation: Operation[Any]) -> "Lane | None":
+        """A new lane, whose notes are counted with all others; None for services that are not DynamoDB's."""
+        if service.name not in _SERVICES:
+            return None
+        lane = Lane(operation, self._observer, self._clock)
+        if operation.name in _GROUPED:
+            self._observer.add_source(lane.groups)
+        return lane
+
+
+class Lane:
+    """What is noted of the calls of one operation until it is counted.
+
+    Whoever sends an answer gives it to `note`. `append` is for the read of one item whose answer is small: most calls
+    are such, and of these the result is kept as it is.
+    """
+
+    __slots__ = ("_clock", "_name", "_notes", "_observer", "_pages", "_written", "append")
+
+    def __init__(self, operation: Operation[Any], observer: Observer, clock: Clock) -> None:
+        self._name = operation.name
+        self._observer = observer
+        self._clock = clock
+        self._notes: list[_Note] = []
+        self._written: list[_Write] = []
+        self._pages: list[_Page] = []
+        self.append = (
+            self._notes.append
+        )  # of a result, and when it was begun and ended by the monotonic clock
+
+    def note(self, call: Call, result: Result | None, error: BaseException | None, began: float) -> None:
+        """Note a call of any kind that is over."""
+        if type(result) is ItemWritten and not result.outcome.index_diffs:
+            outcome = result.outcome
+            self._written.append((result.table, outcome.key, result.units, began, monotonic()))
+            return
+        if type(result) is PageRead:
+            page = result.page
+            if len(page.sizes) == 1 and not page.fetched:
+                (size,) = page.sizes.values()
+                self._pages.append(
+                    (
+                        result.table,
+                        result.index,
+                        result.start,
+                        size,
+                        page.count,
+                        result.consistent,
+                        began,
+                        monotonic(),
                     )
                 )
                 return
-            for observation in _Ended(call, clock.now(), latency).observations(result, error):
-                observe(observation)
+        context = call.context
+        ended = _Ended(self._name, context.account_id, context.region, self._clock.now(), monotonic() - began)
+        observed = ended.failed(call, as_api_error(error)) if error else ended.succeeded(result, call)
+        for observation in observed:
+            self._observer.observe(observation)
 
-        following(call, ended)
+    def groups(self) -> Iterator[Group]:
+        """What was noted since the last time, by table and index."""
+        if self._notes:
+            notes, self._notes = self._notes, []
+            self.append = self._notes.append
+            for part in _by_table(notes, list(map(_TABLE, map(_FIRST, notes)))):
+                results, begins, ends = zip(*part, strict=True)
+                group = Group(self._name, results[0].table, None, write=False)
+                group.keys, group.units = list(map(_KEY, results)), _read_units(results)
+                group.latencies = list(map(sub, ends, begins))
+                yield group
+        if self._written:
+            written, self._written = self._written, []
+            for writes in _by_table(written, list(map(_FIRST, written))):
+                tables, keys, units, begins, ends = zip(*writes, strict=True)
+                yield Group(self._name, tables[0], None, True, keys, units, list(map(sub, ends, begins)))
+        if self._pages:
+            pages, self._pages = self._pages, []
+            yield from self._read_pages(pages)
 
-    return link
+    def _read_pages(self, pages: list[_Page]) -> Iterator[Group]:
+        for part in _by_table(pages, [note[1] or note[0] for note in pages]):
+            tables, indexes, keys, sizes, counts, consistent, begins, ends = zip(*part, strict=True)
+            index = None if indexes[0] is None or indexes[0].local else indexes[0]
+            units = [
+                capacity.read_units(size, consistent=strongly)
+                for size, strongly in zip(sizes, consistent, strict=True)
+            ]
+            latencies = list(map(sub, ends, begins))
+            yield Group(self._name, tables[0], index, False, keys, units, latencies, counts)
+
+
+N = TypeVar("N")
+
+
+def _by_table(notes: list[N], owners: Sequence[object]) -> Iterable[list[N]]:
+    """The notes of each table or index."""
+    if len(set(map(id, owners))) == 1:
+        return (notes,)
+    parts: dict[int, list[N]] = {}
+    for owner, note in zip(owners, notes, strict=True):
+        parts.setdefault(id(owner), []).append(note)
+    return parts.values()
+
+
+def _read_units(results: Sequence[ItemRead]) -> list[float]:
+    if max(map(len, filter(None, map(_STORED, results))), default=0) > READ_UNIT_BYTES:
+        return [result.units for result in results]
+    # An item never counts for more than its JSON is long.
+    return list(map(_SMALL_UNITS.__getitem__, map(_CONSISTENT, results)))
 
 
 class _Ended:
     """A call whose outcome is known."""
 
-    def __init__(self, call: Call, now: float, latency: float) -> None:
-        self._call = call
+    def __init__(self, operation: str, account_id: str, region: str, now: float, latency: float) -> None:
+        self._operation = operation
+        self._account_id = account_id
+        self._region = region
         self._now = now
         self._latency = latency
         self._numbers: set[int] = set()  # of the tables that have the latency already
 
-    def observations(self, result: Result | None, error: BaseException | None) -> Iterator[Observation]:
-        """One record for everything that happened."""
-        if result is not None:
-            return self._succeeded(result)
-        return self._failed(as_api_error(error or TypeError()))
-
-    def _succeeded(self, result: Result) -> Iterator[Observation]:
+    def succeeded(self, result: Result | None, call: Call | None) -> Iterator[Observation]:
+        """One record for everything that was touched."""
+        if result is None:
+            return
         items = result.returned()
         for charge in result.charges():
             observation = self._charged(charge, "ok")
@@ -91,27 +188,30 @@ class _Ended:
             yield observation
         for refusal in _refusals(result):
             yield self._throttled(refusal)
-        if (stream := result.stream_read()) is not None:
-            observation = self._plain("ok", self._find(stream.table_name))
+        stream = result.stream_read()
+        if stream is not None and call is not None:
+            observation = self._plain("ok", _find(call, stream.table_name))
             observation.items = stream.records
             observation.stream = StreamPage(*stream[1:])
             yield observation
         if not self._numbers:
             yield self._plain("ok", None)
 
-    def _failed(self, error: ApiError) -> Iterator[Observation]:
+    def failed(self, call: Call, error: ApiError) -> Iterator[Observation]:
+        """One record for every item that the request failed on, or one for all of it."""
         refusals = _refusals(error)
-        charges = error.charges
         if refusals:
             for refusal in refusals:
                 yield self._timed(self._throttled(refusal))
-        elif error.code in _CONDITION_CODES and charges:
-            for charge in charges:
+        elif error.code in _CONDITION_CODES and error.charges:
+            for charge in error.charges:
                 yield self._charged(charge, "condition")
         elif error.status >= _SERVER_ERROR:
-            yield from self._of_tables("system error")
+            for table in _tables(call):
+                yield self._plain("system error", table)
         elif _is_conflict(error):
-            yield from self._of_tables("conflict")
+            for table in _tables(call):
+                yield self._plain("conflict", table)
         else:
             yield self._plain("user error", None)
 
@@ -132,18 +232,11 @@ class _Ended:
         observation.reasons = tuple(reason["reason"] for reason in refusal.reasons)
         return observation
 
-    def _of_tables(self, outcome: Outcome) -> Iterator[Observation]:
-        """One record for every table that the request names, or every item where it names the table of each."""
-        tables = [self._find(name) for name in self._names()]
-        for table in tables or [None]:
-            yield self._plain(outcome, table)
-
     def _plain(
         self, outcome: Outcome, table: Table | None, key: bytes = b"", *, timed: bool = True
     ) -> Observation:
-        context, operation = self._call.context, self._call.operation.name
         observation = Observation(
-            self._now, operation, context.account_id, context.region, table, None, key, 0.0, 0.0, outcome
+            self._now, self._operation, self._account_id, self._region, table, None, key, 0.0, 0.0, outcome
         )
         return self._timed(observation) if timed else observation
 
@@ -154,18 +247,22 @@ class _Ended:
             self._numbers.add(number)
         return observation
 
-    def _names(self) -> Iterable[str]:
-        try:
-            return list(self._call.operation.resources(self._call.request))
-        except Exception:  # noqa: BLE001 - a request that does not decode names nothing
-            return ()
 
-    def _find(self, name: str) -> Table | None:
-        context = self._call.context
-        try:
-            return context.catalogue.find(context.account_id, context.region, name.rpartition("/")[2])
-        except StorageError:
-            return None  # nobody can say at present
+def _tables(call: Call) -> list[Table | None]:
+    """The tables that a request names; for every item where it names the table of each. None: it names none."""
+    try:
+        names = list(call.operation.resources(call.request))
+    except Exception:  # noqa: BLE001 - a request that does not decode names nothing
+        names = []
+    return [_find(call, name) for name in names] or [None]
+
+
+def _find(call: Call, name: str) -> Table | None:
+    context = call.context
+    try:
+        return context.catalogue.find(context.account_id, context.region, name.rpartition("/")[2])
+    except StorageError:
+        return None  # nobody can say at present
 
 
 def _refusals(outcome: Result | ApiError) -> Sequence[Throttled]:

@@ -21,7 +21,7 @@ from hashrange.chain.background import Background, limited, patience
 from hashrange.chain.long_writes import LongWrites
 from hashrange.core import effort, patient_json
 from hashrange.core.effort import Postponed
-from hashrange.core.errors import Refused
+from hashrange.core.errors import Refused, forget_frames
 from hashrange.core.values import Malformed
 from hashrange.storage.engine import Engine, Reader
 from hashrange.storage.errors import ReadTimeout, Unavailable
@@ -174,6 +174,7 @@ class LocalExecutor:
         try:
             plan = call.plan()
         except Exception as error:  # noqa: BLE001 - likewise
+            forget_frames(error)
             self._background.call_on_loop(partial(done, None, error))
             return
         if isinstance(plan, Read):

@@ -48,6 +48,7 @@ class LongWrites:
         rehearsal.result = None
 
         def replayed(_: None, error: BaseException | None) -> None:
+            rehearsal.forget()
             self._replayed(call, plan, done, attempt, result, error)
 
         self._engine.submit(rehearsal.replay, self._background.on_loop(replayed), reads=rehearsal.reads)

@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from hashrange.api.results import Result
+from hashrange.core.errors import Expected, forget_frames
 from hashrange.storage.appends import Append
 from hashrange.storage.engine import Engine, Transaction
 
 
-class Outdated(Exception):
+class Outdated(Expected):
     """Something that the rehearsal read has changed since."""
 
 
-class Unrehearsable(Exception):
+class Unrehearsable(Expected):
     """The step does what cannot be validated or replayed: it scans, looks at counters, or uses the reserve."""
 
 
@@ -84,12 +85,17 @@ class Rehearsal:
         except Unrehearsable:
             raise
         except Exception as error:  # noqa: BLE001 - the outcome, if what the step saw is still so
+            forget_frames(error)
             self.error = error
 
     @property
     def reads(self) -> list[bytes]:
         """The keys that the step has read."""
         return list(self._notes.reads)
+
+    def forget(self) -> None:
+        """Let the error go, whose traceback refers to this: nothing is replayed any more."""
+        self.error = None
 
     def replay(self, tx: Transaction) -> None:
         """Write what the step wrote, or raise what it raised; `Outdated` if it would not have the same outcome now."""

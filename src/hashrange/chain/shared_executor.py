@@ -22,6 +22,7 @@ from hashrange.chain.background import Background, limited
 from hashrange.chain.executor import Call, Done, read_patiently
 from hashrange.chain.long_writes import LongWrites
 from hashrange.core.effort import Postponed
+from hashrange.core.errors import forget_frames
 from hashrange.core.schema import Table
 from hashrange.storage import follower
 from hashrange.storage.catalogue import TracedCatalogue
@@ -84,6 +85,7 @@ class SharedExecutor:
             self._submit(partial(self._again, attempt, None), attempt)
             return
         except Exception as error:  # noqa: BLE001 - the answer, unless it came from an outdated record
+            forget_frames(error)
             if attempt.needs_no_check(looked_up):
                 attempt.done(None, error)
             else:
@@ -125,8 +127,10 @@ class SharedExecutor:
             read = partial(read_patiently, attempt.call, step)
             outcome = partial(self._done, attempt, self._engine.read(read), None)
         except Exception as error:  # noqa: BLE001 - the read's outcome
+            forget_frames(error)
             outcome = partial(self._done, attempt, None, error)
         self._background.call_on_loop(outcome)
+        del outcome  # it may be an error, whose traceback has this frame
 
     def _read(self, attempt: _Attempt, plan: Read, epoch: bytes, looked_up: list[Table | None]) -> None:
         # Where a table was missing, only the epoch says whether it still is.
@@ -205,7 +209,10 @@ def _checked(
 
 def _raise(reader: Reader, *, error: Exception, epoch: bytes) -> NoReturn:
     follower.check(reader, epoch)
-    raise error
+    try:
+        raise error
+    finally:
+        del error  # its traceback has this frame
 
 
 def _tried(after: Callable[[], object]) -> None:

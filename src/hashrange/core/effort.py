@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 
-from hashrange.core.errors import Invalid
+from hashrange.core.errors import Expected, Invalid
 
 SHARED_UNITS = 1_000_000  # 5 ms at most, on the machine in docs/benchmarks.md
 LIGHT_UNITS = 65_536  # what costs less is not counted
@@ -22,7 +22,7 @@ REQUEST_SECONDS = 5.0
 EXHAUSTED = "The request needs more computation than one request may have"
 
 
-class Postponed(Exception):
+class Postponed(Expected):
     """It is too long for a thread that others wait for."""
 
 
@@ -80,6 +80,12 @@ def spend(units: int) -> None:
         _meter.set(meter - units)
     elif meter is not None:
         meter.check()
+
+
+def leave_shared_thread() -> None:
+    """Have what follows done on a thread of its own: it waits for a disk or a network."""
+    if isinstance(_meter.get(), int):
+        raise Postponed
 
 
 def spend_on_text(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The shards of a table's change log: the hash range of each, its beginning and end, its parent.
+"""The shards of a table's change log: the key range of each, its beginning and end, its parent.
 
 Only the open ones are in the table's record, where every write finds its own; all of them have rows.
 """
@@ -9,7 +9,6 @@ from functools import cached_property
 
 import msgspec
 
-from hashrange.core.keys.encoding import HASH_BYTES
 from hashrange.core.limits import STREAM_SECONDS
 
 # A sequence number is made of the position, 16 digits of the time in microseconds and four of the shard's number. Those
@@ -21,21 +20,21 @@ _MICROSECONDS = 1_000_000
 
 
 class OpenShard(msgspec.Struct, frozen=True):
-    """A shard that is written to: from `start` on in the hash space, up to the next one's start."""
+    """A shard that is written to: its keys go from `start` up to the next one's start."""
 
-    start: int
+    start: bytes
     number: int
 
 
 class OpenLog(msgspec.Struct, frozen=True, dict=True):
-    """The open shards of a table, by their place in the hash space."""
+    """The open shards of a table, in the order of their keys."""
 
     stream: str  # label of the stream that the shards belong to; empty: of none
     opened_at: float  # when the youngest of them was opened
     shards: tuple[OpenShard, ...]
 
     @cached_property
-    def starts(self) -> tuple[int, ...]:
+    def starts(self) -> tuple[bytes, ...]:
         """Where each shard begins."""
         return tuple(shard.start for shard in self.shards)
 
@@ -48,7 +47,7 @@ class OpenLog(msgspec.Struct, frozen=True, dict=True):
         """The number of the shard that an item's key belongs to."""
         if len(self.shards) == 1:
             return self.shards[0].number
-        at = bisect_right(self.starts, int.from_bytes(key[:HASH_BYTES], "big")) - 1
+        at = bisect_right(self.starts, key) - 1
         return self.shards[at].number
 
 
@@ -56,7 +55,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
     """A shard's row. Positions are dense: every record has the one after that of the record before it."""
 
     number: int
-    start: int
+    start: bytes
     stream: str
     parent_id: str | None = None  # of the shard whose place it took, or part of it
     created_at: float

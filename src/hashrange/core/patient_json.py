@@ -1,6 +1,9 @@
 """Reading large JSON piece by piece: one call of a JSON library holds up all other threads until it is done."""
 
+import contextlib
+import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -9,8 +12,14 @@ PIECE_BYTES = 32 * 1024  # a piece is read within a millisecond
 # Attribute values may be nested 32 deep, which is 64 levels of JSON. Every level is looked through once more.
 _LEVELS_MAX = 80
 _SPACE = b" \t\r\n"
+# An object with more members than this beyond the first of each that is in it, in more bytes than this, is cut.
+_MEMBERS = 8_192
+_OBJECT_BYTES = 128 * 1024
+_COMMA = re.compile(rb",[ \t\r\n]{0,64}\"")
+_GUESSES = 6
 
 Decode = Callable[[Any], Any]
+_Split = Callable[[bytes | memoryview], Iterator[dict[str, msgspec.Raw]]]
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -18,21 +27,64 @@ _elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 def loads(data: bytes | bytearray | memoryview, decode: Decode = msgspec.json.decode) -> Any:
     """What `decode` makes of the same JSON, in short calls of it. Raises what it raises, or a `DecodeError`."""
-    return decode(data) if len(data) <= PIECE_BYTES else _loads(bytes(data).lstrip(_SPACE), decode, 1)
+    if len(data) <= PIECE_BYTES:
+        return decode(data)
+    text = bytes(data).lstrip(_SPACE)
+    split = _member_pieces if text.count(b":") > _MEMBERS else _all_members
+    return _loads(text, decode, split, 1)
 
 
-def _loads(data: bytes | memoryview, decode: Decode, level: int) -> Any:
+def _loads(data: bytes | memoryview, decode: Decode, split: _Split, level: int) -> Any:
     if len(data) <= PIECE_BYTES:
         return decode(data)
     if level > _LEVELS_MAX:
         raise RecursionError
     match bytes(data[:1]):
         case b"{":
-            return {name: _loads(memoryview(raw), decode, level + 1) for name, raw in _members(data).items()}
+            return {
+                name: _loads(memoryview(raw), decode, split, level + 1)
+                for members in split(data)
+                for name, raw in members.items()
+            }
         case b"[":
-            return [value for piece in _pieces(_elements(data)) for value in _read(piece, decode, level)]
+            return [
+                value for piece in _pieces(_elements(data)) for value in _read(piece, decode, split, level)
+            ]
         case _:
             return decode(data)
+
+
+def _all_members(data: bytes | memoryview) -> Iterator[dict[str, msgspec.Raw]]:
+    yield _members(data)
+
+
+def _member_pieces(data: bytes | memoryview) -> Iterator[dict[str, msgspec.Raw]]:
+    """The members of an object, those of one with very many in several calls."""
+    text = bytes(data)
+    begin = 1
+    if len(text) > _OBJECT_BYTES and text.count(b":") - text.count(b"{") > _MEMBERS:
+        while (cut := _member_end(text, begin)) is not None:
+            end, members = cut
+            yield members
+            begin = end + 1
+    yield _members(text if begin == 1 else b"{" + text[begin:])
+
+
+def _member_end(text: bytes, begin: int) -> tuple[int, dict[str, msgspec.Raw]] | None:
+    """A comma that ends a member, some way behind the beginning of another; and what is between the two.
+
+    It is guessed. If what is before it is an object when a brace is put behind it, then the guess was right.
+    """
+    size = _OBJECT_BYTES
+    while begin + size < len(text):
+        for guess in islice(_COMMA.finditer(text, begin + size), _GUESSES):
+            piece = text[begin : guess.start()]
+            with contextlib.suppress(msgspec.DecodeError):
+                members = _members(b"{" + piece + b"}")
+                if members:
+                    return guess.start(), members
+        size *= 2
+    return None
 
 
 def _pieces(elements: list[msgspec.Raw]) -> Iterator[list[msgspec.Raw]]:
@@ -50,8 +102,8 @@ def _pieces(elements: list[msgspec.Raw]) -> Iterator[list[msgspec.Raw]]:
         yield piece
 
 
-def _read(piece: list[msgspec.Raw], decode: Decode, level: int) -> list[Any]:
+def _read(piece: list[msgspec.Raw], decode: Decode, split: _Split, level: int) -> list[Any]:
     if len(piece) == 1:
-        return [_loads(memoryview(piece[0]), decode, level + 1)]
+        return [_loads(memoryview(piece[0]), decode, split, level + 1)]
     values: list[Any] = decode(b"[" + b",".join(piece) + b"]")
     return values

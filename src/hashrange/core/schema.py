@@ -48,6 +48,8 @@ class Warm(msgspec.Struct, frozen=True, kw_only=True):
     write_units: int
     settles_at: float = 0.0
     previous: UnitPair | None = None  # what clients still see until then
+    peak: UnitPair | None = None  # of on-demand traffic that it has not grown for yet: see capacity/growth.py
+    grown_at: float = 0.0  # when it last grew by itself
 
 
 InsightsMode = Literal["ACCESSED_AND_THROTTLED_KEYS", "THROTTLED_KEYS"]
@@ -89,8 +91,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     throughput: Throughput = Throughput()
     warm: Warm | None = None
     on_demand: UnitPair | None = None
-    partitions: tuple[int, ...] = (0,)  # of a global index: see core/partitions.py
     insights: Insights | None = None
+    partitions: tuple[bytes, ...] = (b"",)  # of a global index: see core/partitions.py
 
     @cached_property
     def keys(self) -> tuple[KeyAttribute, ...]:
@@ -173,7 +175,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ttl_changed_at: float | None = None
     tags: dict[str, str] = {}
     insights: Insights | None = None
-    partitions: tuple[int, ...] = (0,)  # where each begins in the hash space: see core/partitions.py
+    partitions: tuple[bytes, ...] = (b"",)  # the lower bound of each: see core/partitions.py
 
     @cached_property
     def arn(self) -> str:

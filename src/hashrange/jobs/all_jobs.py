@@ -17,11 +17,13 @@ from hashrange.jobs.consumption import consumed_minutes
 from hashrange.jobs.expire_items import ExpireItems
 from hashrange.jobs.expiry_backfill import BackfillExpiry
 from hashrange.jobs.exports import export_jobs
+from hashrange.jobs.heat import FollowHeat
 from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.insights import ForgetInsights
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.jobs.long_runs import LongRuns
+from hashrange.jobs.metrics import AgeMetrics, SampleCapacity
 from hashrange.jobs.old_jobs import ForgetJobs
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
@@ -79,6 +81,7 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
     return [
         SettleTables(engine, tables),
         SplitPartitions(engine, tables),
+        FollowHeat(engine, tables),
         Backfill(engine, tables),
         BackfillExpiry(engine, tables),
         ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
@@ -88,6 +91,8 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         TrimLogs(engine, tables),
         ScaleCapacity(engine, tables, settings, consumed_minutes),
         ForgetInsights(engine),
+        SampleCapacity(engine, tables),
+        AgeMetrics(engine),
     ]
 
 

@@ -240,6 +240,7 @@ class ScaleCapacity:
             account_id=place.account_id,
             access_key="",
             prepared=PreparedRequests(),
+            backups=_NoBackups(),
         )
 
 
@@ -299,6 +300,13 @@ def _carry_out(
     plan.step(tx)
     change.note(tx)
     scaling_rows.save_activity(tx, scaled.place, activity)
+
+
+class _NoBackups:
+    """UpdateTable does not look at backups."""
+
+    def fault(self, _place: object, /) -> str | None:
+        return None
 
 
 class _Moment(Clock):

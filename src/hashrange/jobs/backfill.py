@@ -2,12 +2,13 @@
 
 from functools import partial
 
-from hashrange.core import indexes, items
+from hashrange.capacity.series import Place, series_name
+from hashrange.core import capacity, indexes, items
 from hashrange.core.indexes import Entry
 from hashrange.core.schema import Index, Table, changed
 from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.jobs.table_walk import next_chunk
-from hashrange.storage import catalogue, layout
+from hashrange.storage import catalogue, layout, metric_rows
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
 
@@ -49,7 +50,7 @@ def _fill(tx: Transaction, *, planned: Table, planned_index: Index, now: float) 
         return True
     if index.slot != planned_index.slot or not index.backfilling:
         return True
-    if _fill_chunk(tx, table, index):
+    if _fill_chunk(tx, table, index, now):
         return False
     ready = changed(index, backfilling=False, status="ACTIVE")
     indexes_after = tuple(ready if other.slot == index.slot else other for other in table.indexes)
@@ -57,7 +58,7 @@ def _fill(tx: Transaction, *, planned: Table, planned_index: Index, now: float) 
     return True
 
 
-def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
+def _fill_chunk(tx: Transaction, table: Table, index: Index, now: float) -> bool:
     """Write the entries of the next items; false when there are no more."""
     chunk = next_chunk(tx, table.number, index.slot)
     entries: dict[bytes, tuple[Entry, float]] = {}
@@ -67,6 +68,9 @@ def _fill_chunk(tx: Transaction, table: Table, index: Index) -> bool:
             row_key = layout.rows_prefix(table.number, index.slot) + entry.key
             entries[row_key] = (entry, items.stored_time(stored))
     _write_entries(tx, table, index, entries)
+    units = sum(capacity.write_units(entry.size) for entry, _ in entries.values())
+    name = series_name("OnlineIndexConsumedWriteCapacity", {"GlobalSecondaryIndexName": index.name})
+    metric_rows.add_samples(tx, Place(*catalogue.address(table)), now, {name: float(units)})
     return not chunk.is_last
 
 

@@ -31,10 +31,8 @@ _LEVEL = 1
 _BLOCK = Struct(">II")
 _ROW = Struct(">HI")
 _MANIFEST = "manifest.json"
-_KEY = re.compile(
-    r"([0-9]{12})/([^/]+)/[a-zA-Z0-9_.-]{3,255}/([0-9]{14}-[0-9a-f]{8})/"
-    r"(?:manifest\.json|data-[0-9]{6}-[0-9a-f]{8}\.blocks)"
-)
+_FOLDER = re.compile(r"([0-9]{12})/([^/]+)/[a-zA-Z0-9_.-]{3,255}/([0-9]{14}-[0-9a-f]{8})/")
+_NAME = re.compile(r"manifest\.json|data-[0-9]{6}-[0-9a-f]{8}\.blocks")
 
 
 class DamagedBackup(JobFailure):
@@ -53,6 +51,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     backup: Backup
 
+    @property
+    def place(self) -> JobPlace:
+        """What identifies the backup."""
+        return JobPlace(self.account_id, self.region, self.id)
+
 
 class BackupPlace(msgspec.Struct, frozen=True):
     """Where all backups are."""
@@ -66,7 +69,12 @@ class BackupPlace(msgspec.Struct, frozen=True):
 
     def owner(self, key: str) -> JobPlace | None:
         """The backup that a file belongs to by its name; None for everything else."""
-        match = _KEY.fullmatch(key.removeprefix(self.prefix))
+        folder = folder_of(key)
+        return self.folder_owner(folder) if _NAME.fullmatch(key[len(folder) :]) else None
+
+    def folder_owner(self, folder: str) -> JobPlace | None:
+        """The backup whose files are in a folder."""
+        match = _FOLDER.fullmatch(folder.removeprefix(self.prefix))
         return None if match is None else JobPlace(*match.groups())
 
 
@@ -142,7 +150,7 @@ def read_manifest(backups: BackupPlace, folder: str) -> Manifest:
 
 def folder_of(key: str) -> str:
     """The folder that a file of a backup is in."""
-    return key[: key.rindex("/") + 1]
+    return key[: key.rfind("/") + 1]
 
 
 def is_manifest(key: str) -> bool:

@@ -25,6 +25,7 @@ from hashrange.formats.bulk_records import (
 )
 from hashrange.formats.errors import ItemPointer, Rejection
 from hashrange.formats.manifest import checksum
+from hashrange.jobs import piece_sizes
 from hashrange.jobs.bulk_conditions import with_conditions
 from hashrange.jobs.input_objects import Piece, pieces
 from hashrange.jobs.long_runs import JobFailure, LongRuns
@@ -138,7 +139,7 @@ class BulkRun:
             records = bulk_records(chunks, source.format, source.compression or "NONE", table)
             return with_conditions(records, table)
 
-        return pieces(self._input, prefix, record.position, read)
+        return pieces(self._input, prefix, record.position, read, rows_max=piece_sizes.rows_max(table))
 
     def _write(self, piece: Piece[BulkRecord], now: float) -> _Written:
         while True:

@@ -8,11 +8,12 @@ from functools import partial
 import msgspec
 
 from hashrange import logs
+from hashrange.capacity.series import Place
 from hashrange.core.expiry import ExpiryWindow, expiry_window, within
 from hashrange.core.mutation import DeleteCommand, Origin, Rejected
 from hashrange.core.schema import Table
 from hashrange.jobs.job import IDLE_SECONDS
-from hashrange.storage import catalogue, expiry, layout, store
+from hashrange.storage import catalogue, expiry, layout, metric_rows, store
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import Corrupt, DamagedRow
@@ -177,4 +178,6 @@ def _delete_items(
             break
     if deleted:
         tx.add(layout.expired_items_key(table.number), deleted)
+        place = Place(*catalogue.address(table))
+        metric_rows.add_samples(tx, place, now, {"TimeToLiveDeletedItemCount": float(deleted)})
     return done

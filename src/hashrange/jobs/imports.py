@@ -12,7 +12,7 @@ from hashrange.core.table_life import gone
 from hashrange.formats.errors import Rejection, import_error_line
 from hashrange.formats.readers import item_rows
 from hashrange.formats.records import Row
-from hashrange.jobs import filled_tables
+from hashrange.jobs import filled_tables, piece_sizes
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.input_objects import Piece, pieces
 from hashrange.jobs.long_runs import JobFailure, LongRuns
@@ -100,7 +100,13 @@ class ImportRun:
             record = self._engine.write(partial(_create_table, place=self._place, now=now))
             self._tables.refresh(*catalogue.address(record.table))
         options, table = record.options, record.table
-        return pieces(bucket, prefix, record.position, lambda chunks: item_rows(chunks, options, table))
+        return pieces(
+            bucket,
+            prefix,
+            record.position,
+            lambda chunks: item_rows(chunks, options, table),
+            rows_max=piece_sizes.rows_max(table),
+        )
 
     def _record(self) -> Import:
         record = self._engine.read(lambda reader: IMPORTS.find(reader, self._place))

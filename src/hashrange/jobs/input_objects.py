@@ -8,16 +8,14 @@ import msgspec
 from hashrange.formats.bulk_records import BulkRecord
 from hashrange.formats.errors import Rejection
 from hashrange.formats.records import Row
+from hashrange.jobs import piece_sizes
 from hashrange.objects.errors import Changed
 from hashrange.objects.interface import Bucket, ObjectInfo
 from hashrange.storage.import_rows import Position
 
-# Clients' writes wait while a piece is written.
-PIECE_ROWS = 100
-_PIECE_BYTES = 512 * 1024
 _PIECE_REJECTIONS = 500
 _IDLE_ROWS = 500
-_CONDITION_BYTES = _PIECE_BYTES // 10  # evaluating a condition may take as long as writing much
+_CONDITION_BYTES = piece_sizes.BYTES_MAX // 10  # evaluating a condition may take as long as writing much
 
 R = TypeVar("R", Row, BulkRecord)
 
@@ -34,23 +32,26 @@ class Piece(msgspec.Struct, Generic[R]):
     is_idle: bool = False  # nothing is to be written: others may have their turn
 
 
-def pieces(bucket: Bucket, prefix: str, position: Position, read: ReadObject[R]) -> Iterator[Piece[R]]:
+def pieces(
+    bucket: Bucket, prefix: str, position: Position, read: ReadObject[R], *, rows_max: int
+) -> Iterator[Piece[R]]:
     """All items of the objects under a prefix, behind a position."""
     for info in bucket.list(prefix, after=position.finished_key):
-        skipped = 0
-        if info.key == position.key:
-            if info.etag != position.etag:
-                raise Changed("the object was replaced while it was read")
-            skipped = position.index
-        finished = Position(finished_key=info.key, size=position.size + info.size)
+        if info.key == position.key and info.etag != position.etag:
+            raise Changed("the object was replaced while it was read")
         rows = read(bucket.read(info.key, etag=info.etag))
-        yield from _object_pieces(info, rows, skipped, position, finished)
-        position = finished
+        yield from _object_pieces(info, rows, position, rows_max)
+        position = _behind(info, position)
+
+
+def _behind(info: ObjectInfo, position: Position) -> Position:
+    return Position(finished_key=info.key, size=position.size + info.size)
 
 
 def _object_pieces(
-    info: ObjectInfo, rows: Iterator[R | Rejection], skipped: int, position: Position, finished: Position
+    info: ObjectInfo, rows: Iterator[R | Rejection], position: Position, rows_max: int
 ) -> Iterator[Piece[R]]:
+    skipped = position.index if info.key == position.key else 0
     piece: Piece[R] = Piece(info.key, [], [], position)
     size = 0
     for row in rows:
@@ -65,8 +66,8 @@ def _object_pieces(
             piece.rows.append(row)
             size += row.command.size if row.command.condition is None else _CONDITION_BYTES
         if (
-            len(piece.rows) >= PIECE_ROWS
-            or size >= _PIECE_BYTES
+            len(piece.rows) >= rows_max
+            or size >= piece_sizes.BYTES_MAX
             or len(piece.rejections) >= _PIECE_REJECTIONS
         ):
             piece.position = msgspec.structs.replace(
@@ -75,5 +76,5 @@ def _object_pieces(
             yield piece
             piece = Piece(info.key, [], [], position)
             size = 0
-    piece.position = finished
+    piece.position = _behind(info, position)
     yield piece

@@ -96,7 +96,7 @@ class KeepBackups:
             log.warning("backup.unreadable", folder=folder, reason=str(error))
             return
         name = manifest.backup.source.name
-        if self._backups.folder(JobPlace(manifest.account_id, manifest.region, manifest.id), name) != folder:
+        if self._backups.folder(manifest.place, name) != folder:
             log.warning("backup.unreadable", folder=folder, reason="it belongs into another folder")
         elif self._engine.write(partial(_adopt, place=place, backup=manifest.backup)):
             log.info("backup.adopted", table=name, id=place.id)

@@ -1,4 +1,4 @@
-"""Old jobs: exports, imports and bulk operations are listed for 90 days, their client tokens count for eight hours."""
+"""Old jobs: exports, imports, bulk operations and failed restores are kept for 90 days, their tokens for 8 hours."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -12,6 +12,7 @@ from hashrange.storage.export_rows import EXPORTS
 from hashrange.storage.import_rows import IMPORTS
 from hashrange.storage.job_rows import JobPlace, JobRows
 from hashrange.storage.job_tokens import JOB_TOKENS
+from hashrange.storage.restore_rows import RESTORES
 
 KEPT_SECONDS = 90 * 86_400
 _PAUSE_SECONDS = 3600.0
@@ -56,6 +57,9 @@ def _candidates(reader: Reader, now: float) -> Iterator[tuple[str, JobPlace]]:
     for place, operation in BULK_OPERATIONS.everywhere(reader):
         if _is_old(operation, now):
             yield "bulk", place
+    for place, restore in RESTORES.everywhere(reader):
+        if _is_old(restore, now):
+            yield "restore", place
 
 
 def _is_old(job: _Ended, now: float) -> bool:
@@ -68,6 +72,7 @@ def _remove(tx: Transaction, *, old: list[tuple[str, JobPlace]]) -> None:
         "export": EXPORTS,
         "import": IMPORTS,
         "bulk": BULK_OPERATIONS,
+        "restore": RESTORES,
     }
     for kind, place in old:
         kinds[kind].remove(tx, place)

@@ -9,7 +9,7 @@ from hashrange import logs
 from hashrange.core import items
 from hashrange.core.mutation import Origin, PutCommand
 from hashrange.core.schema import Table, changed
-from hashrange.jobs import filled_tables
+from hashrange.jobs import filled_tables, piece_sizes
 from hashrange.jobs.backup_files import BackupPlace, BackupSource
 from hashrange.jobs.long_runs import JobFailure, LongRuns, Patience
 from hashrange.jobs.threads import Threads
@@ -23,9 +23,6 @@ from hashrange.storage.restore_rows import RESTORES, Restore
 
 log = logs.Log("jobs.restores")
 
-# Clients' writes wait while a piece is written.
-_PIECE_ROWS = 50
-_PIECE_BYTES = 512 * 1024
 _PAUSE_SECONDS = 0.002
 _PROGRESS_ITEMS = 100_000  # between two lines of the log
 # After a day a restore is given up: its table cannot be deleted before.
@@ -72,14 +69,16 @@ class RestoreRun:
         self._restore = restore
         self._items = restore.items
         self._source: Source
+        checks: Iterator[list[Row]] = iter(())
         if restore.backup is None:
             self._source = PastTable(engine, restore.source, restore.moment_us)
-            self._pieces = _pieces(self._source.chunks(restore.after or None))
-            return
-        self._source = BackupSource(backups, backups.folder(restore.backup, restore.source.name))
-        self._pieces = _pieces(self._source.chunks(restore.after or None))
-        if not restore.after:
-            self._pieces = chain(_verifying(self._source), self._pieces)  # before the first item is written
+        else:
+            files = BackupSource(backups, backups.folder(restore.backup, restore.source.name))
+            self._source = files
+            if not restore.after:
+                checks = _verifying(files)  # before the first item is written
+        chunks = self._source.chunks(restore.after or None)
+        self._pieces = chain(checks, _pieces(chunks, restore.source))
 
     def close(self) -> None:
         """Release the source."""
@@ -115,19 +114,22 @@ def _verifying(source: BackupSource) -> Iterator[list[Row]]:
         yield []
 
 
-def _pieces(chunks: Iterator[list[Row]]) -> Iterator[list[Row]]:
-    """Chunks cut into what one commit takes; a chunk without items gives a piece without any."""
+def _pieces(chunks: Iterator[list[Row]], table: Table) -> Iterator[list[Row]]:
+    """What one commit takes, whatever the chunks are; a chunk without items gives a piece without any."""
+    most = piece_sizes.rows_max(table)
+    piece: list[Row] = []
+    size = 0
     for chunk in chunks:
-        piece: list[Row] = []
-        size = 0
         for row in chunk:
             piece.append(row)
             size += len(row[1])
-            if len(piece) >= _PIECE_ROWS or size >= _PIECE_BYTES:
+            if len(piece) >= most or size >= piece_sizes.BYTES_MAX:
                 yield piece
                 piece, size = [], 0
-        if piece or not chunk:
-            yield piece
+        if not chunk:
+            yield []
+    if piece:
+        yield piece
 
 
 def _write_piece(tx: Transaction, *, place: JobPlace, piece: list[Row]) -> None:
@@ -137,6 +139,7 @@ def _write_piece(tx: Transaction, *, place: JobPlace, piece: list[Row]) -> None:
     table = _target(tx, place, restore)
     if table is None:
         return
+    tx.prefetch([store.row_key(table, key) for key, _ in piece])
     for key, stored in piece:
         item = items.decode(stored)
         command = PutCommand(key, item, items.stored_size(stored))
@@ -165,7 +168,8 @@ def _give_up(tx: Transaction, *, place: JobPlace, reason: str, now: float) -> Re
     table = _target(tx, place, restore)
     if table is not None:
         catalogue.remove(tx, table, now)
-    RESTORES.remove(tx, place)
+    # The row stays for those who look for the table.
+    RESTORES.save(tx, place, changed(restore, ended_at=now, failure=reason), active=False)
     if restore.backup is None:
         holds.release(tx, restore.source, place.id, now)
         return restore

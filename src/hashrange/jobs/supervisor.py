@@ -105,6 +105,7 @@ class _ScheduledJob:
         self._job = job
         self._due_at = 0.0
         self._failures = 0
+        self._outage = logs.Outage(log, "job", job=job.name)
 
     def due_in(self) -> float:
         return self._due_at - time.monotonic()
@@ -118,18 +119,20 @@ class _ScheduledJob:
             try:
                 self._job.close()
             except Exception as error:  # noqa: BLE001 - what is left open ends with the process
-                log.warning("job.failed", job=self._job.name, error=error)
+                log.warning("job.left", job=self._job.name, error=error)
 
     def step(self, now: float) -> bool:
         """Run one step; false if the engine is closed."""
         try:
             pause = self._job.step(now)
             self._failures = 0
+            if self._outage.lasts:
+                self._outage.worked()
         except Closed:
             return False
         except Exception as error:  # noqa: BLE001 - the other jobs go on
             pause = min(_RETRY_SECONDS_MIN * 2**self._failures, _RETRY_SECONDS_MAX)
             self._failures += 1
-            log.warning("job.failed", job=self._job.name, error=error, retry_seconds=pause)
+            self._outage.failed(str(error) or type(error).__name__)
         self._due_at = time.monotonic() + pause
         return True

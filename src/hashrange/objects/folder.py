@@ -2,7 +2,6 @@
 
 import os
 import stat
-import tempfile
 import threading
 import unicodedata
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from hashrange.objects.interface import (
     check_key,
 )
 from hashrange.objects.listing import Listing, etag_of, info_of
+from hashrange.objects.temporary_folder import TemporaryFolder
 
 _MOVES_MAX = 8  # a directory may be removed while a file is moved into it; somebody wins in the end
 
@@ -29,14 +29,15 @@ _MOVES_MAX = 8  # a directory may be removed while a file is moved into it; some
 class FolderStore:
     """Buckets as directories."""
 
-    def __init__(self, folder: Path, *, temporary: bool = False) -> None:
+    def __init__(self, folder: Path, temporary: TemporaryFolder | None = None) -> None:
         self._folder = folder
         self._temporary = temporary
 
     @classmethod
     def in_temporary_folder(cls) -> "FolderStore":
         """A store that is gone when it is closed, for servers that keep nothing."""
-        return cls(Path(tempfile.mkdtemp(prefix="hashrange-buckets-")), temporary=True)
+        folder = TemporaryFolder("buckets")
+        return cls(folder.path, folder)
 
     @property
     def description(self) -> str:
@@ -47,9 +48,8 @@ class FolderStore:
         return FolderBucket(name, self._folder / name)
 
     def close(self) -> None:
-        if self._temporary:
-            with suppress(OSError):
-                _remove_tree(self._folder)
+        if self._temporary is not None:
+            self._temporary.remove()
 
 
 class FolderBucket:
@@ -189,20 +189,6 @@ class FolderBucket:
         """Whether this directory can be found under its name in another case."""
         swapped = self._root.with_name(self._root.name.swapcase())
         return swapped != self._root and swapped.exists() and swapped.samefile(self._root)
-
-
-def _remove_tree(folder: Path) -> None:
-    """Remove a folder whatever its depth: a key may have a thousand directories, with which shutil gives up."""
-    directories = [folder]
-    for directory in directories:
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    directories.append(Path(entry.path))
-                else:
-                    Path(entry.path).unlink()
-    for directory in reversed(directories):
-        directory.rmdir()
 
 
 def _beside(path: Path) -> Path:

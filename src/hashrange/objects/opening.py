@@ -1,8 +1,6 @@
 """Opening the object store that the settings name."""
 
 import atexit
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +9,7 @@ from hashrange.objects.folder import FolderBucket, FolderStore
 from hashrange.objects.interface import Bucket, ObjectStore
 from hashrange.objects.s3_address import s3_address
 from hashrange.objects.s3_store import S3Store
+from hashrange.objects.temporary_folder import TemporaryFolder
 
 DEFAULT_FOLDER = "buckets"
 DEFAULT_BACKUPS = "backups"
@@ -20,21 +19,32 @@ _S3 = "s3://"
 def open_backups(settings: Settings, store: ObjectStore) -> tuple[Bucket, str]:
     """Where backups are kept, as a bucket and a prefix: a folder of their own, or a bucket of the store of `--s3`."""
     if settings.backups.startswith(_S3):
-        bucket, _, prefix = settings.backups.removeprefix(_S3).partition("/")
-        prefix = prefix.strip("/")
-        return store.bucket(bucket), f"{prefix}/" if prefix else ""
-    if settings.backups:
-        folder = Path(settings.backups)
-    elif settings.in_memory:
-        folder = Path(tempfile.mkdtemp(prefix="hashrange-backups-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return find_backups(settings, store)
+    if settings.in_memory and not settings.backups:
+        temporary = TemporaryFolder("backups")
+        atexit.register(temporary.remove)
+        folder = temporary.path
     else:
-        folder = settings.data_dir / DEFAULT_BACKUPS
+        folder = _backup_folder(settings)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingInvalid(f"--backups: cannot make the folder {folder}: {error.strerror}") from error
     return FolderBucket(folder.name, folder), ""
+
+
+def find_backups(settings: Settings, store: ObjectStore) -> tuple[Bucket, str]:
+    """Where backups are kept; a folder that is not there is not made."""
+    if settings.backups.startswith(_S3):
+        bucket, _, prefix = settings.backups.removeprefix(_S3).partition("/")
+        prefix = prefix.strip("/")
+        return store.bucket(bucket), f"{prefix}/" if prefix else ""
+    folder = _backup_folder(settings)
+    return FolderBucket(folder.name, folder), ""
+
+
+def _backup_folder(settings: Settings) -> Path:
+    return Path(settings.backups) if settings.backups else settings.data_dir / DEFAULT_BACKUPS
 
 
 def location(settings: Settings) -> str:

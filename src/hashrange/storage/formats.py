@@ -5,7 +5,8 @@ from hashrange.storage.errors import Corrupt, FormatTooNew, FormatTooOld
 # 1: items with a header of 5 bytes. 2: of 16 bytes, and partitions in the table's record (docs/design/009).
 # 3: every row and counter has a checksum (docs/design/011).
 # 4: change logs, and what they need in the table's record (docs/design/014).
-FORMAT_VERSION = 4
+# 5: bounds of partitions and shards are keys (docs/design/022).
+FORMAT_VERSION = 5
 
 
 def check_version(version: object, subject: str) -> None:

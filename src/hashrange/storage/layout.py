@@ -32,6 +32,7 @@ METRIC = b"\x28"  # resolution, account \0 region \0 table \0, time, worker -> s
 METRIC_TOTAL = b"\x29"  # account \0 region \0 table \0, worker -> the same since ever
 METRIC_SERIES = b"\x2a"  # account \0 region \0 table \0 -> the series that there are
 METRIC_WORKER = b"\x2b"  # worker -> number and time of its latest flush
+HEAT = b"\x27"  # table number, slot, minute, worker -> where traffic fell: see storage/heat_rows.py
 
 # Every write reads these and hardly any writes them: an engine that locks what it reads may lock them together.
 READ_MOSTLY = (TABLE_VERSION,)
@@ -166,6 +167,7 @@ _NAMES = {
     METRIC_TOTAL: "totals of metrics",
     METRIC_SERIES: "list of the metrics of a table",
     METRIC_WORKER: "latest flush of metrics",
+    HEAT: "heat of a table or index",
 }
 
 

@@ -34,6 +34,7 @@ SEEN_SECONDS = 6 * 3600  # how exactly the last sample of a series is known
 SHARED = bytes(8)  # the worker of what has been added up, and of what jobs count
 _WORKER_BYTES = 8
 _TIME_BYTES = 8
+_WORKERS_MAX = 10_000
 
 # These have a sample of zero in every minute of a table in which nothing was consumed.
 _ZERO_FILLED = frozenset({"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"})
@@ -83,6 +84,12 @@ def add(tx: Transaction, tally: Counted, worker: bytes = SHARED) -> None:
         _merge_into(tx, row, tally.series)
         _note_series(tx, seen, tally)
     _merge_into(tx, total, {**tally.series, **tally.totals})
+
+
+def add_samples(tx: Transaction, place: Place, now: float, samples: Mapping[str, float]) -> None:
+    """Add one sample to each of some series, by their names: what jobs count, in their own transactions."""
+    series = {name: Statistics(1, value, value, value) for name, value in samples.items()}
+    add(tx, Counted(place, _aligned(now, MINUTE), series, {}))
 
 
 def _keys_of(tally: Counted, worker: bytes) -> tuple[bytes, bytes, bytes]:
@@ -217,3 +224,90 @@ def check(key: bytes, value: bytes) -> None:
             _seen.decode(value)
         case _:
             _series.decode(value)
+
+
+# What becomes of old rows.
+
+
+class Old(NamedTuple):
+    """How long rows of one resolution are kept, and what they become."""
+
+    resolution: int
+    kept_seconds: int
+    becomes: int | None  # a resolution; None: they are deleted
+
+
+AGES = (
+    Old(MINUTE, 24 * 3600, FIVE_MINUTES),
+    Old(FIVE_MINUTES, 5 * 24 * 3600, HOUR),
+    Old(HOUR, KEPT_SECONDS, None),
+)
+
+
+def next_place(reader: Reader, resolution: int, behind: bytes) -> bytes | None:
+    """The beginning of the keys of the next table that has rows of a resolution, behind that of another one."""
+    prefix = _resolution(resolution)
+    start = encoding.prefix_end(behind) if behind else prefix
+    for key, _ in reader.scan(start, encoding.prefix_end(prefix), limit=1):
+        return key[: -_TIME_BYTES - _WORKER_BYTES]
+    return None
+
+
+def age(tx: Transaction, old: Old, place_key: bytes, now: float, *, limit: int) -> int:
+    """Have the oldest rows of a table become coarser ones, or delete them; give how many there were."""
+    oldest = _aligned(now - old.kept_seconds, old.becomes or old.resolution)
+    end = place_key + max(oldest, 0).to_bytes(_TIME_BYTES, "big")
+    rows = list(tx.scan(place_key, end, limit=limit))
+    coarser: dict[bytes, list[Series]] = {}
+    for key, stored in rows:
+        tx.delete(key)
+        if old.becomes is not None:
+            time = _aligned(int.from_bytes(key[len(place_key) : -_WORKER_BYTES], "big"), old.becomes)
+            place = place_key[len(_resolution(old.resolution)) :]
+            target = _resolution(old.becomes) + place + time.to_bytes(_TIME_BYTES, "big") + SHARED
+            coarser.setdefault(target, []).append(_series.decode(stored))
+    for key, parts in coarser.items():
+        _merge_into(tx, key, _added_up(parts))
+    return len(rows)
+
+
+def forget_series(tx: Transaction, behind: bytes, before: float, *, limit: int) -> bytes | None:
+    """Forget series whose last sample is gone, and the totals of what has none left; give where to go on."""
+    start = behind + b"\0" if behind else layout.METRIC_SERIES
+    last = None
+    for key, stored in list(tx.scan(start, encoding.prefix_end(layout.METRIC_SERIES), limit=limit)):
+        last = key
+        seen = _seen.decode(stored)
+        left = {name: time for name, time in seen.items() if time + SEEN_SECONDS >= before}
+        if not left:
+            tx.delete(key)
+            totals_key = layout.METRIC_TOTAL + key[len(layout.METRIC_SERIES) :]
+            tx.clear(totals_key, encoding.prefix_end(totals_key), limit=_WORKERS_MAX)
+        elif left != seen:
+            tx.put(key, _encode(left))
+    return last
+
+
+def fold_totals(tx: Transaction, worker: bytes, *, behind: bytes, limit: int) -> bytes | None:
+    """Add the totals of a worker that is gone to the shared ones; give where to go on."""
+    start = behind + b"\0" if behind else layout.METRIC_TOTAL
+    last = None
+    for key, stored in list(tx.scan(start, encoding.prefix_end(layout.METRIC_TOTAL), limit=limit)):
+        last = key
+        if key.endswith(worker):
+            _merge_into(tx, key[:-_WORKER_BYTES] + SHARED, _series.decode(stored))
+            tx.delete(key)
+    return last
+
+
+def silent_worker(reader: Reader, since: float) -> bytes | None:
+    """A worker that has not written since a time; None if there is none."""
+    for key, stored in reader.scan(layout.METRIC_WORKER, encoding.prefix_end(layout.METRIC_WORKER)):
+        if _unpack_marker(stored)[1] < since:
+            return key[len(layout.METRIC_WORKER) :]
+    return None
+
+
+def forget_worker(tx: Transaction, worker: bytes) -> None:
+    """Forget a worker whose totals were added to the shared ones; if it comes back it begins anew."""
+    tx.delete(layout.METRIC_WORKER + worker)

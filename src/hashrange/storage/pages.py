@@ -11,7 +11,7 @@ from hashrange.core.expressions import Condition, Picker, matches
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX
-from hashrange.core.partitions import Partitions
+from hashrange.core.partitions import WHOLE, Partitions
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import layout
@@ -41,7 +41,7 @@ class PageRequest(msgspec.Struct, kw_only=True):
     projection: Picker | None = None
     counted_only: bool = False
     fetch: bool = False  # a local index lacks attributes that are asked for: read the items themselves
-    partitions: Partitions = (0,)
+    partitions: Partitions = WHOLE
 
 
 class Page(msgspec.Struct):
@@ -191,7 +191,7 @@ class _Meter:
     def _end_of(self, partition: int) -> bytes:
         if partition == len(self._bounds) - 1:
             return _rows_end(self._prefix)
-        return self._prefix + partitions.start_of(self._bounds, partition + 1)
+        return self._prefix + self._bounds[partition + 1]
 
     def move(self, key: bytes) -> None:
         """Go on to the partition of this key."""
@@ -250,8 +250,7 @@ def _visit(page: Page, request: PageRequest, last_key: bytes | None) -> None:
     if last_key is not None:
         high = partitions.number_of(request.partitions, last_key)
     elif request.key_range.end:
-        end = int.from_bytes(request.key_range.end[:8].ljust(8, b"\x00"), "big")
-        high = partitions.number_of(request.partitions, max(end - 1, 0).to_bytes(8, "big"))
+        high = partitions.last_before(request.partitions, request.key_range.end)
     else:
         high = len(request.partitions) - 1
     for partition in range(low, high + 1):

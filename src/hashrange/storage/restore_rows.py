@@ -17,10 +17,13 @@ class Restore(msgspec.Struct, frozen=True, kw_only=True):
     backup: JobPlace | None = None  # where the items come from, if not from the source's change log
     after: bytes = b""  # the key of the last item that is in the target
     items: int = 0
+    ended_at: float | None = None  # only of one that has failed: a finished one leaves nothing
+    failure: str | None = None
 
 
 RESTORES = JobRows("restore", Restore)
 ACTIVE_MAX = 50
+_SHOWN_SECONDS = 7 * 86_400
 
 
 def restored_from(reader: Reader, backup: JobPlace) -> bool:
@@ -30,3 +33,13 @@ def restored_from(reader: Reader, backup: JobPlace) -> bool:
         if restore is not None and restore.backup == backup:
             return True
     return False
+
+
+def failed_restore(
+    reader: Reader, account_id: str, region: str, table_name: str, now: float
+) -> Restore | None:
+    """The last restore of a table that is not there because it has failed, if that is not long ago."""
+    for _, restore in RESTORES.of_region(reader, account_id, region, reverse=True):
+        if restore.target == table_name and restore.ended_at is not None:
+            return restore if restore.ended_at > now - _SHOWN_SECONDS else None
+    return None

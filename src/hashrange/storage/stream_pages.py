@@ -23,6 +23,10 @@ class Trimmed(Exception):
     """Records from there on were there once and can no longer be read."""
 
 
+class NotWritten(Exception):
+    """There was no record with that number or a higher one yet."""
+
+
 class LogRecord(NamedTuple):
     """A record and its place."""
 
@@ -91,18 +95,20 @@ def at_time(reader: Reader, stream: Stream, shard: Shard, time_us: int, now: flo
 def at_number(
     reader: Reader, stream: Stream, shard: Shard, number: str, now: float, *, behind: bool = False
 ) -> int:
-    """The position of the first record with a sequence number that is not lower, or is higher. May raise `Trimmed`.
+    """The position of the first record with a sequence number that is not lower, or is higher.
 
-    The number need not be that of a record: consumers also begin with the first one of the shard.
+    May raise `Trimmed`, or `NotWritten` for a number that is none of this shard: whoever began there would wait for
+    ever. The number need not be that of a record: consumers also begin with the first one of the shard.
     """
     position, time_us = split_number(number)
     position = min(position, _POSITION_MAX)
     for at, written, _ in change_log.records(reader, stream.table_number, shard, position, limit=1):
         if at == position and (written < time_us or (behind and written == time_us)):
             position += 1
-    if position < shard.first or (
-        position < latest(reader, stream, shard) and position < horizon(reader, stream, shard, now)
-    ):
+    end = latest(reader, stream, shard)
+    if position > end:
+        raise NotWritten
+    if position < shard.first or (position < end and position < horizon(reader, stream, shard, now)):
         raise Trimmed
     return position
 
@@ -117,12 +123,18 @@ def _horizon_us(now: float) -> int:
 def read_page(
     reader: Reader, stream: Stream, shard: Shard, position: int, *, limit: int, now: float
 ) -> RecordPage:
-    """The next records of a shard, as many as one answer may have. May raise `Trimmed`."""
+    """The next records of a shard, as many as one answer may have. May raise `Trimmed`.
+
+    Records that are missing between others were lost when a damaged store was salvaged, which has told so. They are
+    passed over: a consumer who is told that they were trimmed begins anew at the horizon, and comes here again.
+    """
     records: list[LogRecord] = []
     oldest_us, size = _horizon_us(now), 0
-    expected = position
-    for at, time_us, stored in change_log.records(reader, stream.table_number, shard, position, limit=limit):
-        if at != expected or time_us < oldest_us:
+    number, expected = stream.table_number, position
+    for at, time_us, stored in change_log.records(reader, number, shard, position, limit=limit):
+        if time_us < oldest_us or (
+            at != expected and not records and _is_trimmed(reader, stream, shard, position)
+        ):
             raise Trimmed
         change = _shown(stream, decode(stored))
         record = LogRecord(at, time_us, change, _size(change))
@@ -131,11 +143,18 @@ def read_page(
             break
         effort.spend(_RECORD_UNITS + (len(stored) >> 2))
         records.append(record)
-        expected += 1
-    if not records and shard.first <= position < latest(reader, stream, shard):
-        raise Trimmed
+        expected = at + 1
+    if not records and shard.first <= position < (end := latest(reader, stream, shard)):
+        if _is_trimmed(reader, stream, shard, position):
+            raise Trimmed
+        expected = end
     ended = shard.last is not None and expected > shard.last
     return RecordPage(records, None if ended else expected)
+
+
+def _is_trimmed(reader: Reader, stream: Stream, shard: Shard, position: int) -> bool:
+    """Whether a position is before all records that are left."""
+    return position < change_log.first_position(reader, stream.table_number, shard)
 
 
 def _shown(stream: Stream, change: ChangeRecord) -> ChangeRecord:

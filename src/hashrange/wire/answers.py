@@ -107,8 +107,12 @@ def rows(page: Page) -> list[bytes]:
     if len(page.rows) > _ROWS_APART_MAX:
         return [b",".join(page.rows)]
     # Each may be large, and would be copied once more if they were joined by themselves first.
-    pieces = [b","] * (2 * len(page.rows) - 1)
-    pieces[::2] = page.rows
+    return _by_commas(page.rows)
+
+
+def _by_commas(rows: Sequence[bytes]) -> list[bytes]:
+    pieces = [b","] * max(0, 2 * len(rows) - 1)
+    pieces[::2] = rows
     return pieces
 
 
@@ -123,13 +127,16 @@ def batch_read(request: BatchGetItem, result: BatchRead) -> bytes:
     for read in result.items:
         if read.stored is not None:
             tables[read.table_name].append(item(read))
-    responses = [orjson.dumps(name) + b":[" + b",".join(items) + b"]" for name, items in tables.items()]
     unread = {name: _unread(left) for name, left in result.unread.items()}
-    members = [b'"Responses":{' + b",".join(responses) + b"}", b'"UnprocessedKeys":' + orjson.dumps(unread)]
+    # All that was read may be 28 MB: it is put together once.
+    pieces = [b'{"Responses":{']
+    for name, items in tables.items():
+        pieces += (b"" if len(pieces) == 1 else b",", orjson.dumps(name), b":[", *_by_commas(items), b"]")
+    pieces += (b'},"UnprocessedKeys":', orjson.dumps(unread))
     mode = request.return_consumed_capacity
     if mode is not None and mode != "NONE":
-        members.append(b'"ConsumedCapacity":' + orjson.dumps(_batch_reports(result, mode)))
-    return pasted(members)
+        pieces += (b',"ConsumedCapacity":', orjson.dumps(_batch_reports(result, mode)))
+    return b"".join((*pieces, b"}"))
 
 
 def _batch_reports(result: BatchRead, mode: str) -> list[ConsumedCapacity]:

@@ -1,7 +1,9 @@
 """AWS's JSON protocol: a target header names the operation, the body is its request, the answer is JSON."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import partial
+from time import monotonic
 from typing import Any, ClassVar
 
 from zlib_ng.zlib_ng import crc32
@@ -10,10 +12,12 @@ from hashrange import logs
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
-from hashrange.api.results import Rendered, Result
+from hashrange.api.results import ItemRead, Rendered, Result
 from hashrange.chain.background import Background
+from hashrange.chain.charge import RETAINED_BYTES_MAX, Lane, Lanes
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
+from hashrange.core.errors import forget_frames
 from hashrange.core.values import TOO_DEEP
 from hashrange.wire import codec, compression, errors, large_bodies, outages
 from hashrange.wire.answers import Renderer, described
@@ -36,9 +40,10 @@ log = logs.Log("requests")
 class _Target:
     """An operation as its target header finds it."""
 
-    __slots__ = ("namespace", "operation", "render")
+    __slots__ = ("lane", "namespace", "operation", "render")
 
-    def __init__(self, operation: Operation[Any], service: Service) -> None:
+    def __init__(self, operation: Operation[Any], service: Service, lane: Lane | None) -> None:
+        self.lane = lane  # None: calls are not observed
         self.operation = operation
         self.namespace = service.error_namespace
         self.render: Renderer = RENDERERS.get(operation.name, described)
@@ -51,6 +56,7 @@ class _JsonCall(Call, gc=False):
     form: Form
     request_id: bytes
     target: _Target
+    began: float  # by the monotonic clock
     rendered: tuple[bytes, bytes] | None = None  # head and body, where another thread has made them
 
     def prepare(self, result: Result) -> Result:
@@ -61,24 +67,36 @@ class _JsonCall(Call, gc=False):
 
     def answer(self, result: Result | None, error: BaseException | None) -> None:
         """Render the outcome and send it."""
+        # The error is not raised: its traceback would refer to this frame, and the frame, through its callers, to it.
+        if error is not None:
+            self._fail(error)
+            return
         try:
-            if error is not None:
-                raise error  # noqa: TRY301 - one way out for both kinds of error
             if self.rendered is None or type(result) is not Rendered:
                 body = self.target.render(self.request, result)
                 head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
             else:
                 head, body = self.rendered
-        except Exception as problem:  # noqa: BLE001 - the one place where errors become answers
-            target = self.target
-            table = getattr(self.request, "table_name", "")
-            head, body = errors.render(
-                problem, self.form, self.request_id, target.namespace, target.operation.name, table
-            )
-        else:
-            if outages.ongoing and self.target.operation.name in outages.ongoing:
-                outages.note_success(self.target.operation.name)
+        except Exception as problem:  # noqa: BLE001 - it becomes the answer
+            self._fail(problem)
+            return
+        if outages.ongoing and self.target.operation.name in outages.ongoing:
+            outages.note_success(self.target.operation.name)
         self.exchange.send(head, body)
+        lane = self.target.lane
+        if lane is not None:
+            if type(result) is ItemRead and len(body) < RETAINED_BYTES_MAX:
+                lane.append((result, self.began, monotonic()))
+            else:
+                lane.note(self, result, None, self.began)
+
+    def _fail(self, error: BaseException) -> None:
+        target, table = self.target, getattr(self.request, "table_name", "")
+        self.exchange.send(
+            *errors.render(error, self.form, self.request_id, target.namespace, target.operation.name, table)
+        )
+        if target.lane is not None:
+            target.lane.note(self, None, error, self.began)
 
 
 class _LargeCall(_JsonCall, gc=False):
@@ -98,9 +116,12 @@ class JsonEndpoint:
         background: Background,
         *,
         body_bytes_max: int,
+        lanes: Lanes | None = None,
     ) -> None:
         self._targets = {
-            (service.target_prefix + name).encode(): _Target(operation, service)
+            (service.target_prefix + name).encode(): _Target(
+                operation, service, None if lanes is None else lanes.lane(service, operation)
+            )
             for service in services
             for name, operation in service.operations.items()
         }
@@ -134,7 +155,9 @@ class JsonEndpoint:
                 read_object(body)
                 request = None
             context = self._identify(exchange)
-            call = _JsonCall(operation, context, request, body, exchange, form, request_id, target)
+            call = _JsonCall(
+                operation, context, request, body, exchange, form, request_id, target, monotonic()
+            )
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here
             self._refuse(exchange, form, request_id, error, headers.get(b"X-Amz-Target", b""))
             return True
@@ -151,17 +174,19 @@ class JsonEndpoint:
     ) -> None:
         """Have a large or packed body read on another thread, with all of the exchange that is only good for now."""
         name, encoding = exchange.headers.get(b"X-Amz-Target", b""), exchange.headers.get(b"Content-Encoding")
+        began = monotonic()
         context: Context | Exception
         try:
             context = self._identify(exchange)
         except Exception as error:  # noqa: BLE001 - told after what is wrong with the JSON
-            context = error
+            context = error.with_traceback(None)
 
         def read(sent: bytes) -> None:
             try:
                 plain = sent if encoding is None else self._unpacked(encoding, sent)
-                call = _large_call(plain, target, context, exchange, form, request_id)
+                call = _large_call(plain, target, context, exchange, form, request_id, began)
             except Exception as error:  # noqa: BLE001 - as in `handle`
+                forget_frames(error)
                 self._background.call_on_loop(partial(self._refuse, exchange, form, request_id, error, name))
             else:
                 self._run(call, call.answer)
@@ -188,6 +213,7 @@ def _large_call(
     exchange: Exchange,
     form: Form,
     request_id: bytes,
+    began: float,
 ) -> _LargeCall:
     """The call of a large body, read in short pieces of work."""
     large_bodies.refuse_many_values(body, control=target is not None and target.operation.kind == "control")
@@ -203,8 +229,9 @@ def _large_call(
         read_object(body)
         request = None
     if isinstance(context, Exception):
-        raise context
-    return _LargeCall(operation, context, request, body, exchange, form, request_id, target)
+        # Not itself: its traceback would keep this request for as long as the request keeps it.
+        raise copy(context)
+    return _LargeCall(operation, context, request, body, exchange, form, request_id, target, began)
 
 
 def _unusual_form(forms: Mapping[bytes, Form], headers: Mapping[bytes, bytes]) -> Form | None:

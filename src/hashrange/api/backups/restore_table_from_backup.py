@@ -21,6 +21,7 @@ from hashrange.api.tables.structures import (
     ProvisionedThroughput,
     SSESpecification,
 )
+from hashrange.core import effort
 from hashrange.core.schema import Restoring
 from hashrange.storage.engine import Transaction
 from hashrange.storage.job_rows import JobPlace, job_id
@@ -53,6 +54,8 @@ def restore_table_from_backup(context: Context, request: RestoreTableFromBackup)
     """Check the backup, then begin to fill the new table."""
     origin = origin_of(context, request.backup_arn)
     check_region(context, origin.region, request)
+    effort.leave_shared_thread()
+    fault = context.backups.fault(origin)
     now = context.clock.now()
     place = JobPlace(context.account_id, context.region, job_id(now, secrets.token_hex(4)))
 
@@ -63,6 +66,8 @@ def restore_table_from_backup(context: Context, request: RestoreTableFromBackup)
         if backup.damage is not None:
             state = "has failed" if backup.status == "FAILED" else "is damaged"
             raise invalid(f"Backup {request.backup_arn} {state}: {backup.damage}")
+        if fault is not None:
+            raise invalid(f"Backup {request.backup_arn} is damaged: {fault}")
         restoring = Restoring(
             source_arn=backup.source.arn, backup_arn=request.backup_arn, restore_at=backup.created_at
         )

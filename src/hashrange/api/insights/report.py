@@ -7,7 +7,7 @@ import msgspec
 from hashrange.api.insights.rules import InsightRule
 from hashrange.capacity.heavy_hitters import Summary, merged
 from hashrange.capacity.series import MINUTE
-from hashrange.core.keys import decoding
+from hashrange.core.keys import key_parts
 from hashrange.storage import insight_rows
 from hashrange.storage.engine import Reader
 
@@ -37,7 +37,7 @@ class ReportPoint(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: int
     unique_contributors: int
     max_contributor_value: float
-    sample_count: int
+    sample_count: float
     sum: float
 
 
@@ -105,8 +105,14 @@ def _contributor(rule: InsightRule, key: bytes, value: float, periods: dict[int,
         for time, summary in sorted(periods.items())
         if key in summary.counts
     ]
-    keys = decoding.key_texts(rule.observed.table, rule.observed.index, key)
-    return Contributor(keys, value, points)
+    return Contributor(_texts(rule, key), value, points)
+
+
+def _texts(rule: InsightRule, key: bytes) -> list[str]:
+    """The values of the key attributes; binary ones in base64."""
+    read = key_parts.attributes if rule.rule.startswith("SK") else key_parts.partition_attributes
+    values = read(rule.observed.table, rule.observed.index, key) or {}
+    return [str(next(iter(value.values()))) for value in values.values()]
 
 
 def _point(time: int, summary: Summary) -> ReportPoint:
@@ -115,6 +121,6 @@ def _point(time: int, summary: Summary) -> ReportPoint:
         timestamp=time,
         unique_contributors=summary.distinct,
         max_contributor_value=top[0][1] if top else summary.error,
-        sample_count=summary.samples,
+        sample_count=summary.events,
         sum=summary.total,
     )

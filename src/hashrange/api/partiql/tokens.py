@@ -29,7 +29,7 @@ _decode = msgspec.msgpack.Decoder(_Token).decode
 
 def binding(request: Parameterized) -> bytes:
     """What a token is bound to; Limit and ConsistentRead may change from page to page."""
-    return digest([request.statement, request.parameters])
+    return digest(request.statement, request.parameters)
 
 
 def encode(resume: Resume, binding: bytes) -> str:

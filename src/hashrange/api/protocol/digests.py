@@ -8,11 +8,18 @@ import msgspec
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
-def digest(content: Any) -> bytes:
-    """The same for equal structures, however the members of their maps are ordered."""
+def digest(*elements: Any) -> bytes:
+    """The same for equal elements, however the members of their maps are ordered."""
+    fingerprint = hashlib.sha256()
+    for element in elements:
+        # One call for all of them would hold up the other threads: they may have hundreds of thousands of values.
+        fingerprint.update(_encoded(element) + b"\n")
+    return fingerprint.digest()
+
+
+def _encoded(element: Any) -> bytes:
     try:
-        encoded = _encoder.encode(content)
+        return _encoder.encode(element)
     except RecursionError:
         # Nested beyond what is accepted: the request is refused later on, in the service's own words.
-        encoded = b""
-    return hashlib.sha256(encoded).digest()
+        return b""

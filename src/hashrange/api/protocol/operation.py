@@ -6,6 +6,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from hashrange.api.context import Context
+from hashrange.api.protocol.patient_requests import converted
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
@@ -48,7 +49,7 @@ class Operation(Generic[R]):
         """What `decode` gives, in pieces between which other threads have their turn."""
         sent = patient_json.loads(body)
         self.shape.refuse_many_entries(sent)
-        return msgspec.convert(sent, self.shape.request)
+        return converted(sent, self.shape.request)
 
 
 class Service(msgspec.Struct, frozen=True):

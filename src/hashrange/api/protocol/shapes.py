@@ -33,6 +33,7 @@ from hashrange.api.protocol.kinds import (
     Whole,
     camel,
 )
+from hashrange.api.protocol.patient_requests import converted
 from hashrange.api.protocol.structures import Request
 from hashrange.core.errors import Refused, RequestInvalid
 
@@ -99,7 +100,7 @@ class Shape(Generic[R]):
             # Nested far beyond what an item may have. The handler says so; nothing else is worth a closer look.
             clean = sent
         try:
-            return msgspec.convert(clean, self.request)
+            return converted(clean, self.request)
         except msgspec.ValidationError:
             raise serialization(None) from None
 

@@ -4,7 +4,7 @@ from hashrange.api.errors import ApiError
 from hashrange.api.tables.structures import OnDemandThroughput, WarmThroughput
 from hashrange.api.tables.wording import invalid, over_limit
 from hashrange.core.limits import ON_DEMAND_WARM_READS, ON_DEMAND_WARM_WRITES, TABLE_CAPACITY_UNITS_MAX
-from hashrange.core.schema import Throughput, UnitPair, Warm
+from hashrange.core.schema import Throughput, UnitPair, Warm, changed
 
 _NO_CEILING = -1
 _INITIAL = (
@@ -120,7 +120,13 @@ def raised_warm(
         if units > TABLE_CAPACITY_UNITS_MAX:
             raise _above_account(f"{name} for WarmThroughput for {subject}", at, region)
         warm[at] = units
-    return Warm(read_units=warm[0], write_units=warm[1], settles_at=settles_at, previous=current)
+    return changed(
+        before or Warm(read_units=0, write_units=0),
+        read_units=warm[0],
+        write_units=warm[1],
+        settles_at=settles_at,
+        previous=current,
+    )
 
 
 def shown_warm(warm: Warm | None, now: float) -> UnitPair:
@@ -136,7 +142,11 @@ def kept_warm(warm: Warm | None, throughput: Throughput, *, on_demand: bool) -> 
     """Warm throughput after a change of mode or capacity: it never goes down."""
     floor = _floor(throughput, on_demand=on_demand)
     before = warm or Warm(read_units=0, write_units=0)
-    return Warm(read_units=max(floor[0], before.read_units), write_units=max(floor[1], before.write_units))
+    return Warm(
+        read_units=max(floor[0], before.read_units),
+        write_units=max(floor[1], before.write_units),
+        grown_at=before.grown_at,
+    )
 
 
 def _above_account(subject: str, at: int, region: str) -> ApiError:

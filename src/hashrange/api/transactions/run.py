@@ -72,7 +72,7 @@ def make_token(context: Context, text: str | None, elements: Any) -> Token | Non
     if text is None:
         return None
     key = token_rows.token_key(context.account_id, context.region, text)
-    return Token(key, digest(elements), context.clock.now())
+    return Token(key, digest(*elements), context.clock.now())
 
 
 def plan(context: Context, actions: list[Action], token: Token | None, *, sized: bool = False) -> Write:

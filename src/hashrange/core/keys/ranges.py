@@ -10,7 +10,7 @@ from hashrange.core.errors import Invalid
 from hashrange.core.expressions import KeyClause, KeyOperator
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
-from hashrange.core.partitions import HASH_SPACE
+from hashrange.core.partitions import HASH_SPACE, bound
 from hashrange.core.schema import Index, KeyAttribute, ScalarType, Table
 
 _TYPE_MISMATCH = (
@@ -156,7 +156,7 @@ def segment_range(segment: int, total_segments: int) -> KeyRange:
         return KeyRange(b"", b"")
     low = HASH_SPACE * segment // total_segments
     high = HASH_SPACE * (segment + 1) // total_segments
-    return KeyRange(low.to_bytes(8, "big"), b"" if high == HASH_SPACE else high.to_bytes(8, "big"))
+    return KeyRange(bound(low), b"" if high == HASH_SPACE else bound(high))
 
 
 def within(key_range: KeyRange, key: bytes) -> bool:

@@ -14,7 +14,7 @@ from hashrange.services.streams import arns, iterators
 from hashrange.services.streams.structures import SequenceNumber, ShardId, StreamArn
 from hashrange.storage import stream_pages
 from hashrange.storage.engine import Reader
-from hashrange.storage.stream_pages import Trimmed
+from hashrange.storage.stream_pages import NotWritten, Trimmed
 from hashrange.storage.stream_rows import Stream
 
 
@@ -84,6 +84,9 @@ def _position(reader: Reader, stream: Stream, shard: Shard, request: GetShardIte
             return stream_pages.at_number(reader, stream, shard, number, now, behind=behind)
         except Trimmed:
             raise arns.trimmed() from None
+        except NotWritten:
+            # What the service says is not known; that it should be silent for ever is not likely.
+            raise errors.validation("Invalid SequenceNumber: it is behind the end of the shard") from None
     if request.timestamp is not None:
         time_us = microseconds(max(0.0, request.timestamp))
         return stream_pages.at_time(reader, stream, shard, time_us, now)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 from psycopg.pq.abc import PGresult
 
+from hashrange.core.errors import forget_frames
 from hashrange.storage.batch_worker import BatchWorker
 from hashrange.storage.delivery import Callbacks, run_callbacks
 from hashrange.storage.engine import Deliver, Done, Reader
@@ -295,6 +296,7 @@ def outcome(prefetched: Prefetched, job: ReadJob) -> Callable[[], None]:
     except Missing:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
+        forget_frames(error)
         return partial(job.done, None, error)
 
 

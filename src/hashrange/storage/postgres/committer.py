@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from hashrange.core.errors import forget_frames
 from hashrange.logs import Log
 from hashrange.storage.batch_worker import BatchWorker
 from hashrange.storage.delivery import Callbacks, run_callbacks
@@ -155,6 +156,7 @@ def run_step(tx: WriteTransaction, job: Job) -> Callable[[], None]:
         if tx.failure is not None:
             raise tx.failure from error
         tx.discard()
+        forget_frames(error)
         return partial(job.done, None, error)
     if tx.failure is not None:
         raise tx.failure

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from hashrange.core.errors import forget_frames
 from hashrange.storage.delivery import run_callbacks
 from hashrange.storage.engine import Deliver
 from hashrange.storage.errors import Closed, StorageError
@@ -57,5 +58,6 @@ class Readers:
             if isinstance(error, StorageError) and self._other is not None:
                 self._other.submit(job)
                 return
+            forget_frames(error)
             outcome = partial(job.done, None, error)
         run_callbacks(self._deliver, [outcome])

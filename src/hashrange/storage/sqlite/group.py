@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import apsw
 
 from hashrange import logs
+from hashrange.core.errors import forget_frames
 from hashrange.storage.engine import Done, Transaction
 from hashrange.storage.errors import Corrupt, DiskFull, StorageError
 from hashrange.storage.sqlite.faults import is_fault, translate
@@ -163,6 +164,7 @@ def run_step(
         return partial(done, None, translate(error))
     except BaseException as error:  # noqa: BLE001 - whatever it raised is the step's outcome
         transaction.discard()
+        forget_frames(error)
         return partial(done, None, error)
     transaction.accept()
     return partial(done, result, None)

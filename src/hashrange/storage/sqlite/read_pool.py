@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
+from hashrange.core.errors import forget_frames
 from hashrange.storage.engine import Deliver, Done
 from hashrange.storage.errors import Closed
 
@@ -38,8 +39,11 @@ class ReadPool:
         try:
             callback = partial(done, read(), None)
         except BaseException as error:  # noqa: BLE001 - `done` gets it
+            forget_frames(error)
             callback = partial(done, None, error)
         self._deliver([callback])
+        # This frame is in an error's traceback. If it kept the error, both would wait for the garbage collector.
+        del callback
 
     def close(self) -> None:
         """Finish the submitted reads."""

@@ -22,6 +22,7 @@ class Report(msgspec.Struct):
 
     tables: int = 0
     rows: int = 0
+    backups: int | None = None  # None: their files were not read
     problem_count: int = 0
     problems: list[Problem] = msgspec.field(default_factory=list)
     skipped: list[str] = msgspec.field(default_factory=list)  # what could not be compared, and why

@@ -13,7 +13,7 @@ from hashrange.core.items import StoredItem
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.schema import Index, Table, TimeToLive
 from hashrange.core.values import Item
-from hashrange.storage import catalogue, expiry, holds, layout, metric_rows, store, token_rows
+from hashrange.storage import catalogue, expiry, heat_rows, holds, layout, metric_rows, store, token_rows
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import DamagedRow
 from hashrange.storage.verification import log_rows
@@ -59,6 +59,8 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
         case layout.JOB | layout.ACTIVE_JOB:
             if key.startswith(layout.ACTIVE_JOB) and reader.get(layout.JOB + key[1:]) is None:
                 yield Problem("orphan row", layout.describe(key), "there is no such job")
+        case layout.HEAT:
+            heat_rows.check(value)
         case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
         case layout.SETTING | layout.INSIGHT:

@@ -1,4 +1,4 @@
-"""Key bytes and back to the values of key attributes."""
+"""The parts of key bytes, and back to the values of key attributes."""
 
 from base64 import b64encode
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hashrange.core import numbers
-from hashrange.core.keys import decoding, encoding
+from hashrange.core.keys import encoding, key_parts
 from hashrange.core.schema import Index, KeyAttribute, Table
 
 
@@ -65,9 +65,10 @@ def test_the_key_of_an_item(partition: dict[str, str], sort: dict[str, str]) -> 
     own = table(next(iter(partition)), next(iter(sort)))
     prefix = encoding.partition_prefix([partition])
     key = prefix + encoding.scalar(sort)
-    assert decoding.partition_end(key, 1) == len(prefix)
-    assert decoding.key_texts(own, None, key) == [*partition.values(), *sort.values()]
-    assert decoding.key_texts(own, None, prefix) == [*partition.values()]
+    assert key_parts.collection_end(key) == len(prefix)
+    assert key_parts.attributes(own, None, key) == {"pk": partition, "sk": sort}
+    assert key_parts.partition_attributes(own, None, prefix) == {"pk": partition}
+    assert key_parts.attributes(own, None, prefix) is None
 
 
 @given(st.lists(values, min_size=1, max_size=4), st.lists(values, max_size=4), binaries)
@@ -77,14 +78,17 @@ def test_the_key_of_an_index_row(
     own = index("".join(next(iter(v)) for v in partition), "".join(next(iter(v)) for v in sort))
     prefix = encoding.partition_prefix(partition)
     key = encoding.index_key(partition, sort, base)
-    assert decoding.partition_end(key, len(partition)) == len(prefix)
-    end = decoding.contributor_end(own, key, len(prefix))
-    assert key[end:] == base
-    shown = [text for value in (*partition, *sort) for text in value.values()]
-    assert decoding.key_texts(table(), own, key[:end]) == shown
+    assert key_parts.collection_end(key, len(partition)) == len(prefix)
+    row = key_parts.own_key(own, key)
+    assert row + base == key
+    values = {attribute.name: value for attribute, value in zip(own.keys, [*partition, *sort], strict=True)}
+    assert key_parts.attributes(table(), own, row) == values
 
 
-@given(st.binary(max_size=30), st.integers(1, 4))
-def test_what_is_no_whole_key_is_noticed(key: bytes, attributes: int) -> None:
-    end = decoding.partition_end(key, attributes)
-    assert end == 0 or 8 < end <= len(key)
+@given(st.binary(max_size=30))
+def test_any_bytes_are_a_key_or_none(key: bytes) -> None:
+    for sort in ("S", "N", "B"):
+        own = index("SN", sort)
+        assert key_parts.own_key(own, key) == key[: len(key_parts.own_key(own, key))]
+        values = key_parts.attributes(table(), own, key)
+        assert values is None or len(values) == 3
