@@ -50,11 +50,12 @@ from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.insight_flush import InsightFlusher
 from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import clock_endpoint, health, metrics_endpoint
+from hashrange.wire import clock_endpoint, health, insights_endpoint, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.identity import Callers
+from hashrange.wire.insights_endpoint import InsightsEndpoint
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
@@ -139,6 +140,9 @@ class Server:
             health.PATH: self._health,
             metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
             clock_endpoint.PATH: ClockEndpoint(control),
+            insights_endpoint.PATH: InsightsEndpoint(
+                engine, catalogue, self._clock, account_id=ACCOUNT_ID, region=settings.region
+            ),
         }
         rules = BrowserRules(
             settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
