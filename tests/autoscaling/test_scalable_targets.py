@@ -7,6 +7,8 @@ from uuid import uuid4
 import pytest
 from botocore.exceptions import ClientError
 
+from hashrange.services.autoscaling import pages
+
 READ, WRITE = "dynamodb:table:ReadCapacityUnits", "dynamodb:table:WriteCapacityUnits"
 INDEX_READ = "dynamodb:index:ReadCapacityUnits"
 
@@ -222,3 +224,11 @@ def test_deregistering_takes_policies_and_actions_along(scaling: Any, table: str
     assert (
         refused(scaling.deregister_scalable_target, **target(resource, WRITE))[0] == "ObjectNotFoundException"
     )
+
+
+def test_a_page_of_few_among_many_may_be_short() -> None:
+    rows = ((f"{number:05d}", number) for number in range(2500))
+    found, token = pages.page(rows, lambda number: number in (3, 2400), 10)
+    assert (found, pages.start_of(token)) == ([3], "00999")
+    rest = ((f"{number:05d}", number) for number in range(2000, 2500))
+    assert pages.page(rest, lambda number: number == 2400, 10) == ([2400], None)

@@ -48,6 +48,7 @@ FLUSH_SECONDS = (
     10.0  # a minute's consumption is complete so long after its end: workers flush every few seconds
 )
 _BUSY_SECONDS = 1.0
+_EVALUATED_SECONDS = 3600  # for so long it is known up to which minute a policy was evaluated
 _JUMP_SECONDS = 5.0  # a clock that is adjusted by less was not moved by a user
 _LATEST_ACTIVITIES = 500  # among which a repeated failure is looked for
 
@@ -86,7 +87,7 @@ class ScaleCapacity:
         self._tables = tables
         self._settings = settings
         self._consumption = consumption
-        self._waiting: list[Scaled] = []  # of this round
+        self._waiting: list[tuple[Place, str]] = []  # ids of the targets of this round
         self._is_busy = False  # a table was, in this round
         self._jumps = _Jumps(monotonic)
         self._evaluated: dict[str, int] = {}  # policy's id -> the minute up to which it was evaluated
@@ -95,13 +96,15 @@ class ScaleCapacity:
         """Look after one target; when all are done, wait for the next moment at which something may be due."""
         self._jumps.look(now)
         if not self._waiting:
-            self._waiting = self._engine.read(_all_scaled)
-            known = {policy.id for scaled in self._waiting for policy in scaled.policies}
-            self._evaluated = {own: minute for own, minute in self._evaluated.items() if own in known}
+            self._waiting = self._engine.read(_targets)
+            hour_ago = now - _EVALUATED_SECONDS
+            self._evaluated = {own: minute for own, minute in self._evaluated.items() if minute > hour_ago}
             if not self._waiting:
                 return IDLE_SECONDS
             self._is_busy = False
-        if not self._look_after(self._waiting.pop(0), now):
+        place, target_id = self._waiting.pop()
+        scaled = self._engine.read(partial(_scaled, place=place, target_id=target_id))
+        if scaled is not None and not self._look_after(scaled, now):
             self._is_busy = True
         if self._waiting:
             return 0.0
@@ -319,13 +322,17 @@ class _Moment(Clock):
         return self._now
 
 
-def _all_scaled(reader: Reader) -> list[Scaled]:
-    all_scaled = []
-    for place, target_id, target in TARGETS.everywhere(reader):
-        own = [policy for _, policy in POLICIES.of_region(reader, place, beginning=target_id)]
-        actions = [action for _, action in SCHEDULED_ACTIONS.of_region(reader, place, beginning=target_id)]
-        all_scaled.append(Scaled(place, target, tuple(own), tuple(actions)))
-    return all_scaled
+def _targets(reader: Reader) -> list[tuple[Place, str]]:
+    return [(place, target_id) for place, target_id, _ in TARGETS.everywhere(reader)]
+
+
+def _scaled(reader: Reader, *, place: Place, target_id: str) -> Scaled | None:
+    target = TARGETS.find(reader, place, target_id)
+    if target is None:
+        return None
+    own = [policy for _, policy in POLICIES.of_region(reader, place, beginning=target_id)]
+    actions = [action for _, action in SCHEDULED_ACTIONS.of_region(reader, place, beginning=target_id)]
+    return Scaled(place, target, tuple(own), tuple(actions))
 
 
 def _until_next(now: float) -> float:

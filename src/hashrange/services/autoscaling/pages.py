@@ -9,6 +9,8 @@ from hashrange.api.errors import ApiError
 
 T = TypeVar("T")
 
+_EXAMINED_MAX = 1000
+
 
 def start_of(token: str | None) -> str:
     """The id behind which a page begins; empty for the first page."""
@@ -21,14 +23,17 @@ def start_of(token: str | None) -> str:
 
 
 def page(rows: Iterator[tuple[str, T]], fits: Callable[[T], bool], limit: int) -> tuple[list[T], str | None]:
-    """The next rows that fit, and the token of the page behind them."""
+    """The next rows that fit, and the token of the page behind them.
+
+    Where few of many rows fit, a page may be short or even empty, with a token, as the service's may be: nobody else
+    waits for long.
+    """
     chosen: list[T] = []
     last = ""
-    for row_id, row in rows:
-        if not fits(row):
-            continue
-        if len(chosen) == limit:
+    for examined, (row_id, row) in enumerate(rows):
+        if examined == _EXAMINED_MAX or len(chosen) == limit:
             return chosen, base64.urlsafe_b64encode(last.encode()).decode()
-        chosen.append(row)
+        if fits(row):
+            chosen.append(row)
         last = row_id
     return chosen, None
