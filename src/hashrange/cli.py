@@ -1,4 +1,4 @@
-"""The command line: `hashrange serve`, `migrate`, `verify`, `salvage`, `clock`, `import`, `export`, `--version`."""
+"""The command line: `hashrange serve`, `--version`, and a subcommand for everything else."""
 
 import argparse
 import errno
@@ -8,9 +8,20 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from hashrange import __version__, clock_command, config, logs, migrate, salvage, server, terminal, verify
+from hashrange import (
+    __version__,
+    clock_command,
+    config,
+    heat_command,
+    logs,
+    migrate,
+    salvage,
+    server,
+    terminal,
+    verify,
+)
 from hashrange.config import SettingInvalid, Settings
-from hashrange.objects.opening import location
+from hashrange.objects.opening import backups_location, location
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
 from hashrange.transfer import flags
@@ -85,6 +96,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     clock_command.add_flags(clock)
     clock.set_defaults(run=clock_command.run)
+    heat = commands.add_parser(
+        "heat",
+        help="show where the traffic of a table falls, and what is wrong with its keys",
+        description=heat_command.DESCRIPTION,
+    )
+    heat_command.add_flags(heat)
+    heat.set_defaults(run=heat_command.run)
     _add_transfers(commands)
     return parser
 
@@ -121,6 +139,7 @@ def _serve(options: argparse.Namespace) -> int:
                 endpoint=_endpoint(settings, port),
                 engine=engine,
                 buckets=location(settings),
+                backups=backups_location(settings),
             )
         else:
             _show_banner(banner(settings, engine, port))
@@ -154,6 +173,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  endpoint  {endpoint}",
             f"  engine    {engine}",
             f"  buckets   {location(settings)}",
+            f"  backups   {backups_location(settings)}",
             f"  region    {settings.region}",
             f"  try       {keys} aws dynamodb list-tables {flags}",
             *clock,

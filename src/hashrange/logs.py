@@ -37,7 +37,7 @@ class Log:
         self._write(logging.ERROR, message, fields, error)
 
     def _write(
-        self, level: int, message: str, fields: dict[str, Any], error: BaseException | None = None
+        self, level: int, message: str, fields: dict[str, object], error: BaseException | None = None
     ) -> None:
         if self._logger.isEnabledFor(level):
             self._logger.log(level, message, extra={"fields": fields}, exc_info=error)
@@ -137,7 +137,7 @@ class JsonFormatter(logging.Formatter):
     """One JSON object per line, for machines."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
+        line: dict[str, object] = {
             "time": _timestamp(record),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -159,8 +159,8 @@ def configure(*, level: str, form: str, stream: TextIO | None = None) -> None:
     root.propagate = False
 
 
-def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    fields: dict[str, Any] = getattr(record, "fields", {})
+def _fields(record: logging.LogRecord) -> dict[str, object]:
+    fields: dict[str, object] = getattr(record, "fields", {})
     return fields
 
 

@@ -15,17 +15,18 @@ _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """One value of a metric."""
+    """One value of a metric; those of a histogram have names with a suffix."""
 
     labels: Mapping[str, str]
-    value: int
+    value: float
+    suffix: Literal["", "_bucket", "_sum", "_count"] = ""
 
 
 class Metric(msgspec.Struct, frozen=True):
     """A metric with its values. Names end with their unit, and those of counters with `_total`."""
 
     name: str
-    kind: Literal["counter", "gauge"]
+    kind: Literal["counter", "gauge", "histogram"]
     help: str
     samples: list[Sample]
 
@@ -35,8 +36,16 @@ def render(metrics: Iterable[Metric]) -> bytes:
     lines = []
     for metric in metrics:
         lines += [f"# HELP {metric.name} {metric.help}", f"# TYPE {metric.name} {metric.kind}"]
-        lines += [f"{metric.name}{_labels(sample)} {sample.value}" for sample in metric.samples]
+        lines += [
+            f"{metric.name}{sample.suffix}{_labels(sample)} {_number(sample.value)}"
+            for sample in metric.samples
+        ]
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _number(value: float) -> str:
+    """Whole numbers without a point, however large."""
+    return str(int(value)) if value == int(value) else repr(value)
 
 
 def _labels(sample: Sample) -> str:

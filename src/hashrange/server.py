@@ -18,11 +18,7 @@ from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
-from hashrange.capacity.key_sketches import KeySketches
-from hashrange.capacity.observation import Observer
-from hashrange.capacity.tallies import Tallies
 from hashrange.chain.background import Background
-from hashrange.chain.charge import Lanes
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.executor import LocalExecutor
 from hashrange.chain.links import chained
@@ -36,6 +32,7 @@ from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.autoscaling.registry import AUTO_SCALING
@@ -45,21 +42,19 @@ from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
-from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.follower import Follower, StaleCatalogue
-from hashrange.storage.insight_flush import InsightFlusher
-from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import clock_endpoint, health, insights_endpoint, metrics_endpoint
+from hashrange.wire import clock_endpoint, health, heat_endpoint, insights_endpoint, metrics_endpoint
 from hashrange.wire.browsers import BrowserRules, binds_loopback
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
+from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
 from hashrange.wire.identity import Callers
 from hashrange.wire.insights_endpoint import InsightsEndpoint
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
-from hashrange.wire.metrics_endpoint import Collected, MetricsEndpoint
+from hashrange.wire.metrics_endpoint import MetricsEndpoint
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.sigv4 import Identity
 from hashrange.workers import NoDescriptor, ParentGone, Worker
@@ -71,7 +66,6 @@ ACCOUNT_ID = "000000000000"
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
-_HAND_OVER_SECONDS = 0.1  # how long observations wait to be counted
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -95,10 +89,7 @@ class Server:
         self._background: Background | None = None
         self._health: HealthEndpoint | None = None
         self._clock_control: ClockControl | None = None
-        self._observer: Observer | None = None
-        self._flusher: MetricFlusher | None = None
-        self._insights: InsightFlusher | None = None
-        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
+        self._metering: Metering | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -127,21 +118,30 @@ class Server:
             else SharedExecutor(engine, followed, background)
         )
         run = chained(executor.run, log_request if settings.log_level == "debug" else None)
+        metering = self._metering = Metering(engine, self._clock)
+        metering.start()
         endpoint = JsonEndpoint(
             (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, AUTO_SCALING),
             run,
             Callers(self._contexts(catalogue, Inspection(engine, backups))),
             background,
             body_bytes_max=settings.max_body_bytes,
-            lanes=self._observe(engine),
+            lanes=metering.lanes,
         )
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
-            metrics_endpoint.PATH: MetricsEndpoint(partial(_collect, engine, catalogue, self._clock)),
+            metrics_endpoint.PATH: MetricsEndpoint(
+                partial(collect, engine, catalogue, self._clock, self._worker.number if self._worker else 0)
+            ),
             clock_endpoint.PATH: ClockEndpoint(control),
             insights_endpoint.PATH: InsightsEndpoint(
                 engine, catalogue, self._clock, account_id=ACCOUNT_ID, region=settings.region
+            ),
+            heat_endpoint.PATH: HeatEndpoint(
+                HeatSource(metering.heat, metering.heat_worker, engine, catalogue, self._clock),
+                account_id=ACCOUNT_ID,
+                region=settings.region,
             ),
         }
         rules = BrowserRules(
@@ -156,28 +156,6 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
-
-    def _observe(self, engine: Engine) -> Lanes:
-        """Count what requests do, and write it every few seconds."""
-        loop = asyncio.get_running_loop()
-        tallies = Tallies()
-        observer = self._observer = Observer(self._clock.now, tallies)
-        flusher = self._flusher = MetricFlusher(engine, tallies, self._clock)
-        sketches = KeySketches()
-        observer.subscribe(sketches.count)
-        insights = self._insights = InsightFlusher(engine, sketches)
-
-        def every(seconds: float, work: Callable[[], None]) -> None:
-            def run() -> None:
-                work()
-                self._timers[work] = loop.call_later(seconds, run)
-
-            self._timers[work] = loop.call_later(seconds, run)
-
-        every(_HAND_OVER_SECONDS, observer.hand_over)
-        every(FLUSH_SECONDS, flusher.flush)
-        every(FLUSH_SECONDS, insights.flush)
-        return Lanes(observer, self._clock)
 
     def _read_catalogue(self, engine: Engine) -> Catalogue:
         own_changes = self._worker is not None and not engine.shared
@@ -271,8 +249,6 @@ class Server:
                     pass
                 await asyncio.gather(*self._adopting)
             await self._listener.stop()
-        for timer in self._timers.values():
-            timer.cancel()
         # Not on this thread: a job may be waiting for a commit that this loop delivers.
         stops = [asyncio.to_thread(supervisor.stop) for supervisor in self._supervisors]
         await asyncio.gather(*stops)
@@ -281,11 +257,9 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
-        if self._observer is not None and self._flusher is not None:
-            self._observer.hand_over()
-            await asyncio.to_thread(self._flusher.finish)
-        if self._insights is not None:
-            await asyncio.to_thread(self._insights.finish)
+        if self._metering is not None:
+            self._metering.stop()
+            await asyncio.to_thread(self._metering.finish)
         if self._engine is not None:
             self._engine.close()
 
@@ -430,16 +404,6 @@ def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException |
             reader.get(layout.CATALOGUE_EPOCH)
 
     engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
-
-
-def _collect(engine: Engine, catalogue: Catalogue, clock: Clock, collected: Collected) -> None:
-    """Read the metrics of all tables in one snapshot."""
-    try:
-        tables = catalogue.tables()
-    except StorageError as error:
-        collected(None, error)
-        return
-    engine.submit_read(lambda reader: expiry_metrics(reader, tables, clock.now()), collected, more=True)
 
 
 def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:

@@ -195,6 +195,7 @@ def test_memory_is_bounded_however_many_tables_and_keys_there_are() -> None:
             other = msgspec.structs.replace(record, number=number)
             kept.observe([Seen(minute * 60.0, other, None, keys[number], write_units=1.0)])
     assert len(kept) <= heat.PLACES_MAX
+    assert len(kept.take_changed(1_000_000)) <= heat.PLACES_MAX * heat.KEPT_MINUTES
     traffic = Traffic()
     for number in range(50_000):
         traffic.add(record.partitions, keys[number % 1_000], 3.0)

@@ -74,6 +74,16 @@ def test_a_hot_key_of_reads_wants_a_cache() -> None:
     assert "cache" in str(found.verdict.remedy)
 
 
+def test_a_hot_key_with_many_items_is_told_that_a_split_helps_meanwhile() -> None:
+    keys = [item_key({"S": "tenant"}, {"N": str(number * 7919 % 100)}) for number in range(100)]
+    found = heat_of(on_demand("pk:S", "sk:N"), cycle(keys), per_second=1_200)
+    assert found.verdict.kind == "hot key"
+    assert "split by sort key" in str(found.verdict.remedy)
+    local = index("local", "pk:S", "l:S", local=True)
+    pinned = heat_of(on_demand("pk:S", "sk:N", indexes=(local,)), cycle(keys), per_second=1_200)
+    assert "split" not in str(pinned.verdict.remedy)
+
+
 def test_few_writes_of_one_key_are_fine_but_told() -> None:
     found = heat_of(on_demand(), one_key("counter"), per_second=100)
     assert found.verdict.kind == "fine"

@@ -11,8 +11,8 @@ from hashrange.api.results import Charge, Result
 from hashrange.chain.executor import Call
 from hashrange.core import partitions
 from hashrange.core.keys import primary_key
-from hashrange.core.schema import Table
-from hashrange.storage import layout
+from hashrange.core.schema import Table, changed
+from hashrange.storage import catalogue, layout
 from item_tables import index
 from new_tables import request as new_table
 from wire_units import Units, reported
@@ -416,3 +416,25 @@ def test_control_operations_are_charged_nothing() -> None:
     for operation in ("DescribeTable", "ListTables", "DescribeLimits"):
         request = {"TableName": "plain"} if operation == "DescribeTable" else {}
         assert charged(service, operation, **request)[2] == []
+
+
+def test_pages_of_a_collection_that_was_split_are_charged_to_the_partitions_they_begin_in() -> None:
+    service = Clocked()
+    service.call("CreateTable", **new_table("pk", "sk", TableName="hot"))
+    service.settle()
+    for number in range(8):
+        service.call("PutItem", TableName="hot", Item=row("a", str(number)))
+    table = table_of(service, "hot")
+    middle = primary_key.of_key(table, {"pk": {"S": "a"}, "sk": {"S": "4"}})
+    divided = changed(
+        table, version=table.version + 1, partitions=partitions.split_at(table.partitions, middle)
+    )
+    service.engine.write(lambda tx: catalogue.save(tx, divided, service.clock.now()))
+    service.catalogue.refresh(*catalogue.address(table))
+    home = partitions.number_of(divided.partitions, middle)
+    values = {":p": {"S": "a"}}
+    query = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": values, "Limit": 4}
+    after = {"ExclusiveStartKey": {"pk": {"S": "a"}, "sk": {"S": "5"}}}
+    for start, expected in (({}, home - 1), (after, home)):
+        _, _, (charge,) = charged(service, "Query", TableName="hot", **query, **start)
+        assert partitions.number_of(divided.partitions, charge.key) == expected

@@ -45,7 +45,7 @@ def _item(number: int, now: int) -> dict[str, Any]:
 
 
 def _deleted(server: Serving) -> int:
-    page = server.request("GET", "/_hashrange/metrics").body.decode()
+    page = server.request("GET", "/metrics").body.decode()
     found = re.search(r"^hashrange_ttl_deleted_items_total\{[^}]*\} ([0-9]+)$", page, re.MULTILINE)
     return int(found[1]) if found else 0
 

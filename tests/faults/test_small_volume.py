@@ -167,6 +167,43 @@ def test_deleting_a_table_makes_room_for_the_others(
         assert server.stop() == 0
 
 
+@pytest.mark.parametrize("way", ["delete the backup", "switch recovery off first"])
+def test_a_table_with_recovery_can_be_cleared_away_from_a_full_volume(volume: Path, way: str) -> None:
+    """The backup that it leaves has no room on the volume, so its rows would stay for it."""
+    with serving("--data-dir", str(volume / "data")) as server:
+        create(server)
+        create(server, "kept")
+        set_recovery(server, enabled=True)
+        fill(server)
+        take_the_last_bytes(volume)
+        if way == "switch recovery off first":
+            set_recovery(server, enabled=False)
+        assert server.post("DeleteTable", {"TableName": TABLE}).status == 200
+        if way == "delete the backup":
+            answer = server.post("DeleteBackup", {"BackupArn": system_backup(server)})
+            assert answer.status == 200, answer.body
+        for number in range(500):
+            write_eventually(server, number, "kept")
+        assert "Traceback" not in server.log_text()
+        assert server.stop() == 0
+
+
+def set_recovery(server: Serving, *, enabled: bool) -> None:
+    spec = {"PointInTimeRecoveryEnabled": enabled}
+    request = {"TableName": TABLE, "PointInTimeRecoverySpecification": spec}
+    answer = server.post("UpdateContinuousBackups", request)
+    assert answer.status == 200, answer.body
+
+
+def system_backup(server: Serving) -> str:
+    until = time.monotonic() + WAIT_SECONDS
+    while not (found := server.post("ListBackups", {"BackupType": "SYSTEM"}).body["BackupSummaries"]):
+        assert time.monotonic() < until, server.log_text()
+        time.sleep(0.1)
+    assert found[0]["BackupStatus"] == "CREATING"
+    return str(found[0]["BackupArn"])
+
+
 def kill(server: Serving) -> None:
     os.kill(server.process.pid, signal.SIGKILL)
     server.process.wait(timeout=WAIT_SECONDS)

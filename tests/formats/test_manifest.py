@@ -146,7 +146,12 @@ def test_data_files_have_26_characters_and_their_endings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "1970-01-01T00:00:00.000Z"), (1.9999, "1970-01-01T00:00:01.999Z")]
+    ("seconds", "text"),
+    [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (1.9984, "1970-01-01T00:00:01.998Z"),
+        (1.9999, "1970-01-01T00:00:02.000Z"),
+    ],
 )
 def test_times_have_milliseconds(seconds: float, text: str) -> None:
     assert iso_time(seconds) == text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clocked import MIDNIGHT, Clocked
-from hashrange.core.keys import primary_key
+from hashrange.core.keys import encoding, primary_key
 from hashrange.core.values import Item
 from hashrange.jobs import backup_files, piece_sizes
 from hashrange.jobs.backup_files import BackupPlace, FileWriter
@@ -332,6 +332,34 @@ def test_an_expired_backup_is_kept_while_it_is_restored(world: World) -> None:
     assert world.content("again") == ALL
     service.run_jobs()
     assert service.refused("DescribeBackup", BackupArn=found["BackupArn"])[0] == "BackupNotFoundException"
+
+
+def test_the_backup_of_a_deleted_table_can_be_deleted_while_it_cannot_be_written(world: World) -> None:
+    """The disk may be full of the very table, which nothing else would clear away."""
+    service = world.service
+    service.call("UpdateContinuousBackups", TableName="one", PointInTimeRecoverySpecification=PITR)
+    table = service.catalogue.find("000000000000", "us-east-1", "one")
+    assert table is not None
+    prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
+
+    def rows() -> int:
+        return service.engine.read(
+            lambda reader: sum(1 for _ in reader.scan(prefix, encoding.prefix_end(prefix)))
+        )
+
+    world.bucket.unreachable = "/one/"
+    service.call("DeleteTable", TableName="one")
+    service.settle()
+    world.later()
+    (found,) = service.call("ListBackups", BackupType="SYSTEM")["BackupSummaries"]
+    assert (found["BackupStatus"], rows()) == ("CREATING", 10)
+    world.bucket.unreachable = ""
+    service.call("DeleteBackup", BackupArn=found["BackupArn"])
+    for _ in range(2):
+        world.later()
+    assert service.call("ListBackups", BackupType="SYSTEM")["BackupSummaries"] == []
+    assert rows() == 0
+    assert not any("/one/" in info.key for info in world.bucket.list())
 
 
 def test_many_files_are_looked_at_in_parts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

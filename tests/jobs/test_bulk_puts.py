@@ -224,6 +224,9 @@ def test_a_cancelled_operation_keeps_what_it_has_written(service: Clocked) -> No
     done = describe(service, arn)
     assert done["BulkOperationStatus"] == "CANCELLED"
     assert 0 < done["ProcessedItemCount"] == len(content(service)) < 300
+    assert 0 < done["ProcessedInputBytes"] <= done["TotalInputBytes"], (
+        "an object that was read in part counts"
+    )
     again = service.call("CancelBulkOperation", BulkOperationArn=arn)
     assert again["BulkOperationStatus"] == "CANCELLED"
 

@@ -8,7 +8,7 @@ import pytest
 from capacity.load import Seen
 from clocked import Clocked
 from hashrange.capacity.heat import Heat
-from hashrange.core.schema import Table
+from hashrange.core.schema import Table, changed
 from hashrange.jobs.heat import FollowHeat
 from hashrange.storage import heat_rows
 from hashrange.storage.engine import Reader
@@ -139,6 +139,16 @@ def test_a_table_that_was_changed_meanwhile_is_left_for_the_next_round(service: 
     assert record(service).tags
     FollowHeat(service.engine, service.catalogue).step(service.clock.now())
     assert len(record(service).partitions) == 5
+
+
+def test_more_windows_than_fit_one_transaction_are_written_in_several(service: Clocked) -> None:
+    heat = Heat()
+    table = record(service)
+    for number in range(50):
+        other = changed(table, number=table.number + number)
+        heat.observe([Seen(service.clock.now(), other, None, b"a" * 9, read_units=1.0)])
+    HeatFlusher(service.engine, heat).flush()
+    assert len(service.engine.read(heat_rows.places)) == 50
 
 
 def test_many_places_are_found_without_reading_all_rows(service: Clocked) -> None:

@@ -210,6 +210,7 @@ def test_a_bucket_is_written_and_read(
                 *("--s3", s3, "--verify"),
             )
             assert ended.status == 0, ended.err
+            assert f" to s3://exports/{prefix}/AWSDynamoDB/" in ended.out
         place = ("--to", f"{other_server.endpoint}/{target}", "--s3", s3)
         ended = transfer("import", "--from", "s3://exports/a/b", *place, "--verify")
         assert ended.status == 0, ended.err

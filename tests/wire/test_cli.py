@@ -130,10 +130,11 @@ def test_an_invalid_setting_ends_the_command() -> None:
 def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
     with serving("--data-dir", str(tmp_path / "data"), "--region", "eu-north-1") as server:
         assert server.process.stdout is not None
-        rest = [server.process.stdout.readline() for _ in range(4)]
+        rest = [server.process.stdout.readline() for _ in range(5)]
         assert str(tmp_path / "data") in rest[0]
         assert rest[1] == f"  buckets   folder {tmp_path / 'data' / 'buckets'}\n"
-        assert f"--region eu-north-1 --endpoint-url {server.endpoint}" in rest[3]
+        assert rest[2] == f"  backups   folder {tmp_path / 'data' / 'backups'}\n"
+        assert f"--region eu-north-1 --endpoint-url {server.endpoint}" in rest[4]
         assert server.request("GET", "/").body == b"healthy: dynamodb.eu-north-1.amazonaws.com "
 
 

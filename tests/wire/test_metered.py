@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
 
@@ -15,20 +14,11 @@ from hashrange.capacity.series import Statistics, merged
 from hashrange.storage.metric_rows import known_series, read_series
 from hashrange.storage.sqlite import SqliteEngine
 from item_tables import definitions, make_table
+from service_clients import REGION, client_of
 from serving import Serving, serving
 
-ACCOUNT, REGION = "000000000000", "us-east-1"
+ACCOUNT = "000000000000"
 INDEX = "by-g"
-
-
-def client_of(server: Serving, service: str = "dynamodb") -> Any:
-    return boto3.client(
-        service,
-        endpoint_url=server.endpoint,
-        region_name=REGION,
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
-    )
 
 
 class Metrics:

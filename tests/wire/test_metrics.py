@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
 from hashrange.metrics import Metric, Sample, render
 from hashrange.wire import metrics_endpoint
 from hashrange.wire.metrics_endpoint import Collected, MetricsEndpoint
 from item_tables import make_table
+from service_clients import client_of
 from serving import Serving, serving
 from wiring import Response, Wire, eventually
 
@@ -72,27 +72,27 @@ def get(wire: Wire, path: bytes, method: bytes = b"GET", *lines: bytes) -> Respo
 
 
 def test_the_page(measured: Wire) -> None:
-    answer = get(measured, b"/_hashrange/metrics")
+    answer = get(measured, b"/metrics")
     assert (answer.status, answer.body) == (200, PAGE)
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     assert answer.crc_matches()
-    assert get(measured, b"/_hashrange/metrics", b"HEAD").headers["content-length"] == str(len(PAGE))
-    assert get(measured, b"/_hashrange/metrics?x=1").status == 200
-    assert get(measured, b"/_hashrange/metrics", b"GET", b"Origin: http://evil.example").status == 403
+    assert get(measured, b"/metrics", b"HEAD").headers["content-length"] == str(len(PAGE))
+    assert get(measured, b"/metrics?x=1").status == 200
+    assert get(measured, b"/metrics", b"GET", b"Origin: http://evil.example").status == 403
 
 
 def test_there_is_nothing_beside_it(measured: Wire, storage: Storage) -> None:
-    assert get(measured, b"/_hashrange/metrics/x").status == 404
-    assert get(measured, b"/_hashrange/metricsx").status == 404
-    assert get(measured, b"/_hashrange/metrics", b"DELETE").status == 404
+    assert get(measured, b"/metrics/x").status == 404
+    assert get(measured, b"/metricsx").status == 404
+    assert get(measured, b"/metrics", b"DELETE").status == 404
     assert storage.asked == []
 
 
 def test_a_storage_that_fails(measured: Wire, storage: Storage) -> None:
     storage.error = OSError("gone")
-    assert get(measured, b"/_hashrange/metrics").status == 503
+    assert get(measured, b"/metrics").status == 503
     storage.error = None
-    assert get(measured, b"/_hashrange/metrics").status == 200
+    assert get(measured, b"/metrics").status == 200
 
 
 def test_a_storage_that_hangs_is_asked_once_and_not_waited_for(
@@ -101,28 +101,18 @@ def test_a_storage_that_hangs_is_asked_once_and_not_waited_for(
     endpoint._wait_seconds = 0.05
     storage.hangs = True
     for _ in range(3):
-        assert get(measured, b"/_hashrange/metrics").status == 503
+        assert get(measured, b"/metrics").status == 503
     assert len(storage.asked) == 1
     storage.hangs = False
     measured.call(storage.asked[0], None, None)
-    assert eventually(lambda: get(measured, b"/_hashrange/metrics").status == 200, _PATIENCE_SECONDS)
+    assert eventually(lambda: get(measured, b"/metrics").status == 200, _PATIENCE_SECONDS)
 
 
 def values(server: Serving) -> dict[str, str]:
-    answer = server.request("GET", "/_hashrange/metrics")
+    answer = server.request("GET", "/metrics")
     assert answer.status == 200
     lines = answer.body.decode().splitlines()
     return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
-
-
-def client_of(server: Serving) -> Any:
-    return boto3.client(
-        "dynamodb",
-        endpoint_url=server.endpoint,
-        region_name="us-east-1",
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
-    )
 
 
 def expire(client: Any, name: str) -> None:

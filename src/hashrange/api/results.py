@@ -165,7 +165,7 @@ class PageRead(Result):
     table: Table
     index: Index | None
     table_name: str
-    start: bytes  # of the key range that was read
+    start: bytes  # where the reading began
     page: Page
     partitions: Partitions = WHOLE
     consistent: bool = False

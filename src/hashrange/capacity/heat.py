@@ -115,7 +115,7 @@ class Heat:
 
     def __init__(self) -> None:
         self._windows: dict[Place, list[Window]] = {}
-        self._changed: dict[tuple[Place, int], Window] = {}
+        self._changed: dict[tuple[Place, int], None] = {}  # by place and minute, in order
 
     def __len__(self) -> int:
         """How many tables and indexes are known."""
@@ -154,7 +154,7 @@ class Heat:
         if windows is None or windows[-1].minute != minute:
             windows = self._next_window(place, minute)
         window = windows[-1]
-        self._changed[place, minute] = window
+        self._changed[place, minute] = None
         return window
 
     def _next_window(self, place: Place, minute: int) -> list[Window]:
@@ -164,6 +164,8 @@ class Heat:
         windows.append(Window(minute))
         while len(self._windows) > PLACES_MAX:
             del self._windows[next(iter(self._windows))]
+        while len(self._changed) > PLACES_MAX * KEPT_MINUTES:  # nobody takes them
+            del self._changed[next(iter(self._changed))]
         return windows
 
     def windows(self, table: Table, index: Index | None, now: float) -> list[Window]:
@@ -174,7 +176,9 @@ class Heat:
 
     def take_changed(self, most: int) -> list[tuple[Place, Window]]:
         """Some windows that changed since they were last taken, those of the longest ago first."""
-        taken = [(place, window) for (place, _), window in list(self._changed.items())[:most]]
-        for place, window in taken:
-            del self._changed[place, window.minute]
+        taken: list[tuple[Place, Window]] = []
+        while self._changed and len(taken) < most:
+            place, minute = next(iter(self._changed))
+            del self._changed[place, minute]
+            taken += [(place, window) for window in self._windows.get(place, ()) if window.minute == minute]
         return taken

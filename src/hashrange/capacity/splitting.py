@@ -91,7 +91,7 @@ def is_swept(early: list[Sampled], late: list[Sampled]) -> bool:
 
 def _point(table: Table, index: Index | None, sampled: list[Sampled]) -> tuple[bytes | None, Obstacle | None]:
     """The bound that comes nearest to halving the traffic; if none helps, what stands against it."""
-    whole = not _may_divide_collections(table, index)
+    whole = not may_divide_collections(table, index)
     units = shares.by_key(sampled)
     items: dict[bytes, float] = {}
     for key in sorted(units):
@@ -112,7 +112,7 @@ def _point(table: Table, index: Index | None, sampled: list[Sampled]) -> tuple[b
     return None, "collection" if is_collection else "item"
 
 
-def _may_divide_collections(table: Table, index: Index | None) -> bool:
+def may_divide_collections(table: Table, index: Index | None) -> bool:
     """Items with one partition key may be on several partitions if they have sort keys, and no local index."""
     if index is not None:
         return bool(index.range)

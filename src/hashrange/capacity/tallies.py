@@ -99,9 +99,9 @@ class Tallies:
         self._count_requests(region, group)
         if first.outcome in ("user error", "conflict"):
             errors = [1.0] * sum(_is_request(one) for one in group)
-            _count_events(
-                series if table is None else self._series(minute, region) or {}, "UserErrors", {}, errors
-            )
+            of_region = self._series(minute, region)
+            if of_region is not None:
+                _count_events(of_region, "UserErrors", {}, errors)
         if table is None:
             return
         index = {} if first.index is None else {_GSI: first.index.name}

@@ -11,7 +11,7 @@ from hashrange.capacity import limits, shares
 from hashrange.capacity.heat import MINUTE_SECONDS, Traffic, Window
 from hashrange.capacity.limits import Limit
 from hashrange.capacity.shares import Sampled
-from hashrange.capacity.splitting import is_swept
+from hashrange.capacity.splitting import is_swept, may_divide_collections
 from hashrange.core import partitions
 from hashrange.core.keys import key_parts
 from hashrange.core.schema import Index, Table
@@ -168,7 +168,17 @@ def _hot_key(findings: Findings, hot: _Hot) -> Verdict | None:
         )
     else:
         remedy = f"Put a cache in front of it, or keep {shards} copies under different keys and read one at random."
+    if _is_divisible(findings, hot, key):
+        remedy += " Meanwhile, if this lasts, its items are split by sort key over several partitions."
     return Verdict("hot key", text, remedy, shards)
+
+
+def _is_divisible(findings: Findings, hot: _Hot, key: bytes) -> bool:
+    """Whether a split for heat helps: no single item has most of what the key has."""
+    if not may_divide_collections(findings.table, findings.index):
+        return False
+    units = shares.by_key(one for one in hot.sampled if one.key.startswith(key))
+    return max(units.values()) < _DOMINANT_SHARE * sum(units.values())
 
 
 def _uneven(findings: Findings, hot: _Hot) -> Verdict | None:

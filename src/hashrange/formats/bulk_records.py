@@ -113,7 +113,7 @@ def error_line(operation_arn: str, bucket: str, key: str, rejection: Rejection) 
 
 def condition_failure_line(pointer: ItemPointer, item: Item, existing: Item | None) -> bytes:
     """A line of the report of items whose condition did not hold, with the item that is there, if there is one."""
-    line: dict[str, Any] = {"itemS3Pointer": msgspec.to_builtins(pointer), "Item": item}
+    line: dict[str, object] = {"itemS3Pointer": msgspec.to_builtins(pointer), "Item": item}
     if existing is not None:
         line["ExistingItem"] = existing
     return orjson.dumps(line) + b"\n"

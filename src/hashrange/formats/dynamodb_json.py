@@ -23,7 +23,7 @@ def item_line(item_json: bytes) -> bytes:
 
 def change_line(change: Change) -> bytes:
     """A line of an incremental export."""
-    line: dict[str, Any] = {
+    line: dict[str, object] = {
         "Metadata": {"WriteTimestampMicros": {"N": str(change.written_at_micros)}},
         "Keys": change.keys,
     }

@@ -67,6 +67,6 @@ def checksum_name(manifest: str) -> str:
 
 
 def iso_time(epoch_seconds: float) -> str:
-    """A time as manifests have it."""
-    moment = datetime.fromtimestamp(epoch_seconds, UTC)
+    """A time as manifests have it: rounded like those of DescribeExport, so that both are the same."""
+    moment = datetime.fromtimestamp(round(epoch_seconds, 3), UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"

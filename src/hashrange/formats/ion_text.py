@@ -12,9 +12,10 @@ _TOO_DEEP = "The value is nested too deeply to be an item"
 _NOT_ION = "The object is not valid Ion"
 # What may have brackets in it that are none, and the brackets. A blob or clob is `{{…}}`.
 _TOKEN = re.compile(
-    rb"""'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*|\{\{|[\[{(]|[\]})]|["']""", re.DOTALL
+    rb"""'''|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'|//[^\n]*+|/\*|\{\{|[\[{(]|[\]})]|["']""",
+    re.DOTALL,
 )
-_LONG_STRING_END = re.compile(rb"(?:[^'\\]|\\.|'(?!''))*?'''", re.DOTALL)
+_LONG_STRING_END = re.compile(rb"[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'''", re.DOTALL)
 _COMMENT_END = re.compile(rb".*?\*/", re.DOTALL)
 _BLOB_END = re.compile(rb""".*?\}\}""", re.DOTALL)
 _ENDS = {b"'''": _LONG_STRING_END, b"/*": _COMMENT_END, b"{{": _BLOB_END}

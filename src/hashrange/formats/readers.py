@@ -42,6 +42,6 @@ def typed_records(
         case "DYNAMODB_JSON":
             return dynamodb_json.records(plain)
         case "ION":
-            from hashrange.formats import ion_reader  # noqa: PLC0415 - few servers ever need its library
+            from hashrange.formats import ion_reader  # noqa: PLC0415 - few servers ever need it
 
             return ion_reader.records(plain)

@@ -130,7 +130,12 @@ class _RemovalRun:
     def advance(self, _now: float) -> None:
         """Remove the files, then the row."""
         backup_files.delete(self._backups, self._folder)
-        self._engine.write(partial(BACKUPS.remove, place=self._place))
+        self._engine.write(partial(_forget, place=self._place))
+
+
+def _forget(tx: Transaction, *, place: JobPlace) -> None:
+    tx.use_reserve()
+    BACKUPS.remove(tx, place)
 
 
 def _add_file(tx: Transaction, *, place: JobPlace, file: BackupFile, after: bytes) -> None:

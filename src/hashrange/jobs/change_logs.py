@@ -124,6 +124,7 @@ def _horizon(reader: Reader, table: Table | None, number: int, shard: Shard, now
 
 
 def _clear(tx: Transaction, *, trimmable: _Trimmable) -> None:
+    tx.use_reserve()
     for key in trimmable.records:
         tx.delete(key)
     if trimmable.shard is not None:

@@ -39,9 +39,25 @@ def pieces(
     for info in bucket.list(prefix, after=position.finished_key):
         if info.key == position.key and info.etag != position.etag:
             raise Changed("the object was replaced while it was read")
-        rows = read(bucket.read(info.key, etag=info.etag))
-        yield from _object_pieces(info, rows, position, rows_max)
+        counted = _Counted(bucket.read(info.key, etag=info.etag))
+        for piece in _object_pieces(info, read(iter(counted)), position, rows_max):
+            if piece.position.key == info.key:
+                piece.position = msgspec.structs.replace(piece.position, read=counted.size)
+            yield piece
         position = _behind(info, position)
+
+
+class _Counted:
+    """The bytes of an object, and how many of them have been taken."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self.size = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            self.size += len(chunk)
+            yield chunk
 
 
 def _behind(info: ObjectInfo, position: Position) -> Position:

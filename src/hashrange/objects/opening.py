@@ -14,6 +14,7 @@ from hashrange.objects.temporary_folder import TemporaryFolder
 DEFAULT_FOLDER = "buckets"
 DEFAULT_BACKUPS = "backups"
 _S3 = "s3://"
+_TEMPORARY = "a temporary folder, removed at the end"
 
 
 def open_backups(settings: Settings, store: ObjectStore) -> tuple[Bucket, str]:
@@ -52,8 +53,17 @@ def location(settings: Settings) -> str:
     if is_url(settings.s3):
         return s3_address(settings.s3, {}, settings.region).endpoint
     if not settings.s3 and settings.in_memory:
-        return "a temporary folder, removed at the end"
+        return _TEMPORARY
     return f"folder {settings.s3 or settings.data_dir / DEFAULT_FOLDER}"
+
+
+def backups_location(settings: Settings) -> str:
+    """Say where the backups are."""
+    if settings.backups.startswith(_S3):
+        return settings.backups
+    if not settings.backups and settings.in_memory:
+        return _TEMPORARY
+    return f"folder {_backup_folder(settings)}"
 
 
 def open_store(settings: Settings, environment: Mapping[str, str]) -> ObjectStore:

@@ -18,6 +18,12 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
     etag: str = ""
     index: int = 0  # of its next item
     size: int = 0  # of the finished objects
+    read: int = 0  # of the object that is being read: bytes, as they are in the bucket
+
+    @property
+    def processed(self) -> int:
+        """All bytes so far."""
+        return self.size + self.read
 
 
 class Import(msgspec.Struct, frozen=True, kw_only=True):

@@ -43,6 +43,11 @@ class PageRequest(msgspec.Struct, kw_only=True):
     fetch: bool = False  # a local index lacks attributes that are asked for: read the items themselves
     partitions: Partitions = WHOLE
 
+    @property
+    def first_key(self) -> bytes:
+        """Where the reading begins, as key bytes of the table or index."""
+        return self.key_range.start if self.start_after is None else self.start_after
+
 
 class Page(msgspec.Struct):
     """What was read: the kept items, and what there is to account for."""

@@ -56,6 +56,11 @@ class FolderPlace(msgspec.Struct, frozen=True):
     def description(self) -> str:
         return self.path
 
+    @property
+    def root(self) -> str:
+        """Where the keys of objects begin."""
+        return self.path
+
 
 class BucketPlace(msgspec.Struct, frozen=True):
     """The objects of a bucket whose keys begin with a prefix, which is empty or ends with a slash or a file's name."""
@@ -66,6 +71,11 @@ class BucketPlace(msgspec.Struct, frozen=True):
     @property
     def description(self) -> str:
         return f"{_S3}{self.bucket}/{self.prefix}"
+
+    @property
+    def root(self) -> str:
+        """Where the keys of objects begin."""
+        return f"{_S3}{self.bucket}"
 
 
 Place = TablePlace | FolderPlace | BucketPlace

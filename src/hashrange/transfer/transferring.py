@@ -103,7 +103,7 @@ class Transfer:
             schema = table_schema.of_description(description)
             sums = (self._table_sum(source, "source"), self._files_sum(written, schema, "target"))
         moved = sum(segment.items for segment in self._run.state.state.segments)
-        return self._outcome(moved, sums, folder=f"{place.description.rstrip('/')}/{folder}")
+        return self._outcome(moved, sums, folder=f"{place.root.rstrip('/')}/{folder}")
 
     def _files_to_table(self, place: FolderPlace | BucketPlace, target: Endpoint) -> Outcome:
         if self._options.follow:

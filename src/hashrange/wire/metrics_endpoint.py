@@ -9,7 +9,7 @@ from hashrange.wire import plain
 from hashrange.wire.codec import CORS
 from hashrange.wire.interfaces import Exchange
 
-PATH = b"/_hashrange/metrics"
+PATH = b"/metrics"
 _WAIT_SECONDS = 10.0
 _TYPE = b"Content-Type: " + metrics.CONTENT_TYPE + b"\r\n"
 
@@ -22,7 +22,7 @@ Answer = Callable[[Iterable[Metric] | None], None]
 
 
 class MetricsEndpoint:
-    """Answers `/_hashrange/metrics`; however many ask, the storage is asked once at a time."""
+    """Answers `/metrics`; however many ask, the storage is asked once at a time."""
 
     def __init__(self, collect: Collect, wait_seconds: float = _WAIT_SECONDS) -> None:
         self._collect = collect

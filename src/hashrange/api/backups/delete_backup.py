@@ -34,13 +34,18 @@ class DeleteBackupOutput(Response, kw_only=True):
 
 
 def delete_backup(context: Context, request: DeleteBackup) -> Plan:
-    """Refuse while a table is being restored from it, and for the backup of a deleted table."""
+    """Refuse while a table is being restored from it, and for the backup of a deleted table.
+
+    The service has a deleted table's backup within seconds. Here it may be that it cannot be written, because the disk
+    is full of the very table; until it is there it can be deleted, and its table is cleared away.
+    """
     place = place_of(context, request.backup_arn)
     now = context.clock.now()
 
     def step(tx: Transaction) -> Described:
         backup = find(tx, request.backup_arn, place)
-        if backup.type == "SYSTEM":
+        tx.use_reserve()
+        if backup.type == "SYSTEM" and backup.status == "AVAILABLE":
             expiry = datetime.fromtimestamp(backup.expires_at or now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[
                 :-3
             ]

@@ -4,23 +4,15 @@ import secrets
 
 from hashrange.api.backups import restores
 from hashrange.api.backups.descriptions import find, not_found, origin_of
-from hashrange.api.backups.restored_tables import check_region, invalid, restored_table
+from hashrange.api.backups.restored_tables import Overrides, check_region, invalid, restored_table
 from hashrange.api.backups.structures import BackupArn
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import NewName, Request, Response
+from hashrange.api.protocol.structures import Response
 from hashrange.api.results import Described
 from hashrange.api.tables.description import TableDescription
-from hashrange.api.tables.structures import (
-    BillingMode,
-    GlobalSecondaryIndex,
-    LocalSecondaryIndex,
-    OnDemandThroughput,
-    ProvisionedThroughput,
-    SSESpecification,
-)
 from hashrange.core import effort
 from hashrange.core.schema import Restoring
 from hashrange.storage.engine import Transaction
@@ -28,17 +20,10 @@ from hashrange.storage.job_rows import JobPlace, job_id
 from hashrange.storage.restore_rows import Restore, restored_from
 
 
-class RestoreTableFromBackup(Request, kw_only=True):
+class RestoreTableFromBackup(Overrides, kw_only=True):
     """The request."""
 
-    target_table_name: NewName
     backup_arn: BackupArn
-    billing_mode_override: BillingMode | None = None
-    global_secondary_index_override: list[GlobalSecondaryIndex] | None = None
-    local_secondary_index_override: list[LocalSecondaryIndex] | None = None
-    provisioned_throughput_override: ProvisionedThroughput | None = None
-    on_demand_throughput_override: OnDemandThroughput | None = None
-    sse_specification_override: SSESpecification | None = None
 
 
 SHAPE = Shape(RestoreTableFromBackup)

@@ -7,24 +7,16 @@ from typing import Annotated
 
 from hashrange.api import errors
 from hashrange.api.backups import continuous, restores
-from hashrange.api.backups.restored_tables import check_region, invalid, restored_table
+from hashrange.api.backups.restored_tables import Overrides, check_region, invalid, restored_table
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol import kinds
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import NewName, Request, Response
+from hashrange.api.protocol.structures import NewName, Response
 from hashrange.api.results import Described
 from hashrange.api.table_names import table_missing
 from hashrange.api.tables.description import TableDescription
-from hashrange.api.tables.structures import (
-    BillingMode,
-    GlobalSecondaryIndex,
-    LocalSecondaryIndex,
-    OnDemandThroughput,
-    ProvisionedThroughput,
-    SSESpecification,
-)
 from hashrange.core.schema import Restoring, Table
 from hashrange.core.table_life import gone
 from hashrange.storage import catalogue, holds
@@ -36,20 +28,13 @@ _MICROSECONDS = 1_000_000
 _ARN = re.compile(r"arn:aws[^:]*:dynamodb:([^:]+):([0-9]{12}):table/([a-zA-Z0-9_.-]{3,255})")
 
 
-class RestoreTableToPointInTime(Request, kw_only=True):
+class RestoreTableToPointInTime(Overrides, kw_only=True):
     """The request."""
 
     source_table_arn: Annotated[str, kinds.Text(least=1, most=1024)] | None = None
     source_table_name: NewName | None = None
-    target_table_name: NewName
     use_latest_restorable_time: bool | None = None
     restore_date_time: Annotated[float, kinds.Timestamp()] | None = None
-    billing_mode_override: BillingMode | None = None
-    global_secondary_index_override: list[GlobalSecondaryIndex] | None = None
-    local_secondary_index_override: list[LocalSecondaryIndex] | None = None
-    provisioned_throughput_override: ProvisionedThroughput | None = None
-    on_demand_throughput_override: OnDemandThroughput | None = None
-    sse_specification_override: SSESpecification | None = None
 
 
 SHAPE = Shape(RestoreTableToPointInTime)

@@ -1,11 +1,11 @@
 """The table that a restore makes: like its source, apart from what the request overrides and what is never kept."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from hashrange import ids
 from hashrange.api import errors
 from hashrange.api.context import Context
+from hashrange.api.protocol.structures import NewName, Request
 from hashrange.api.tables import ceilings, settings, wording
 from hashrange.api.tables.indexes import projected
 from hashrange.api.tables.structures import (
@@ -25,16 +25,16 @@ from hashrange.core.table_life import used_definitions
 NEVER = 1e11  # when a restore is over says its job
 
 
-class Overrides(Protocol):
-    """What a restore may make different."""
+class Overrides(Request, kw_only=True):
+    """What the requests for restores have in common: the new table's name, and what is to be different."""
 
-    target_table_name: str
-    billing_mode_override: BillingMode | None
-    global_secondary_index_override: list[GlobalSecondaryIndex] | None
-    local_secondary_index_override: list[LocalSecondaryIndex] | None
-    provisioned_throughput_override: ProvisionedThroughput | None
-    on_demand_throughput_override: OnDemandThroughput | None
-    sse_specification_override: SSESpecification | None
+    target_table_name: NewName
+    billing_mode_override: BillingMode | None = None
+    global_secondary_index_override: list[GlobalSecondaryIndex] | None = None
+    local_secondary_index_override: list[LocalSecondaryIndex] | None = None
+    provisioned_throughput_override: ProvisionedThroughput | None = None
+    on_demand_throughput_override: OnDemandThroughput | None = None
+    sse_specification_override: SSESpecification | None = None
 
 
 def invalid(rule: str) -> errors.ApiError:

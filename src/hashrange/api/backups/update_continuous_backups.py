@@ -15,6 +15,7 @@ from hashrange.api.table_names import backed_up_table, table_missing
 from hashrange.api.tables.changes import change_table
 from hashrange.core.limits import RECOVERY_DAYS_MAX
 from hashrange.core.schema import Table, changed
+from hashrange.storage.engine import Transaction
 
 
 class PointInTimeRecoverySpecification(Structure, kw_only=True):
@@ -66,4 +67,11 @@ def update_continuous_backups(context: Context, request: UpdateContinuousBackups
         return UpdateContinuousBackupsOutput(continuous_backups_description=continuous.describe(after, now))
 
     missing = lambda: table_missing(request.table_name)  # noqa: E731
-    return change_table(context, table, switched, described, missing=missing)
+    return change_table(
+        context, table, switched, described, discard=None if enable else _free_history, missing=missing
+    )
+
+
+def _free_history(tx: Transaction, _before: Table, _after: Table) -> None:
+    """A full disk is a reason to do without history: there must be room for saying so."""
+    tx.use_reserve()

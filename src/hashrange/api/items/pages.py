@@ -141,5 +141,5 @@ def plan(request: PagedRequest, page_request: PageRequest) -> Read:
 def _read(name: str, request: PageRequest, consistent: bool, reader: Reader) -> PageRead:
     page = read_page(reader, request)
     return PageRead(
-        request.table, request.index, name, request.key_range.start, page, request.partitions, consistent
+        request.table, request.index, name, request.first_key, page, request.partitions, consistent
     )

@@ -117,7 +117,7 @@ def described(place: JobPlace, record: BulkOperation) -> BulkOperationDescriptio
         end_time=None if record.ended_at is None else timestamp(record.ended_at),
         processed_item_count=record.written + record.failed + record.condition_failures,
         failed_item_count=record.failed,
-        processed_input_bytes=record.position.size,
+        processed_input_bytes=record.position.processed,
         total_input_bytes=record.total_size,
         bulk_operation_usage=[_usage(record)],
         failure_code=record.failure_code,

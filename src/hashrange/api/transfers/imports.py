@@ -144,7 +144,7 @@ def described(place: JobPlace, record: Import) -> ImportTableDescription:
         table_creation_parameters=msgspec.json.decode(record.parameters, type=TableCreationParameters),
         start_time=timestamp(record.started_at),
         end_time=None if record.ended_at is None else timestamp(record.ended_at),
-        processed_size_bytes=record.position.size,
+        processed_size_bytes=record.position.processed,
         processed_item_count=record.imported + record.rejected,
         imported_item_count=record.imported,
         failure_code=record.failure_code,
