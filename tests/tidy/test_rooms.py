@@ -12,6 +12,7 @@ from house import SOURCE, imports, modules, name, tree
 RANKS = {
     "core": 0,
     "admin": 1,
+    "capacity": 1,
     "clock": 1,
     "ids": 1,
     "logs": 1,
