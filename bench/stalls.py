@@ -25,6 +25,7 @@ from typing import Any
 
 import orjson
 import stall_lists
+import stall_services
 import stall_shapes
 import stall_values
 from stall_shapes import TABLE, WATCHED, Shape, rows, schema
@@ -32,7 +33,7 @@ from stall_shapes import TABLE, WATCHED, Shape, rows, schema
 from hashrange_bench.process import Meter
 from serving import AUTHORIZATION, serving
 
-SHAPES = (*stall_shapes.SHAPES, *stall_lists.SHAPES, *stall_values.SHAPES)
+SHAPES = (*stall_shapes.SHAPES, *stall_lists.SHAPES, *stall_values.SHAPES, *stall_services.SHAPES)
 PROMISED_MS = 100.0
 _ANSWER_SECONDS_MAX = 300
 _QUIET_SECONDS = 0.3
@@ -130,6 +131,7 @@ def fill(port: int) -> None:
         status, answer = client.call("PutItem", row)
         if status != 200:
             raise SystemExit(f"PutItem: {answer[:300].decode()}")
+    stall_services.STREAM.fill(client.call)
 
 
 def outcome(status: int, body: bytes) -> str:

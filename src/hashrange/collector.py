@@ -27,12 +27,13 @@ class Collector:
         self._passes = 0
         self._postponed = 0
         self._is_stopped = False
-        self.has_set_aside = False
+        self._lasting = 0  # objects that stay for good
+        self._has_set_aside = False
 
     def start(self) -> None:
         """Take over from Python. What there is by now stays for good, and need not be looked at again."""
         gc.collect()
-        gc.freeze()
+        self._freeze()
         gc.disable()
         self._call_later(LOOK_SECONDS, self._look_again)
 
@@ -53,8 +54,10 @@ class Collector:
             self._postpone()
             return
         self._postponed = 0
-        if self.has_set_aside:
-            self._collect_all()
+        if self._has_set_aside:
+            # They do not count as young, and the request that they belong to may still be in work.
+            if gc.get_freeze_count() <= self._lasting + YOUNG_MAX:
+                self._collect_all()
         elif young >= YOUNG_MIN:
             self._collect_young()
 
@@ -67,7 +70,7 @@ class Collector:
         self._postponed += 1
         if self._postponed > POSTPONED_MAX:
             gc.freeze()
-            self.has_set_aside = True
+            self._has_set_aside = True
             self._postponed = 0
 
     def _collect_young(self) -> None:
@@ -81,5 +84,9 @@ class Collector:
     def _collect_all(self) -> None:
         gc.unfreeze()
         gc.collect()
+        self._freeze()
+        self._has_set_aside = False
+
+    def _freeze(self) -> None:
         gc.freeze()
-        self.has_set_aside = False
+        self._lasting = gc.get_freeze_count()

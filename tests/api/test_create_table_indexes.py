@@ -86,8 +86,10 @@ def test_five_local_indexes_and_no_more(client: Any) -> None:
 def test_twenty_global_indexes_and_no_more(client: Any) -> None:
     globals_ = [index(f"glo{number}", "p") for number in range(21)]
     make_table(client, "p", GlobalSecondaryIndexes=globals_[:20])
-    assert invalid(client.create_table, **request("p", GlobalSecondaryIndexes=globals_)) == (
-        WRONG + "GlobalSecondaryIndex count exceeds the per-table limit of 20"
+    with pytest.raises(client.exceptions.LimitExceededException) as refused:
+        client.create_table(**request("p", GlobalSecondaryIndexes=globals_))
+    assert refused.value.response["Error"]["Message"] == (
+        "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of 20"
     )
 
 

@@ -104,6 +104,7 @@ class NoLoad:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_hashrange_answers_every_workload_as_it_should(server: Serving, tmp_path: Path) -> None:
     options = Options(tmp_path, seconds=0.01, warmup_seconds=0, large_items=1_000, growth_to=3)
     lines: list[str] = []

@@ -435,6 +435,7 @@ def test_pages_of_a_collection_that_was_split_are_charged_to_the_partitions_they
     values = {":p": {"S": "a"}}
     query = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": values, "Limit": 4}
     after = {"ExclusiveStartKey": {"pk": {"S": "a"}, "sk": {"S": "5"}}}
-    for start, expected in (({}, home - 1), (after, home)):
+    backwards = {"ScanIndexForward": False}
+    for start, expected in (({}, home - 1), (after, home), (backwards, home)):
         _, _, (charge,) = charged(service, "Query", TableName="hot", **query, **start)
         assert partitions.number_of(divided.partitions, charge.key) == expected

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import botocore.session
-from botocore.model import Shape
+from botocore.model import OperationModel, Shape
 
 from fuzz.seeds import SPARE, Request
 
@@ -16,18 +16,20 @@ _WORDS = {"TableName": SPARE, "IndexName": "by-group", "AttributeName": "pk", "R
 
 
 @lru_cache(maxsize=1)
-def _service() -> Any:
-    return botocore.session.get_session().get_service_model("dynamodb")
+def _models() -> dict[str, OperationModel]:
+    session = botocore.session.get_session()
+    services = [session.get_service_model(name) for name in ("dynamodb", "dynamodbstreams")]
+    return {name: service.operation_model(name) for service in services for name in service.operation_names}
 
 
 def operations() -> list[str]:
-    """Every operation the service has, whether we serve it or not."""
-    return list(_service().operation_names)
+    """Every operation the service and its streams have, whether we serve it or not."""
+    return list(_models())
 
 
 def full_request(operation: str, random: Random) -> Request:
     """A request with every member there is, each of the right type if hardly ever of the right value."""
-    shape = _service().operation_model(operation).input_shape
+    shape = _models()[operation].input_shape
     made = _value(shape, "", random, 0)
     return made if isinstance(made, dict) else {}
 

@@ -63,7 +63,13 @@ def table(name: str, *, indexes: bool = True) -> Request:
                 "Projection": {"ProjectionType": "ALL"},
             }
         ]
+    else:
+        definition["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
     return definition
+
+
+def _arn(rest: str) -> str:
+    return f"arn:aws:dynamodb:us-east-1:000000000000:table/{rest}"
 
 
 _EXPRESSIVE = {"ExpressionAttributeNames": _NAMES, "ExpressionAttributeValues": _VALUES}
@@ -80,7 +86,85 @@ _STATEMENT = (
     f"SELECT text, map.a, list[0] FROM {TABLE} WHERE pk = 'a' AND sk BETWEEN 0 AND ? AND size(text) > 1"
 )
 
+# Of tables, streams and backups that are not there, so that the good ones among them start no work and keep nothing.
+_NONE = "fuzz-none"
+_STREAM = _arn(f"{_NONE}/stream/2026-01-01T00:00:00.000")
+_BACKUP = _arn(f"{_NONE}/backup/01489602797149-73d8d5bc")
+_SHARD = "shardId-00000001414576573621-f55eea83"
+_PLACE = {"S3Bucket": "fuzz-bucket", "S3BucketOwner": "000000000000"}
+_IMPORTED = {**table(TABLE), "SSESpecification": {"Enabled": False}}  # its name is taken
+_RESTORED = {
+    "TargetTableName": SPARE,
+    "BillingModeOverride": "PAY_PER_REQUEST",
+    "GlobalSecondaryIndexOverride": _IMPORTED["GlobalSecondaryIndexes"],
+    "LocalSecondaryIndexOverride": [],
+    "OnDemandThroughputOverride": {"MaxReadRequestUnits": 5, "MaxWriteRequestUnits": 5},
+}
+_SERVICES: list[tuple[str, Request]] = [
+    ("TagResource", {"ResourceArn": _arn(BARE), "Tags": [{"Key": "k", "Value": "v"}]}),
+    ("UntagResource", {"ResourceArn": _arn(BARE), "TagKeys": ["k"]}),
+    ("ListTagsOfResource", {"ResourceArn": _arn(BARE), "NextToken": "t"}),
+    ("ListStreams", {"TableName": BARE, "Limit": 5, "ExclusiveStartStreamArn": _STREAM}),
+    ("DescribeStream", {"StreamArn": _STREAM, "Limit": 5, "ExclusiveStartShardId": _SHARD}),
+    (
+        "GetShardIterator",
+        {"StreamArn": _STREAM, "ShardId": _SHARD, "ShardIteratorType": "AT_SEQUENCE_NUMBER"}
+        | {"SequenceNumber": "100000000003498069978"},
+    ),
+    ("GetRecords", {"ShardIterator": f"{_STREAM}|1|AAAAAAAA", "Limit": 5}),
+    ("CreateBackup", {"TableName": _NONE, "BackupName": "backup"}),
+    ("DescribeBackup", {"BackupArn": _BACKUP}),
+    ("DeleteBackup", {"BackupArn": _BACKUP}),
+    (
+        "ListBackups",
+        {"TableName": TABLE, "BackupType": "USER", "TimeRangeLowerBound": 1, "TimeRangeUpperBound": 2}
+        | {"Limit": 5, "ExclusiveStartBackupArn": _BACKUP},
+    ),
+    ("DescribeContinuousBackups", {"TableName": TABLE}),
+    (
+        "UpdateContinuousBackups",
+        {"TableName": _NONE}
+        | {
+            "PointInTimeRecoverySpecification": {
+                "PointInTimeRecoveryEnabled": True,
+                "RecoveryPeriodInDays": 7,
+            }
+        },
+    ),
+    ("RestoreTableFromBackup", {**_RESTORED, "BackupArn": _BACKUP}),
+    (
+        "RestoreTableToPointInTime",
+        {**_RESTORED, "SourceTableName": _NONE, "UseLatestRestorableTime": True, "RestoreDateTime": 1.5},
+    ),
+    (
+        "ExportTableToPointInTime",
+        {**_PLACE, "TableArn": _arn(TABLE), "ExportTime": 1_700_000_000, "S3Prefix": "p", "ClientToken": "t"}
+        | {"ExportFormat": "ION", "ExportType": "INCREMENTAL_EXPORT"}
+        | {"IncrementalExportSpecification": {"ExportFromTime": 1, "ExportToTime": 2}},
+    ),
+    ("DescribeExport", {"ExportArn": _arn(f"{TABLE}/export/01234567890123-a1b2c3d4")}),
+    ("ListExports", {"TableArn": _arn(TABLE), "MaxResults": 5, "NextToken": "t"}),
+    (
+        "ImportTable",
+        {"S3BucketSource": {**_PLACE, "S3KeyPrefix": "p"}, "InputFormat": "CSV", "ClientToken": "t"}
+        | {"InputFormatOptions": {"Csv": {"Delimiter": ";", "HeaderList": ["pk", "sk"]}}}
+        | {"InputCompressionType": "GZIP", "TableCreationParameters": _IMPORTED},
+    ),
+    ("DescribeImport", {"ImportArn": _arn(f"{TABLE}/import/01234567890123-a1b2c3d4")}),
+    ("ListImports", {"TableArn": _arn(TABLE), "PageSize": 5, "NextToken": "0" * 112}),
+    (
+        "StartBulkPutItems",
+        {"TableName": _NONE, "ClientToken": "t", "MaxWriteRequestUnits": 5}
+        | {"InputS3Configuration": {"S3BucketSource": _PLACE, "InputFormat": "DYNAMODB_JSON"}}
+        | {"OutputS3Configuration": _PLACE},
+    ),
+    ("DescribeBulkOperation", {"BulkOperationArn": _arn(f"{TABLE}/bulk/01234567890123-a1b2c3d4")}),
+    ("CancelBulkOperation", {"BulkOperationArn": _arn(f"{TABLE}/bulk/01234567890123-a1b2c3d4")}),
+    ("ListBulkOperations", {"TableName": TABLE, "MaxResults": 5}),
+]
+
 SEEDS: list[tuple[str, Request]] = [
+    *_SERVICES,
     ("PutItem", {"TableName": TABLE, "Item": ITEM, "ReturnValues": "ALL_OLD"}),
     ("PutItem", {"TableName": TABLE, "Item": ITEM, "ConditionExpression": _CONDITION, **_EXPRESSIVE}),
     ("PutItem", {"TableName": BARE, "Item": _KEY, "Expected": {"text": {"Exists": False}}}),

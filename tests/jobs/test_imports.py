@@ -9,8 +9,11 @@ import zstandard
 
 from clocked import Clocked
 from hashrange.api.errors import ApiError
+from hashrange.core.schema import Table
 from hashrange.core.values import Item
+from hashrange.jobs import imports
 from hashrange.storage import report_rows
+from hashrange.storage.errors import Unavailable
 from item_tables import definitions, index, key_schema
 
 ACCOUNT = "arn:aws:dynamodb:us-east-1:000000000000"
@@ -289,6 +292,48 @@ def test_counts_are_exact_after_crashes(service: Clocked, monkeypatch: pytest.Mo
         (found["itemS3Pointer"]["key"], found["itemS3Pointer"]["itemIndex"]) for found in rejected(service)
     ]
     assert pointers == [(f"part-{part}", number) for part in range(7) for number in range(0, 100, 10)]
+
+
+def test_who_sees_that_an_import_is_over_finds_its_table(
+    service: Clocked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload(service, "x", line(1))
+    arn = begin(service)["ImportArn"]
+    refresh = service.catalogue.refresh
+    seen: list[tuple[str, str]] = []
+
+    def refreshed(account_id: str, region: str, name: str) -> Table | None:
+        table = refresh(account_id, region, name)
+        seen.append((describe(service, arn)["ImportStatus"], "" if table is None else table.status))
+        return table
+
+    monkeypatch.setattr(service.catalogue, "refresh", refreshed)
+    service.run_jobs()
+    assert seen[-1] == ("IN_PROGRESS", "ACTIVE")
+    assert describe(service, arn)["ImportStatus"] == "COMPLETED"
+
+
+def test_a_table_that_was_opened_before_a_crash_is_not_written_to_again(
+    service: Clocked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload(service, "x", line(1))
+    arn = begin(service)["ImportArn"]
+
+    def killed(*_: object, **__: object) -> None:
+        raise Unavailable("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(imports, "_ended", killed)
+        service.run_jobs()
+    assert service.describe("tab")["TableStatus"] == "ACTIVE"
+    assert describe(service, arn)["ImportStatus"] == "IN_PROGRESS"
+    service.call("PutItem", TableName="tab", Item={"pk": {"S": "k2"}, "v": {"S": "client"}})
+    upload(service, "y", line(2))
+    service.start_long_jobs()
+    service.run_jobs()
+    assert counts(describe(service, arn))[1] == 1
+    assert describe(service, arn)["ImportStatus"] == "COMPLETED"
+    assert content(service)["k2"]["v"] == {"S": "client"}
 
 
 def test_an_object_that_changes_fails_the_import(service: Clocked) -> None:

@@ -83,6 +83,7 @@ def test_what_stays_for_long_is_set_aside_until_it_is_quiet(later: Later) -> Non
     assert gc.get_count()[0] > collector.YOUNG_MAX
     running.look()
     assert gc.get_count()[0] < collector.YOUNG_MIN
+    running.look()
     assert Cycle.freed == 0
     del requests
     running.look()

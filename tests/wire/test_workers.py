@@ -250,7 +250,8 @@ from hashrange.config import Settings
 def main(settings, worker):
     mark = Path(sys.argv[1], str(worker.number))
     starts = len(mark.read_text()) if mark.exists() else 0
-    mark.write_text("x" * (starts + 1))
+    with mark.open("a") as marks:  # not written anew: the parent may end this process at any moment
+        marks.write("x")
     if starts and (worker.number == 0 or sys.argv[2] == "all"):
         return 1
     worker.report_ready()

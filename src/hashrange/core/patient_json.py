@@ -62,7 +62,8 @@ def _member_pieces(data: bytes | memoryview) -> Iterator[dict[str, msgspec.Raw]]
     """The members of an object, those of one with very many in several calls."""
     text = bytes(data)
     begin = 1
-    if len(text) > _OBJECT_BYTES and text.count(b":") - text.count(b"{") > _MEMBERS:
+    # A colon for each member, a brace for each object; an empty one has no colon.
+    if len(text) > _OBJECT_BYTES and text.count(b":") - text.count(b"{") + text.count(b"{}") > _MEMBERS:
         while (cut := _member_end(text, begin)) is not None:
             end, members = cut
             yield members

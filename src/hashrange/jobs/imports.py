@@ -100,6 +100,10 @@ class ImportRun:
             record = self._engine.write(partial(_create_table, place=self._place, now=now))
             self._tables.refresh(*catalogue.address(record.table))
         options, table = record.options, record.table
+        if self._is_open(table):
+            return iter(
+                ()
+            )  # a crash has come between opening it and saying so; clients may have written since
         return pieces(
             bucket,
             prefix,
@@ -107,6 +111,10 @@ class ImportRun:
             lambda chunks: item_rows(chunks, options, table),
             rows_max=piece_sizes.rows_max(table),
         )
+
+    def _is_open(self, table: Table) -> bool:
+        stored = self._engine.read(lambda reader: catalogue.stored_table(reader, *catalogue.address(table)))
+        return stored is not None and stored.number == table.number and stored.status != "CREATING"
 
     def _record(self) -> Import:
         record = self._engine.read(lambda reader: IMPORTS.find(reader, self._place))
@@ -204,22 +212,35 @@ def _table(tx: Transaction, record: Import) -> Table:
 def _end(
     engine: Engine, tables: Catalogue, place: JobPlace, now: float, failure: JobFailure | None = None
 ) -> None:
+    """Open the table first: whoever sees that the import is over finds it."""
+    opened = engine.write(partial(_open_table, place=place, now=now))
+    if opened is not None:
+        tables.refresh(*catalogue.address(opened))
     record = engine.write(partial(_ended, place=place, now=now, failure=failure))
     if record is not None:
-        tables.refresh(*catalogue.address(record.table))
         log.info("import.ended", table=record.table.name, status=record.status, items=record.imported)
 
 
+def _open_table(tx: Transaction, *, place: JobPlace, now: float) -> Table | None:
+    """Open the table with the items that it has, however the import went."""
+    record = IMPORTS.find(tx, place)
+    if record is None or record.status != "IN_PROGRESS":
+        return None
+    table = catalogue.stored_table(tx, *catalogue.address(record.table))
+    if table is None or table.number != record.table.number:
+        return None
+    if table.status == "CREATING":
+        filled_tables.open_table(tx, table, now)
+    return table
+
+
 def _ended(tx: Transaction, *, place: JobPlace, now: float, failure: JobFailure | None) -> Import | None:
-    """Open the table with the items that it has, however the import went, and say how it went."""
+    """Say how the import went."""
     record = IMPORTS.find(tx, place)
     if record is None or record.status != "IN_PROGRESS":
         return None
     if failure is None and record.rejected:
         failure = _INVALID_ITEMS
-    table = catalogue.stored_table(tx, *catalogue.address(record.table))
-    if table is not None and table.number == record.table.number:
-        filled_tables.open_table(tx, table, now)
     record = changed(
         record,
         status="COMPLETED" if failure is None else "FAILED",

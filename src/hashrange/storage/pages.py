@@ -46,7 +46,13 @@ class PageRequest(msgspec.Struct, kw_only=True):
     @property
     def first_key(self) -> bytes:
         """Where the reading begins, as key bytes of the table or index."""
-        return self.key_range.start if self.start_after is None else self.start_after
+        if self.start_after is not None:
+            return self.start_after
+        start, end = self.key_range.start, self.key_range.end
+        if self.reverse and end:
+            bounds = partitions.of(self.table, self.index)
+            return max(start, bounds[partitions.last_before(bounds, end)])
+        return start
 
 
 class Page(msgspec.Struct):

@@ -40,6 +40,9 @@ from hashrange.core.errors import Refused, RequestInvalid
 ENTRIES_MAX = (
     160_000  # of all lists and maps outside attribute values; an item has 142,000 attributes at most
 )
+_SHOWN_CHARS_MAX = (
+    262_144  # of a value that breaks a constraint: 155,000 writes would make an answer of megabytes
+)
 VIOLATIONS_MAX = 10  # the service lists no more in one message
 _MEMBER_NAME = re.compile(f"{MEMBER}([^.]*)")
 
@@ -145,7 +148,7 @@ class Shape(Generic[R]):
         value, path, rule = violation
         if path.startswith(self._newer):
             return f"Value at '{path.replace(MEMBER, '')}' failed to satisfy constraint: {rule}"
-        shown = "null" if value is None else f"'{value}'"
+        shown = "null" if value is None else f"'{str(value)[:_SHOWN_CHARS_MAX]}'"
         return f"Value {shown} at '{_camel_path(path)}' failed to satisfy constraint: {rule}"
 
     def worded(self, invalid: Refused) -> str:

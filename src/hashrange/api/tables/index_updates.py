@@ -16,7 +16,7 @@ from hashrange.api.tables.structures import (
     UpdateGlobalSecondaryIndexAction,
 )
 from hashrange.api.tables.wording import invalid, over_limit
-from hashrange.core.limits import GLOBAL_INDEXES_MAX, ONLINE_INDEX_CHANGES_MAX
+from hashrange.core.limits import ONLINE_INDEX_CHANGES_MAX
 from hashrange.core.schema import Index, KeyAttribute, Table, changed
 
 KeyAttributes = tuple[KeyAttribute, ...]
@@ -135,10 +135,7 @@ def _created(
     index = indexes.global_index(spec, defined, slot=slot, on_demand=table.on_demand, region=table.region)
     _check_types(table, index)
     indexes.check_added_throughput(spec, on_demand=table.on_demand)
-    if len(table.global_indexes) >= GLOBAL_INDEXES_MAX:
-        raise over_limit(
-            f"Number of global secondary indexes exceeds per-table limit of {GLOBAL_INDEXES_MAX}"
-        )
+    indexes.check_global_count(len(table.global_indexes) + 1)
     building = changed(index, status="CREATING", settles_at=moment.settles_at, backfilling=True)
     indexes.check_projected((*table.indexes, building))
     used = {key.name: key.type for key in (*table.attribute_definitions, *building.keys)}

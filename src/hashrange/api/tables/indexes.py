@@ -11,7 +11,7 @@ from hashrange.api.tables.structures import (
     LocalSecondaryIndex,
     Projection,
 )
-from hashrange.api.tables.wording import invalid
+from hashrange.api.tables.wording import invalid, over_limit
 from hashrange.core.limits import GLOBAL_INDEXES_MAX, LOCAL_INDEXES_MAX, PROJECTED_ATTRIBUTES_MAX
 from hashrange.core.schema import Index
 from hashrange.core.schema import Projection as ProjectionKind
@@ -35,8 +35,16 @@ def check_counts(global_specs: GlobalSpecs, local_specs: LocalSpecs) -> None:
     """How many indexes a table may have, and how many attributes they may copy."""
     if len(local_specs or ()) > LOCAL_INDEXES_MAX:
         raise invalid(f"Number of LocalSecondaryIndexes exceeds per-table limit of {LOCAL_INDEXES_MAX}")
-    if len(global_specs or ()) > GLOBAL_INDEXES_MAX:
-        raise invalid(f"GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES_MAX}")
+    check_global_count(len(global_specs or ()))
+
+
+def check_global_count(count: int) -> None:
+    """The same for a new table and for one that gets another index."""
+    if count > GLOBAL_INDEXES_MAX:
+        # Unlike the limit on local indexes this one can be raised for an account.
+        raise over_limit(
+            f"Number of global secondary indexes exceeds per-table limit of {GLOBAL_INDEXES_MAX}"
+        )
 
 
 def check_names(specs: Sequence[GlobalSecondaryIndex | LocalSecondaryIndex]) -> None:
