@@ -35,6 +35,7 @@ from hashrange.jobs.supervisor import Supervisor
 from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
+from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
@@ -44,13 +45,21 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, OpenError, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
-from hashrange.wire import cbor_endpoint, clock_endpoint, health, heat_endpoint, metrics_endpoint
+from hashrange.wire import (
+    cbor_endpoint,
+    clock_endpoint,
+    health,
+    heat_endpoint,
+    insights_endpoint,
+    metrics_endpoint,
+)
 from hashrange.wire.browsers import BrowserRules, binds_loopback
 from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
 from hashrange.wire.identity import Callers
+from hashrange.wire.insights_endpoint import InsightsEndpoint
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
@@ -126,7 +135,7 @@ class Server:
         if control is not None:
             control.before_move = metering.observer.hand_over
         endpoint = JsonEndpoint(
-            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH),
+            (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING),
             run,
             callers,
             background,
@@ -142,6 +151,9 @@ class Server:
             ),
             clock_endpoint.PATH: ClockEndpoint(control),
             cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
+            insights_endpoint.PATH: InsightsEndpoint(
+                engine, catalogue, self._clock, account_id=ACCOUNT_ID, region=settings.region
+            ),
             heat_endpoint.PATH: HeatEndpoint(
                 HeatSource(metering.heat, metering.heat_worker, engine, catalogue, self._clock),
                 account_id=ACCOUNT_ID,

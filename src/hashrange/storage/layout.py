@@ -26,6 +26,7 @@ JOB = b"\x16"  # kind \0 account \0 region \0 id -> long job
 ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 REPORT = b"\x18"  # the same, name of the report, number of the line -> line that is not in a file yet
 SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
+INSIGHT = b"\x21"  # table number, slot, rule, minute, worker -> summary of keys
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 METRIC = b"\x28"  # resolution, account \0 region \0 table \0, time, worker -> statistics by series
 METRIC_TOTAL = b"\x29"  # account \0 region \0 table \0, worker -> the same since ever
@@ -126,6 +127,11 @@ def holds_prefix(table_number: int) -> bytes:
     return HOLD + table_number.to_bytes(4, "big")
 
 
+def insights_prefix(table_number: int, slot: int, rule: int) -> bytes:
+    """The key prefix of the summaries of keys of one rule of Contributor Insights."""
+    return INSIGHT + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big") + bytes([rule])
+
+
 def catalogue_prefix(account_id: str, region: str) -> bytes:
     """The key prefix of the table records of one account and region."""
     return CATALOGUE + f"{account_id}\0{region}\0".encode()
@@ -159,6 +165,8 @@ _NAMES = {
     ACTIVE_JOB: "mark of an unfinished job",
     REPORT: "line of a job's report",
     HOLD: "hold on a table's past",
+    SETTING: "setting of a service",
+    INSIGHT: "summary of hot keys",
     METRIC: "statistics of metrics",
     METRIC_TOTAL: "totals of metrics",
     METRIC_SERIES: "list of the metrics of a table",
