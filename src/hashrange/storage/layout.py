@@ -173,7 +173,6 @@ _NAMES = {
     CUSTOM_METRIC: "statistics of a custom metric",
     CUSTOM_SERIES: "series of a custom metric",
     METRIC_WORKER: "latest flush of metrics",
-    SETTING: "setting of a service",
     HEAT: "heat of a table or index",
 }
 
