@@ -12,6 +12,7 @@ from house import SOURCE, imports, modules, name, tree
 # A room may import from itself and from rooms with a lower number, never from a neighbour with its own.
 RANKS = {
     "core": 0,
+    "capacity": 1,
     "admin": 1,
     "clock": 1,
     "ids": 1,
