@@ -4,6 +4,7 @@ import shutil
 import tempfile
 import time
 import weakref
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from hashrange.api.errors import ApiError
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.results import Result
+from hashrange.api.scaling.resources import Resource
 from hashrange.chain.executor import Call, LocalExecutor, run_now
 from hashrange.clock import ManualClock
 from hashrange.config import Settings
+from hashrange.jobs.auto_scaling import ScaleCapacity
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
@@ -38,15 +41,31 @@ from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.tokens import ExpireTokens
 from hashrange.objects.folder import FolderBucket, FolderStore
 from hashrange.objects.interface import Bucket
+from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.streams.registry import STREAMS
 from hashrange.storage.catalogue import Catalogue
-from hashrange.storage.engine import Engine
+from hashrange.storage.engine import Engine, Reader
+from hashrange.storage.setting_rows import Place
 from hashrange.storage.sqlite import MemoryEngine
 from hashrange.wire.answers import described
 from hashrange.wire.renderers import RENDERERS
 
-OPERATIONS = DYNAMODB.operations | STREAMS.operations
+# DynamoDB's own where two services have one of the same name.
+OPERATIONS = AUTO_SCALING.operations | DYNAMODB.operations | STREAMS.operations
 MIDNIGHT = 1_699_920_000.0  # the beginning of a day, UTC
+
+
+class Consumed:
+    """Stands for the metrics: units consumed per second, by resource and access, from a moment on."""
+
+    def __init__(self) -> None:
+        self.rates: dict[tuple[str, str], Callable[[float], float]] = {}
+
+    def __call__(
+        self, _reader: Reader, _place: Place, resource: Resource, start: int, end: int
+    ) -> list[float]:
+        rate = self.rates.get((resource.id, resource.access))
+        return [0.0 if rate is None else 60 * rate(minute) for minute in range(start, end, 60)]
 
 
 class Clocked:
@@ -73,6 +92,9 @@ class Clocked:
         self.tokens = ExpireTokens(self.engine)
         self.rolling = RollShards(self.engine, self.catalogue, shard_seconds=4 * 3600)
         self.trimming = TrimLogs(self.engine, self.catalogue)
+        self.consumed = Consumed()
+        settings = Settings(transition_ms=transition_ms)
+        self.scaling = ScaleCapacity(self.engine, self.catalogue, settings, self.consumed)
         self.backup_folder = Path(tempfile.mkdtemp(prefix="clocked-backups-"))
         weakref.finalize(self, shutil.rmtree, self.backup_folder, ignore_errors=True)
         self.backups = BackupPlace(FolderBucket("backups", self.backup_folder), "")
@@ -142,6 +164,7 @@ class Clocked:
             self.trimming,
             self.reclaim,
             self.tokens,
+            self.scaling,
             self.backing_up,
             self.restoring,
             self.keeping_backups,

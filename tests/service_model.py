@@ -66,6 +66,11 @@ def dynamodb_streams() -> ServiceModel:
     return botocore.session.get_session().get_service_model("dynamodbstreams")
 
 
+@cache
+def application_auto_scaling() -> ServiceModel:
+    return botocore.session.get_session().get_service_model("application-autoscaling")
+
+
 def operations() -> list[str]:
     """Every operation of the service, in order."""
     return sorted(dynamodb().operation_names)

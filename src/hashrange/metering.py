@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hashrange import __version__, logs
 from hashrange.capacity.heat import Heat
+from hashrange.capacity.key_sketches import KeySketches
 from hashrange.capacity.observation import Observer
 from hashrange.capacity.tallies import Tallies
 from hashrange.chain.charge import Lanes
@@ -20,6 +21,7 @@ from hashrange.storage.engine import Done, Engine, Reader
 from hashrange.storage.errors import StorageError
 from hashrange.storage.expiry_metrics import expiry_metrics
 from hashrange.storage.heat_flush import HeatFlusher
+from hashrange.storage.insight_flush import InsightFlusher
 from hashrange.storage.metric_flush import FLUSH_SECONDS, MetricFlusher
 from hashrange.storage.metric_page import metric_page, shown_tables
 
@@ -43,6 +45,9 @@ class Metering:
         self.heat_worker = self._heat_flusher.worker
         self.observer = Observer(clock.now, self._tallies)
         self.observer.subscribe(self.heat.observe)
+        sketches = KeySketches()
+        self.observer.subscribe(sketches.count)
+        self._insight_flusher = InsightFlusher(engine, sketches)
         self.lanes = Lanes(self.observer, clock)
 
     def start(self) -> None:
@@ -50,6 +55,7 @@ class Metering:
         self._every(_HAND_OVER_SECONDS, self.observer.hand_over)
         self._every(FLUSH_SECONDS, self._flusher.flush)
         self._every(heat_flush.FLUSH_SECONDS, self._heat_flusher.flush)
+        self._every(FLUSH_SECONDS, self._insight_flusher.flush)
 
     def _every(self, seconds: float, work: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
@@ -69,6 +75,7 @@ class Metering:
     def finish(self) -> None:
         """Write what is left, and wait for it."""
         self._flusher.finish()
+        self._insight_flusher.finish()
 
 
 def collect(

@@ -42,6 +42,7 @@ from hashrange.jobs.supervisor import Supervisor
 from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
+from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.storage import clock_record, follower, layout
@@ -58,6 +59,7 @@ from hashrange.wire import (
     clock_endpoint,
     health,
     heat_endpoint,
+    insights_endpoint,
     metrics_endpoint,
 )
 from hashrange.wire.browsers import BrowserRules, binds_loopback
@@ -67,6 +69,7 @@ from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
 from hashrange.wire.identity import Callers
+from hashrange.wire.insights_endpoint import InsightsEndpoint
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
@@ -78,7 +81,7 @@ from hashrange.wire.sigv4 import Identity
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
-SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH)
+SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING)
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
@@ -157,6 +160,9 @@ class Server:
             clock_endpoint.PATH: ClockEndpoint(control),
             chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
             cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
+            insights_endpoint.PATH: InsightsEndpoint(
+                engine, catalogue, self._clock, account_id=ACCOUNT_ID, region=settings.region
+            ),
             heat_endpoint.PATH: HeatEndpoint(
                 HeatSource(metering.heat, metering.heat_worker, engine, catalogue, self._clock),
                 account_id=ACCOUNT_ID,

@@ -200,3 +200,46 @@ def test_a_tour_of_cloudwatch(aws: Aws) -> None:
     aws("delete-alarms", "--alarm-names", alarm, service="cloudwatch")
     with pytest.raises(Failed, match="ResourceNotFound"):
         aws("set-alarm-state", service="cloudwatch", alarm_name=alarm, state_value="OK", state_reason="x")
+
+
+def test_auto_scaling_and_insights(aws: Aws) -> None:
+    table = f"scaled-{uuid4().hex}"
+    aws(
+        "create-table",
+        "--attribute-definitions",
+        "AttributeName=pk,AttributeType=S",
+        "--key-schema",
+        "AttributeName=pk,KeyType=HASH",
+        table_name=table,
+        provisioned_throughput={"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
+    )
+    aws("wait", "table-exists", table_name=table)
+    target = {
+        "service": "application-autoscaling",
+        "service_namespace": "dynamodb",
+        "resource_id": f"table/{table}",
+        "scalable_dimension": "dynamodb:table:WriteCapacityUnits",
+    }
+    aws("register-scalable-target", **target, min_capacity=5, max_capacity=10)
+    configuration = {
+        "TargetValue": 50.0,
+        "PredefinedMetricSpecification": {"PredefinedMetricType": "DynamoDBWriteCapacityUtilization"},
+    }
+    put = aws(
+        "put-scaling-policy",
+        **target,
+        policy_name="half",
+        policy_type="TargetTrackingScaling",
+        target_tracking_scaling_policy_configuration=configuration,
+    )
+    assert len(put["Alarms"]) == 4
+    (policy,) = aws("describe-scaling-policies", **target)["ScalingPolicies"]
+    assert policy["TargetTrackingScalingPolicyConfiguration"] == configuration
+    with pytest.raises(Failed, match="ObjectNotFoundException"):
+        aws("delete-scaling-policy", **target, policy_name="none")
+    aws("deregister-scalable-target", **target)
+    aws("update-contributor-insights", table_name=table, contributor_insights_action="ENABLE")
+    assert aws("describe-contributor-insights", table_name=table)["ContributorInsightsStatus"] in (
+        "ENABLING",
+        "ENABLED",
+    )

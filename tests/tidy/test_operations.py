@@ -6,21 +6,23 @@ import pytest
 
 from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
+from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.streams.registry import STREAMS
 
-OPERATIONS = DYNAMODB.operations | STREAMS.operations
+SERVICES = (DYNAMODB, STREAMS, AUTO_SCALING)
 
 
 def test_an_operation_lives_in_the_module_of_its_name() -> None:
     wrong = {
         operation.name: operation.handler.__module__
-        for operation in OPERATIONS.values()
+        for service in SERVICES
+        for operation in service.operations.values()
         if operation.handler.__module__.rpartition(".")[2] != snake_case(operation.name)
     }
     assert wrong == {}
 
 
-@pytest.mark.parametrize("service", [DYNAMODB, STREAMS])
+@pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
 def test_the_table_of_operations_is_sorted(service: Service) -> None:
     assert list(service.operations) == sorted(service.operations)
 

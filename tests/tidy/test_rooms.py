@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 from hashrange.api.registry import DYNAMODB
+from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS
 from house import SOURCE, imports, modules, name, tree
@@ -22,6 +23,7 @@ RANKS = {
     "metrics": 1,
     "passwords": 1,
     "restarts": 1,
+    "scaling": 1,
     "terminal": 1,
     "config": 2,
     "formats": 2,
@@ -112,7 +114,7 @@ def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:
 
 
 def test_operations_are_not_each_others_libraries() -> None:
-    services = (DYNAMODB, STREAMS, CLOUDWATCH)
+    services = (DYNAMODB, STREAMS, CLOUDWATCH, AUTO_SCALING)
     operations = {row.handler.__module__ for service in services for row in service.operations.values()}
     wrong = [
         f"{name(path)} imports {imported}"

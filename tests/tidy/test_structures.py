@@ -13,8 +13,15 @@ import pytest
 from botocore.model import ServiceModel
 
 from hashrange.api.registry import DYNAMODB
+from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.streams.registry import STREAMS
-from service_model import differences, dynamodb, dynamodb_streams, output_differences
+from service_model import (
+    application_auto_scaling,
+    differences,
+    dynamodb,
+    dynamodb_streams,
+    output_differences,
+)
 
 # Newer than the pinned SDK's model; take them out when it has them.
 NEWER_OPERATIONS = {"CancelBulkOperation", "DescribeBulkOperation", "ListBulkOperations", "StartBulkPutItems"}
@@ -126,15 +133,18 @@ def answer_differences(operation: str) -> list[str]:
 
     Of an answer's enumerations we give the values that we have.
     """
+    made = output_differences(operation, OUTPUTS[operation], model=model_of(operation))
+    return [difference for difference in made if _matters(difference)]
+
+
+def _matters(difference: str) -> bool:
     left_out = ("the structure does not have it", "the model lets it be left out, the structure does not")
-    return [
-        difference
-        for difference in output_differences(operation, OUTPUTS[operation], model=model_of(operation))
-        if not difference.endswith(left_out)
-        and not _LIMITS.search(difference)
-        and ": the model has the values " not in difference
-        and "the model requires it" not in difference
-    ]
+    return not (
+        difference.endswith(left_out)
+        or _LIMITS.search(difference)
+        or ": the model has the values " in difference
+        or "the model requires it" in difference
+    )
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -166,3 +176,42 @@ def test_every_operation_is_one_of_the_service() -> None:
     assert set(DYNAMODB.operations) - NEWER_OPERATIONS <= set(dynamodb().operation_names)
     assert not NEWER_OPERATIONS & set(dynamodb().operation_names)
     assert set(STREAMS.operations) == set(dynamodb_streams().operation_names)
+
+
+_NOT_OFFERED = "of policies that there are not for DynamoDB"
+_REFUSED = "a metric of one's own is refused whatever it is"
+KNOWN_SCALING_REQUESTS = {
+    "PutScalingPolicy.PredictiveScalingPolicyConfiguration: the structure does not have it": _NOT_OFFERED,
+    "PutScalingPolicy.StepScalingPolicyConfiguration: the structure does not have it": _NOT_OFFERED,
+    **{
+        "PutScalingPolicy.TargetTrackingScalingPolicyConfiguration.CustomizedMetricSpecification."
+        f"{member}: the structure does not have it": _REFUSED
+        for member in ("Dimensions", "MetricName", "Metrics", "Namespace", "Statistic", "Unit")
+    },
+}
+
+
+@pytest.mark.parametrize("operation", AUTO_SCALING.operations)
+def test_requests_of_auto_scaling_have_the_members_of_the_model(operation: str) -> None:
+    structure = AUTO_SCALING.operations[operation].shape.request
+    made = {
+        difference
+        for difference in differences(operation, structure, model=application_auto_scaling())
+        if not (_LIMITS.search(difference) or difference.endswith(_STRICT))
+    }
+    known = {one for one in KNOWN_SCALING_REQUESTS if one.startswith(f"{operation}.")}
+    assert made == known
+
+
+@pytest.mark.parametrize("operation", AUTO_SCALING.operations)
+def test_answers_of_auto_scaling_have_only_members_of_the_model(operation: str) -> None:
+    module = sys.modules[AUTO_SCALING.operations[operation].handler.__module__]
+    structure = getattr(module, f"{operation}Output")
+    made = output_differences(operation, structure, model=application_auto_scaling())
+    assert [one for one in made if _matters(one)] == []
+
+
+def test_every_operation_of_auto_scaling_is_there_but_the_forecast() -> None:
+    missing = set(application_auto_scaling().operation_names) - set(AUTO_SCALING.operations)
+    assert missing == {"GetPredictiveScalingForecast"}
+    assert set(AUTO_SCALING.operations) <= set(application_auto_scaling().operation_names)

@@ -18,6 +18,11 @@ from hashrange.api.backups import (
     restore_table_to_point_in_time,
     update_continuous_backups,
 )
+from hashrange.api.insights import (
+    describe_contributor_insights,
+    list_contributor_insights,
+    update_contributor_insights,
+)
 from hashrange.api.items import (
     batch_get_item,
     batch_write_item,
@@ -35,6 +40,7 @@ from hashrange.api.partiql import (
     statements,
 )
 from hashrange.api.protocol.operation import Kind, Operation, Service
+from hashrange.api.scaling import describe_table_replica_auto_scaling, update_table_replica_auto_scaling
 from hashrange.api.tables import (
     create_table,
     delete_table,
@@ -72,6 +78,10 @@ def _nothing(_: Any) -> Iterable[str]:
 
 def _table(request: Any) -> Iterable[str]:
     return (request.table_name,)
+
+
+def _named_table(request: Any) -> Iterable[str]:
+    return () if request.table_name is None else (request.table_name,)
 
 
 def _restored(request: Any) -> Iterable[str]:
@@ -153,11 +163,13 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("DescribeBackup", describe_backup, "control", _backup),
     ("DescribeBulkOperation", describe_bulk_operation, "control", _bulk),
     ("DescribeContinuousBackups", describe_continuous_backups, "control", _table),
+    ("DescribeContributorInsights", describe_contributor_insights, "control", _table),
     ("DescribeEndpoints", describe_endpoints, "control", _nothing),
     ("DescribeExport", describe_export, "control", _export),
     ("DescribeImport", describe_import, "control", _import),
     ("DescribeLimits", describe_limits, "control", _nothing),
     ("DescribeTable", describe_table, "control", _table),
+    ("DescribeTableReplicaAutoScaling", describe_table_replica_auto_scaling, "control", _table),
     ("DescribeTimeToLive", describe_time_to_live, "control", _table),
     ("ExecuteStatement", execute_statement, "write", _statement),
     ("ExecuteTransaction", execute_transaction, "write", _statement_transaction),
@@ -166,6 +178,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("ImportTable", import_table, "control", _imported_table),
     ("ListBackups", list_backups, "control", _nothing),
     ("ListBulkOperations", list_bulk_operations, "control", _nothing),
+    ("ListContributorInsights", list_contributor_insights, "control", _named_table),
     ("ListExports", list_exports, "control", _table_arn),
     ("ListImports", list_imports, "control", _table_arn),
     ("ListTables", list_tables, "control", _nothing),
@@ -181,8 +194,10 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("TransactWriteItems", transact_write_items, "write", _transaction),
     ("UntagResource", untag_resource, "control", _arn),
     ("UpdateContinuousBackups", update_continuous_backups, "control", _table),
+    ("UpdateContributorInsights", update_contributor_insights, "control", _table),
     ("UpdateItem", update_item, "write", _table),
     ("UpdateTable", update_table, "control", _table),
+    ("UpdateTableReplicaAutoScaling", update_table_replica_auto_scaling, "control", _table),
     ("UpdateTimeToLive", update_time_to_live, "control", _table),
 )
 

@@ -114,3 +114,9 @@ ALARM_HISTORY_SECONDS = 30 * 24 * 3600  # API_DescribeAlarmHistory
 ALARM_RANGE_SECONDS_MAX = 7 * 24 * 3600  # API_PutMetricAlarm: of all periods, where they have an hour or more
 ALARM_SHORT_RANGE_SECONDS_MAX = 24 * 3600  # where they are shorter
 ALARM_TAGS_MAX = 50  # API_TagResource
+
+# Application Auto Scaling (user guide: Quotas)
+SCALABLE_TARGETS_MAX = 5000  # of DynamoDB, per region
+SCHEDULED_ACTIONS_MAX = 200  # per scalable target
+SCALING_PAGE_MAX = 50  # API_DescribeScalableTargets
+SCALING_POLICIES_PAGE_MAX = 10  # API_DescribeScalingPolicies

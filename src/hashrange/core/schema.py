@@ -52,6 +52,29 @@ class Warm(msgspec.Struct, frozen=True, kw_only=True):
     grown_at: float = 0.0  # when it last grew by itself
 
 
+InsightsMode = Literal["ACCESSED_AND_THROTTLED_KEYS", "THROTTLED_KEYS"]
+InsightsStatus = Literal["ENABLING", "ENABLED", "DISABLING", "DISABLED", "FAILED"]
+
+
+class Insights(msgspec.Struct, frozen=True, kw_only=True):
+    """Contributor Insights of a table or index. The moments stand in the names of their rules."""
+
+    mode: InsightsMode
+    changed_at: float
+    settles_at: float
+    accessed_since: float | None = None
+    throttled_since: float | None = None
+    failed: bool = False  # the account has too many rules
+
+    def status_at(self, now: float) -> InsightsStatus:
+        """What clients see at this moment."""
+        if self.throttled_since is None and not self.failed:
+            return "DISABLING" if now < self.settles_at else "DISABLED"
+        if now < self.settles_at:
+            return "ENABLING"
+        return "FAILED" if self.failed else "ENABLED"
+
+
 class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A secondary index. `slot` is its number in the key layout and is never used again after a deletion."""
 
@@ -68,6 +91,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     throughput: Throughput = Throughput()
     warm: Warm | None = None
     on_demand: UnitPair | None = None
+    insights: Insights | None = None
     partitions: tuple[bytes, ...] = (b"",)  # of a global index: see core/partitions.py
 
     @cached_property
@@ -150,6 +174,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ttl: TimeToLive | None = None  # None: off
     ttl_changed_at: float | None = None
     tags: dict[str, str] = {}
+    insights: Insights | None = None
     partitions: tuple[bytes, ...] = (b"",)  # the lower bound of each: see core/partitions.py
 
     @cached_property

@@ -7,11 +7,13 @@ from hashrange import ids
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.jobs.aside import Aside
+from hashrange.jobs.auto_scaling import ScaleCapacity
 from hashrange.jobs.backfill import Backfill
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backups import backup_jobs
 from hashrange.jobs.bulk_puts import bulk_jobs
 from hashrange.jobs.change_logs import RollShards, TrimLogs
+from hashrange.jobs.consumption import consumed_minutes
 from hashrange.jobs.custom_metrics import CompactCustomMetrics, ForgetAlarmHistory
 from hashrange.jobs.evaluate_alarms import EvaluateAlarms
 from hashrange.jobs.expire_items import ExpireItems
@@ -20,6 +22,7 @@ from hashrange.jobs.exports import export_jobs
 from hashrange.jobs.forget_past import ForgetPast
 from hashrange.jobs.heat import FollowHeat
 from hashrange.jobs.imports import import_jobs
+from hashrange.jobs.insights import ForgetInsights
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.jobs.long_runs import LongRuns
@@ -93,6 +96,8 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         EvaluateAlarms(engine),
         CompactCustomMetrics(engine),
         ForgetAlarmHistory(engine),
+        ScaleCapacity(engine, tables, settings, consumed_minutes),
+        ForgetInsights(engine),
         SampleCapacity(engine, tables),
         AgeMetrics(engine),
     ]

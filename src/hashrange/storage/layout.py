@@ -26,6 +26,7 @@ JOB = b"\x16"  # kind \0 account \0 region \0 id -> long job
 ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 REPORT = b"\x18"  # the same, name of the report, number of the line -> line that is not in a file yet
 SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
+INSIGHT = b"\x21"  # table number, slot, rule, minute, worker -> summary of keys
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
 PAST_END = b"\x1e"
@@ -130,6 +131,11 @@ def holds_prefix(table_number: int) -> bytes:
     return HOLD + table_number.to_bytes(4, "big")
 
 
+def insights_prefix(table_number: int, slot: int, rule: int) -> bytes:
+    """The key prefix of the summaries of keys of one rule of Contributor Insights."""
+    return INSIGHT + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big") + bytes([rule])
+
+
 def catalogue_prefix(account_id: str, region: str) -> bytes:
     """The key prefix of the table records of one account and region."""
     return CATALOGUE + f"{account_id}\0{region}\0".encode()
@@ -166,13 +172,14 @@ _NAMES = {
     PAST: "what a row held before",
     CHARGES: "charges of a process",
     FAULTS: "faults to be injected",
+    SETTING: "setting of a service",
+    INSIGHT: "summary of hot keys",
     METRIC: "statistics of metrics",
     METRIC_TOTAL: "totals of metrics",
     METRIC_SERIES: "list of the metrics of a table",
     CUSTOM_METRIC: "statistics of a custom metric",
     CUSTOM_SERIES: "series of a custom metric",
     METRIC_WORKER: "latest flush of metrics",
-    SETTING: "setting of a service",
     HEAT: "heat of a table or index",
 }
 

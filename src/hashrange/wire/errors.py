@@ -108,10 +108,12 @@ def query_error_line(answer: ApiError, query: QueryProtocol) -> bytes:
 
 
 def _body(error: ApiError, namespace: str) -> bytes:
-    members: dict[str, object] = {"__type": _PREFIXES.get(error.code, namespace) + error.code}
+    # Services without a namespace, such as Application Auto Scaling, give bare types, and a capital to the message.
+    prefix = _PREFIXES.get(error.code, namespace) if namespace else ""
+    members: dict[str, object] = {"__type": prefix + error.code}
     if error.message is not None:
         # A failed condition has a capital only where the item stands beside the message (measured).
-        capital = error.code in _CAPITAL_MESSAGE or "Item" in error.fields
+        capital = error.code in _CAPITAL_MESSAGE or "Item" in error.fields or not namespace
         members["Message" if capital else "message"] = error.message
     members.update(error.fields)
     try:

@@ -95,6 +95,16 @@ class Text(Kind):
             yield value, path, f"Member must have length less than or equal to {self.most}"
 
 
+class JavaPattern:
+    """A pattern as the service's messages show it, and as Python reads it."""
+
+    __slots__ = ("fullmatch", "pattern")
+
+    def __init__(self, shown: str, meant: str) -> None:
+        self.pattern = shown
+        self.fullmatch = re.compile(meant).fullmatch
+
+
 class TableName(Text):
     """A table's name or its ARN, which follows rules of its own."""
 

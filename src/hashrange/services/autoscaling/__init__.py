@@ -1,0 +1,1 @@
+"""Application Auto Scaling, for the capacity of tables and indexes."""

@@ -1,0 +1,102 @@
+"""DescribeScalingActivities: what auto scaling did in the last six weeks, the latest first."""
+
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response
+from hashrange.api.results import Described
+from hashrange.api.scaling import resources
+from hashrange.api.scaling.resources import NAMESPACE
+from hashrange.api.tables.description import timestamp
+from hashrange.core.limits import SCALING_PAGE_MAX
+from hashrange.services.autoscaling import pages
+from hashrange.services.autoscaling.structures import (
+    Id,
+    NextToken,
+    PageSize,
+    ScalableDimension,
+    ServiceNamespace,
+)
+from hashrange.storage.engine import Reader
+from hashrange.storage.scaling_rows import ACTIVITIES, ACTIVITY_SECONDS, Activity
+
+
+class DescribeScalingActivities(Request, kw_only=True):
+    """The request."""
+
+    service_namespace: ServiceNamespace
+    resource_id: Id | None = None
+    scalable_dimension: ScalableDimension | None = None
+    max_results: PageSize | None = None
+    next_token: NextToken | None = None
+    include_not_scaled_activities: bool | None = None
+
+
+SHAPE = Shape(DescribeScalingActivities)
+
+
+class ScalingActivity(Response, kw_only=True):
+    """One activity."""
+
+    activity_id: str
+    service_namespace: str
+    resource_id: str
+    scalable_dimension: str
+    description: str
+    cause: str
+    start_time: float
+    end_time: float | None = None
+    status_code: str
+    status_message: str
+
+
+class DescribeScalingActivitiesOutput(Response, kw_only=True):
+    """The answer."""
+
+    scaling_activities: list[ScalingActivity]
+    next_token: str | None = None
+
+
+def describe_scaling_activities(context: Context, request: DescribeScalingActivities) -> Plan:
+    """Activities that changed nothing are not kept, so none are included."""
+    start, limit = pages.start_of(request.next_token), request.max_results or SCALING_PAGE_MAX
+    place, now = resources.place_of(context), context.clock.now()
+
+    def fits(activity: Activity) -> bool:
+        return (
+            request.service_namespace == NAMESPACE
+            and activity.started_at >= now - ACTIVITY_SECONDS
+            and request.resource_id in (None, activity.resource_id)
+            and request.scalable_dimension in (None, activity.dimension)
+        )
+
+    def step(reader: Reader) -> Described:
+        rows = ACTIVITIES.of_region(reader, place, after=start, reverse=True)
+        shown, token = pages.page(rows, fits, limit)
+        described = [_described(activity, now) for activity in shown]
+        return Described(DescribeScalingActivitiesOutput(scaling_activities=described, next_token=token))
+
+    return Read(step)
+
+
+def _described(activity: Activity, now: float) -> ScalingActivity:
+    is_over = activity.failure is not None or now >= activity.ended_at
+    code, message = _outcome(activity, is_over=is_over)
+    return ScalingActivity(
+        activity_id=activity.id,
+        service_namespace=NAMESPACE,
+        resource_id=activity.resource_id,
+        scalable_dimension=activity.dimension,
+        description=activity.description,
+        cause=activity.cause,
+        start_time=timestamp(activity.started_at),
+        end_time=timestamp(activity.ended_at) if is_over else None,
+        status_code=code,
+        status_message=message,
+    )
+
+
+def _outcome(activity: Activity, *, is_over: bool) -> tuple[str, str]:
+    if activity.failure is not None:
+        return "Failed", activity.failure
+    return ("Successful", activity.success) if is_over else ("InProgress", activity.progress)

@@ -1,0 +1,66 @@
+"""DescribeScalingPolicies: the policies of the region, by pages."""
+
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response
+from hashrange.api.results import Described
+from hashrange.api.scaling import resources
+from hashrange.api.scaling.resources import NAMESPACE
+from hashrange.core.limits import SCALING_POLICIES_PAGE_MAX
+from hashrange.services.autoscaling import pages
+from hashrange.services.autoscaling.policy_descriptions import ScalingPolicy, described
+from hashrange.services.autoscaling.structures import (
+    Id,
+    Ids,
+    NextToken,
+    PageSize,
+    ScalableDimension,
+    ServiceNamespace,
+)
+from hashrange.storage.engine import Reader
+from hashrange.storage.scaling_rows import POLICIES, Policy
+
+
+class DescribeScalingPolicies(Request, kw_only=True):
+    """The request."""
+
+    policy_names: Ids | None = None
+    service_namespace: ServiceNamespace
+    resource_id: Id | None = None
+    scalable_dimension: ScalableDimension | None = None
+    max_results: PageSize | None = None
+    next_token: NextToken | None = None
+
+
+SHAPE = Shape(DescribeScalingPolicies)
+
+
+class DescribeScalingPoliciesOutput(Response, kw_only=True):
+    """The answer."""
+
+    scaling_policies: list[ScalingPolicy]
+    next_token: str | None = None
+
+
+def describe_scaling_policies(context: Context, request: DescribeScalingPolicies) -> Plan:
+    """A page has ten of them, whatever larger number is asked for."""
+    limit = min(request.max_results or SCALING_POLICIES_PAGE_MAX, SCALING_POLICIES_PAGE_MAX)
+    start = pages.start_of(request.next_token)
+    names = frozenset(request.policy_names or ())
+    place = resources.place_of(context)
+
+    def fits(policy: Policy) -> bool:
+        return (
+            request.service_namespace == NAMESPACE
+            and (not names or policy.name in names)
+            and request.resource_id in (None, policy.resource_id)
+            and request.scalable_dimension in (None, policy.dimension)
+        )
+
+    def step(reader: Reader) -> Described:
+        shown, token = pages.page(POLICIES.of_region(reader, place, after=start), fits, limit)
+        descriptions = [described(place, policy) for policy in shown]
+        return Described(DescribeScalingPoliciesOutput(scaling_policies=descriptions, next_token=token))
+
+    return Read(step)
