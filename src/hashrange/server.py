@@ -128,11 +128,7 @@ class Server:
         self._objects = open_store(settings, os.environ)
         backups = BackupPlace(*open_backups(settings, self._objects))
         if self._worker is None or self._worker.runs_jobs:
-            self._supervisors = supervise(engine, catalogue, self._clock, settings, backups, self._objects)
-            for supervisor in self._supervisors:
-                supervisor.start()
-            if control is not None:
-                control.on_move = catalogue.on_change
+            self._start_jobs(engine, catalogue, backups, self._objects)
         executor = _executor(engine, followed, background)
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
@@ -169,11 +165,14 @@ class Server:
                 region=settings.region,
             ),
         }
-        rules = BrowserRules(
-            settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
-        )
         forms = query_endpoints((CLOUDWATCH,), runner)
-        router = Router(endpoint, region=settings.region, rules=rules, paths=paths, query_versions=forms)
+        router = Router(
+            endpoint,
+            region=settings.region,
+            rules=_browser_rules(settings),
+            paths=paths,
+            query_versions=forms,
+        )
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
         if self._worker is None:
             port = await self._listener.start(settings.host, settings.port)
@@ -182,6 +181,15 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    def _start_jobs(
+        self, engine: Engine, catalogue: Catalogue, backups: BackupPlace, objects: ObjectStore
+    ) -> None:
+        self._supervisors = supervise(engine, catalogue, self._clock, self._settings, backups, objects)
+        for supervisor in self._supervisors:
+            supervisor.start()
+        if self._clock_control is not None:
+            self._clock_control.on_move = catalogue.on_change
 
     def _is_alone(self, engine: Engine) -> bool:
         return self._worker is None and not engine.shared
@@ -419,6 +427,12 @@ def _executor(
     if followed is None:
         return LocalExecutor(engine, background)
     return SharedExecutor(engine, followed, background)
+
+
+def _browser_rules(settings: Settings) -> BrowserRules:
+    return BrowserRules(
+        settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
+    )
 
 
 def _data_service(settings: Settings) -> Service:
