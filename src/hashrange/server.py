@@ -78,6 +78,7 @@ from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner
 from hashrange.wire.sigv4 import Identity
+from hashrange.wire.table_pages import TableFinder
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
@@ -135,7 +136,8 @@ class Server:
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
         callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate))
         metering = self._metering = Metering(engine, self._clock)
-        metering.start()
+        if settings.capacity != "off":
+            metering.start()
         if control is not None:
             control.before_move = metering.observer.hand_over
         endpoint = JsonEndpoint(
@@ -148,6 +150,7 @@ class Server:
         )
         runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes)
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
+        finder = TableFinder(catalogue, ACCOUNT_ID, settings.region)
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
             metrics_endpoint.PATH: MetricsEndpoint(
@@ -156,13 +159,9 @@ class Server:
             clock_endpoint.PATH: ClockEndpoint(control),
             chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
             cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
-            insights_endpoint.PATH: InsightsEndpoint(
-                engine, catalogue, self._clock, account_id=ACCOUNT_ID, region=settings.region
-            ),
+            insights_endpoint.PATH: InsightsEndpoint(engine, self._clock, finder),
             heat_endpoint.PATH: HeatEndpoint(
-                HeatSource(metering.heat, metering.heat_worker, engine, catalogue, self._clock),
-                account_id=ACCOUNT_ID,
-                region=settings.region,
+                HeatSource(metering.heat, metering.heat_worker, engine, self._clock), finder
             ),
         }
         forms = query_endpoints((CLOUDWATCH,), runner)
