@@ -58,29 +58,27 @@ class Observation(msgspec.Struct, gc=False):
 
 
 class Group(msgspec.Struct):
-    """Requests of one operation for one item or page each, of the same table or index, that succeeded.
-
-    The lists have one element for every request, in the same order.
-    """
+    """Items or pages of the same table or index that requests of one operation read or wrote."""
 
     operation: str
     table: Table
     index: Index | None
     write: bool
     keys: Sequence[bytes] = ()
-    units: Sequence[float] = ()
-    latencies: Sequence[float] = ()
+    units: Sequence[float] = ()  # of each of the keys
+    latencies: Sequence[
+        float
+    ] = ()  # of the requests: fewer than keys where one has many items, none of an index
     items: Sequence[int] = ()  # that pages returned
+    repeated: Sequence[float] = ()  # those of `latencies` that the group of another table has as well
 
     def sample(self, now: float) -> Iterator[Observation]:
-        """Some of the requests, or all of them if they are not many."""
+        """Some of the keys, or all of them if they are not many."""
         count = len(self.keys)
         stride = -(-count // SAMPLE_MAX)
         weight = count / len(range(0, count, stride))
         table = self.table
-        for key, units, latency in zip(
-            self.keys[::stride], self.units[::stride], self.latencies[::stride], strict=True
-        ):
+        for key, units in zip(self.keys[::stride], self.units[::stride], strict=True):
             scaled = units * weight
             yield Observation(
                 now,
@@ -93,7 +91,6 @@ class Group(msgspec.Struct):
                 0.0 if self.write else scaled,
                 scaled if self.write else 0.0,
                 "ok",
-                latency,
                 weight=weight,
             )
 

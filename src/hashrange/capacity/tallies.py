@@ -4,6 +4,7 @@ The dimensions of each metric are the service's: it never sums over one that is 
 at once, those of one kind together, because that takes a fraction of what one by one would take.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -54,10 +55,13 @@ class Tallies:
         if series is None:
             self.lost += len(group.keys)
             return
-        latencies = _latencies(group.latencies)
-        totals = self._totals.setdefault(region, {})
-        _statistics(totals, "Requests", {**operation, "Outcome": "ok"}).merge(latencies)
-        _statistics(series, "SuccessfulRequestLatency", operation).merge(latencies)
+        if group.latencies:
+            latencies = _latencies(group.latencies)
+            _statistics(series, "SuccessfulRequestLatency", operation).merge(latencies)
+            if group.repeated:
+                latencies = _latencies(_without(group.latencies, group.repeated))
+            totals = self._totals.setdefault(region, {})
+            _statistics(totals, "Requests", {**operation, "Outcome": "ok"}).merge(latencies)
         index = {} if group.index is None else {_GSI: group.index.name}
         metric = "ConsumedWriteCapacityUnits" if group.write else "ConsumedReadCapacityUnits"
         _count_events(series, metric, index, group.units)
@@ -163,7 +167,15 @@ def _count_events(series: Series, metric: str, dimensions: dict[str, str], value
         _statistics(series, metric, dimensions).merge(summary)
 
 
+def _without(values: Sequence[float], left_out: Sequence[float]) -> list[float]:
+    rest = Counter(values)
+    rest.subtract(left_out)
+    return list(rest.elements())
+
+
 def _latencies(seconds: Sequence[float]) -> Statistics:
+    if not seconds:
+        return Statistics()
     values = sorted(seconds)
     total, least, most = (value * _MILLISECONDS for value in (sum(values), values[0], values[-1]))
     return Statistics(len(values), total, least, most, histograms.counted(values))

@@ -10,6 +10,7 @@ from hashrange.api.protocol.operation import Operation, Service
 from hashrange.api.results import Charge, ItemRead, ItemWritten, PageRead, Result
 from hashrange.capacity.observation import Group, Observation, Observer, Outcome, StreamPage
 from hashrange.chain.executor import Call
+from hashrange.chain.touched import Touched
 from hashrange.clock import Clock
 from hashrange.core import capacity
 from hashrange.core.limits import READ_UNIT_BYTES
@@ -27,8 +28,12 @@ _TABLE, _KEY, _STORED, _CONSISTENT = map(attrgetter, ("table", "key", "stored", 
 _SMALL_UNITS = {consistent: capacity.read_units(0, consistent=consistent) for consistent in (False, True)}
 
 _SERVICES = frozenset({"dynamodb", "dynamodbstreams"})
-# Those of one item or page.
-_GROUPED = frozenset({"GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "ExecuteStatement"})
+_GROUPED = frozenset(
+    {
+        *("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "ExecuteStatement"),
+        *("BatchGetItem", "BatchWriteItem", "TransactGetItems", "TransactWriteItems", "ExecuteTransaction"),
+    }
+)
 
 _Note = tuple[ItemRead, float, float]  # when it was begun and ended, by the monotonic clock
 _Write = tuple[Table, bytes, float, float, float]
@@ -72,7 +77,7 @@ class Lane:
     are such, and of these the result is kept as it is.
     """
 
-    __slots__ = ("_clock", "_name", "_notes", "_observer", "_pages", "_written", "append")
+    __slots__ = ("_clock", "_name", "_notes", "_observer", "_pages", "_touched", "_written", "append")
 
     def __init__(self, operation: Operation[Any], observer: Observer, clock: Clock) -> None:
         self._name = operation.name
@@ -81,6 +86,7 @@ class Lane:
         self._notes: list[_Note] = []
         self._written: list[_Write] = []
         self._pages: list[_Page] = []
+        self._touched = Touched(self._name)
         self.append = (
             self._notes.append
         )  # of a result, and when it was begun and ended by the monotonic clock
@@ -108,6 +114,9 @@ class Lane:
                     )
                 )
                 return
+        if self._touched.takes(result):
+            self._touched.add(result, monotonic() - began)
+            return
         context = call.context
         ended = _Ended(self._name, context.account_id, context.region, self._clock.now(), monotonic() - began)
         observed = ended.failed(call, as_api_error(error)) if error else ended.succeeded(result, call)
@@ -133,6 +142,7 @@ class Lane:
         if self._pages:
             pages, self._pages = self._pages, []
             yield from self._read_pages(pages)
+        yield from self._touched.take()
 
     def _read_pages(self, pages: list[_Page]) -> Iterator[Group]:
         for part in _by_table(pages, [note[1] or note[0] for note in pages]):
