@@ -1,6 +1,7 @@
 """`hashrange verify`: a sound store has no problems, and every kind of damage is reported."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,14 @@ from hashrange import cli
 from hashrange.core import items
 from hashrange.core.schema import changed
 from hashrange.storage import catalogue, expiry, layout, store
-from hashrange.storage.engine import Transaction
+from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.errors import Corrupt
 from hashrange.storage.postgres import PostgresEngine
-from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.storage.sqlite.schema import PAGE_BYTES
+from hashrange.storage.verification import rows
+from hashrange.storage.verification.report import Problem
+from hashrange.storage.verification.tables import Tables
 from postgres_server import PostgresServer
 from storage.damage import flip, pages_with, run_sql
 
@@ -61,6 +66,27 @@ def test_a_store_in_use_is_verified_beside_its_server(
         assert verify(tmp_path, capsys)[0] == 0
         service.call("PutItem", TableName=FACTS, Item=fact(1000))
         assert verify(tmp_path, capsys)[0] == 0
+
+
+_COUNTERS = {layout.TABLE_NUMBER, layout.COUNT, layout.SIZE, layout.EXPIRED_ITEMS}
+
+
+@pytest.mark.parametrize("prefix", sorted(layout._NAMES.keys() - _COUNTERS))
+def test_every_kind_of_row_is_known(prefix: bytes) -> None:
+    """A report's lines that wait for a file were taken for rows of nobody."""
+
+    def step(reader: Reader) -> list[Problem]:
+        problems: list[Problem] = []
+        with suppress(Corrupt):  # the value has nothing in it
+            problems += rows.problems_of(reader, Tables(b"", {}, ()), prefix + b"0" * 20, b"")
+        return problems
+
+    engine = MemoryEngine()
+    try:
+        problems = engine.read(step)
+    finally:
+        engine.close()
+    assert [problem for problem in problems if "no known kind" in problem.detail] == []
 
 
 def damage(directory: Path, step: Any) -> None:

@@ -73,12 +73,10 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
             heat_rows.check(value)
         case layout.GARBAGE | layout.TOKEN_EXPIRY | layout.CATALOGUE_EPOCH | layout.LEASE | layout.CLOCK:
             pass
-        case layout.SETTING | layout.INSIGHT | layout.PAST | layout.CHARGES | layout.FAULTS:
+        case layout.REPORT | layout.SETTING | layout.INSIGHT | layout.PAST | layout.CHARGES | layout.FAULTS:
             pass
         case layout.METRIC | layout.METRIC_TOTAL | layout.METRIC_SERIES | layout.METRIC_WORKER:
             metric_rows.check(key, value)
-        case layout.SETTING:
-            pass
         case layout.CUSTOM_METRIC | layout.CUSTOM_SERIES:
             custom_metric_rows.check(key, value)
         case _:
