@@ -68,7 +68,11 @@ class Client:
         }
         if gzipped:
             headers["Content-Encoding"] = "gzip"
-        self._connection.request("POST", "/", body, headers)
+        try:
+            self._connection.request("POST", "/", body, headers)
+        except BrokenPipeError:  # the server closes connections that have been idle for long
+            self._connection.close()
+            self._connection.request("POST", "/", body, headers)
         response = self._connection.getresponse()
         return response.status, response.read()
 

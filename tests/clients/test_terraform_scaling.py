@@ -10,12 +10,14 @@ from uuid import uuid4
 
 import pytest
 
+from serving import Serving
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 @pytest.fixture
-def scaling(make_client: Callable[..., Any]) -> Any:
-    return make_client("application-autoscaling")
+def scaling(server: Serving, make_client: Callable[..., Any]) -> Any:
+    return make_client("application-autoscaling", endpoint=server.endpoint)
 
 
 @pytest.fixture

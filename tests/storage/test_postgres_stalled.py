@@ -59,6 +59,8 @@ def reload(server: PostgresServer) -> None:
     ((before,),) = server.execute("SELECT pg_conf_load_time()")
     server.execute("SELECT pg_reload_conf()")
     assert eventually(lambda: server.execute("SELECT pg_conf_load_time()")[0][0] > before, 30)
+    # Whether there are replicas to wait for is told to all others by the process that makes checkpoints.
+    server.execute("CHECKPOINT")
 
 
 def increment(tx: Transaction) -> int:
