@@ -151,6 +151,8 @@ class Committer:
                 with self._write_lock:
                     callbacks = self._commit(WRITER_SECONDS_MAX)
                 run_callbacks(self._deliver, callbacks)
+                # Not kept until the next commit: they may be the last to refer to a large request.
+                del callbacks
 
     def _wait(self) -> bool:
         """Sleep until there is work; False when there will be none."""
