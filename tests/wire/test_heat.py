@@ -109,7 +109,12 @@ def test_the_command_draws_a_picture_and_prints_json() -> None:
 def test_the_command_watches_until_it_is_interrupted() -> None:
     with serving("--in-memory") as server:
         create(server)
-        command = [sys.executable, "-m", "hashrange", "heat", "orders", "--watch", "--json"]
+        # Where the tests run in the background, signals of the keyboard are ignored by all that they start.
+        program = (
+            "import signal, sys; from hashrange import cli; "
+            "signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(cli.main(sys.argv[1:]))"
+        )
+        command = [sys.executable, "-c", program, "heat", "orders", "--watch", "--json"]
         watching = subprocess.Popen(
             [*command, "--endpoint", server.endpoint], stdout=subprocess.PIPE, text=True
         )
