@@ -27,7 +27,7 @@ class Touched:
     def __init__(self, operation: str) -> None:
         self._operation = operation
         # A group keeps its table and index, so that their ids tell them apart.
-        self._groups: dict[tuple[int, int], _Lists] = {}
+        self._groups: dict[tuple[int, int, bool], _Lists] = {}
 
     @staticmethod
     def takes(result: Result | None) -> TypeGuard[ItemWritten | ItemsRead | ItemsWritten]:
@@ -70,7 +70,7 @@ class Touched:
             group.units.append(float(diff.units))
 
     def _group(self, table: Table, index: Index | None, *, write: bool) -> _Lists:
-        place = (id(table), id(index))
+        place = (id(table), id(index), write)  # ExecuteTransaction may do either
         group = self._groups.get(place)
         if group is None:
             group = self._groups[place] = _Lists(self._operation, table, index, write)
