@@ -1,6 +1,7 @@
 """Pages read in one piece are the pages that would be read row by row."""
 
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -70,7 +71,41 @@ def test_joined_pages_are_the_same_pages(sqlite: SqliteEngine, seed: int) -> Non
             prefix = encoding.partition_prefix([{"S": f"a{draw.randrange(3)}"}])
             request["key_range"] = ranges.KeyRange(prefix, encoding.prefix_end(prefix))
             request["reverse"] = draw.random() < 0.5
+            request["partitions"] = split_inside(draw)
         compare(sqlite, request)
+
+
+def split_inside(draw: random.Random) -> partitions.Partitions:
+    """Partitions as heat makes them: some bounds are songs of an artist."""
+    bounds = partitions.even(draw.choice([1, 4]))
+    for _ in range(draw.choice([0, 1, 5])):
+        artist, song = {"S": f"a{draw.randrange(3)}"}, {"S": f"{draw.randrange(700):05d}"}
+        bounds = partitions.split_at(bounds, schemas.item_key(artist, song)[: draw.choice([12, 99])])
+    return bounds
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("limit", [None, 1, 40])
+def test_each_partition_is_told_what_was_read_of_it(
+    sqlite: SqliteEngine, limit: int | None, reverse: bool
+) -> None:
+    fill(sqlite, random.Random(7), [3_000] * 500, 1)
+    artist = {"S": "a0"}
+    bounds = partitions.WHOLE
+    for song in ("00100", "00350", "00351", "00990"):
+        bounds = partitions.split_at(bounds, schemas.item_key(artist, {"S": song}))
+    prefix = encoding.partition_prefix([artist])
+    key_range = ranges.KeyRange(prefix, encoding.prefix_end(prefix))
+    request = {"key_range": key_range, "partitions": bounds, "reverse": reverse, "limit": limit}
+    total: Counter[int] = Counter()
+    visits: Counter[int] = Counter()
+    for page in sqlite.read(lambda reader: pages(reader, request)):
+        assert sum(page.sizes.values()) == 3_000 * page.scanned
+        assert list(range(min(page.sizes), max(page.sizes) + 1)) == sorted(page.sizes)
+        total.update(page.sizes)
+        visits.update(page.sizes.keys())
+    assert total == {0: 300_000, 1: 750_000, 2: 3_000, 3: 447_000, 4: 0}
+    assert visits[4] == 1, "what is passed without an item counts too, once"
 
 
 def compare(engine: SqliteEngine, request: dict[str, Any]) -> None:

@@ -166,7 +166,7 @@ class PageRead(Result):
     table: Table
     index: Index | None
     table_name: str
-    start: bytes  # where the reading began
+    start: bytes  # where the reading began; if several partitions may be read, what no key of the page lies before
     page: Page
     partitions: Partitions = WHOLE
     consistent: bool = False
@@ -175,13 +175,16 @@ class PageRead(Result):
         """The items of the page, also if only their number was asked for."""
         return self.page.count
 
+    def first_of(self, partition: int) -> bytes:
+        """Where the page begins in a partition."""
+        return max(self.start, self.partitions[partition])
+
     def charges(self) -> Iterator[Charge]:
         """What was evaluated of each partition, and the items that a local index had to fetch."""
         page = self.page
         for number, size in page.sizes.items():
-            key = self.start if len(self.partitions) == 1 else self.partitions[number]
             units = capacity.read_units(size, consistent=self.consistent)
-            yield Charge(self.table, self.index, key, units, write=False)
+            yield Charge(self.table, self.index, self.first_of(number), units, write=False)
         for key, size in page.fetched:
             units = capacity.read_units(size, consistent=self.consistent)
             yield Charge(self.table, None, key, units, write=False)

@@ -100,12 +100,12 @@ class Lane:
         if type(result) is PageRead:
             page = result.page
             if len(page.sizes) == 1 and not page.fetched:
-                (size,) = page.sizes.values()
+                ((partition, size),) = page.sizes.items()
                 self._pages.append(
                     (
                         result.table,
                         result.index,
-                        result.start,
+                        result.first_of(partition),
                         size,
                         page.count,
                         result.consistent,

@@ -90,6 +90,13 @@ def of(table: Table, index: Index | None) -> Partitions:
     return table.partitions if index is None or index.local else index.partitions
 
 
+def crossed(table: Table, index: Index | None, start: bytes, end: bytes) -> Partitions:
+    """The partitions of a table or index if some keys lie in several of them, and else `WHOLE`; no end: to the last."""
+    bounds = of(table, index)
+    behind = bisect_right(bounds, start)
+    return bounds if behind < len(bounds) and (not end or bounds[behind] < end) else WHOLE
+
+
 def needed_for_throughput(table: Table, index: Index | None) -> int:
     """How many partitions the throughput asks for that can be served at once."""
     owner = table if index is None or index.local else index

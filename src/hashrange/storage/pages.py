@@ -54,6 +54,12 @@ class PageRequest(msgspec.Struct, kw_only=True):
             return max(start, bounds[partitions.last_before(bounds, end)])
         return start
 
+    @property
+    def lowest_key(self) -> bytes:
+        """What no key of the page lies before."""
+        start = self.key_range.start
+        return start if self.reverse or self.start_after is None else max(start, self.start_after)
+
 
 class Page(msgspec.Struct):
     """What was read: the kept items, and what there is to account for."""
@@ -74,8 +80,10 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     page = Page()
     slot = layout.BASE_SLOT if request.index is None else request.index.slot
     prefix = layout.rows_prefix(request.table.number, slot)
-    meter = _Meter(page, prefix, request.partitions)
     rest = _Rest(*_range(prefix, request), request.limit or 0)
+    meter = _Meter(page, prefix, request.partitions)
+    if len(request.partitions) > 1:
+        meter.begin(rest.start, rest.end, reverse=request.reverse)
     pasted = (
         request.keep is None and request.projection is None and not (request.fetch or request.counted_only)
     )
@@ -109,13 +117,13 @@ class _Rest(msgspec.Struct):
 def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest) -> None:
     """Take rows in one piece, as long as they surely fit into the page."""
     rows_max = FIRST_ROWS
-    if not request.reverse and rest.start >= meter.bound:
-        meter.move(rest.start)
+    reverse = request.reverse
     while rows_max >= FEW_ROWS and not rest.over:
-        end = rest.end if request.reverse else min(rest.end, meter.bound)
+        start = max(rest.start, meter.start) if reverse else rest.start
+        end = rest.end if reverse else min(rest.end, meter.bound)
         if rest.limit:
             rows_max = min(rows_max, rest.limit - page.scanned)
-        run = joined(rest.start, end, head=items.HEADER_BYTES, limit=rows_max, reverse=request.reverse)
+        run = joined(start, end, head=items.HEADER_BYTES, limit=rows_max, reverse=reverse)
         if run is None:
             return
         size = sum(_sizes(run.rows)(run.heads))
@@ -127,17 +135,26 @@ def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest
             page.count = page.scanned
             rest.size += size
             meter.size += size
-            if request.reverse:
+            if reverse:
                 rest.end = run.last
             else:
                 rest.start = run.last + b"\x00"
         if rest.limit and page.scanned == rest.limit:
             rest.over, rest.last = True, (run.last, None)
         elif run.rows < rows_max:
-            rest.over = request.reverse or end == rest.end
-            rest.start = rest.start if rest.over else meter.next()
+            _go_on(meter, rest, start, end, reverse=reverse)
         if page.scanned:
             rows_max = min(ROWS_MAX, (PAGE_BYTES_MAX - rest.size) * page.scanned // rest.size)
+
+
+def _go_on(meter: "_Meter", rest: _Rest, start: bytes, end: bytes, *, reverse: bool) -> None:
+    """Go on behind a range that was read to its end."""
+    if reverse:
+        rest.over = start == rest.start
+        rest.end = rest.end if rest.over else meter.previous()
+    else:
+        rest.over = end == rest.end
+        rest.start = rest.start if rest.over else meter.next()
 
 
 @lru_cache(ROWS_MAX + 1)
@@ -158,7 +175,7 @@ def _read_rows(
         grown = int.from_bytes(stored[1:5], "big")
         size += grown
         scanned += 1
-        if key >= meter.bound:
+        if not meter.start <= key < meter.bound:
             meter.move(key)
         meter.size += grown
         large = grown > LARGE_BYTES
@@ -181,9 +198,9 @@ def _read_rows(
 
 
 class _Meter:
-    """Adds up what is read by partition, looking at a key's hash only where a new partition begins."""
+    """Adds up what is read by partition, looking for a key's partition only where it leaves the last one."""
 
-    __slots__ = ("_bounds", "_page", "_partition", "_prefix", "bound", "size")
+    __slots__ = ("_bounds", "_page", "_partition", "_prefix", "bound", "size", "start")
 
     def __init__(self, page: Page, prefix: bytes, bounds: Partitions) -> None:
         self._page = page
@@ -191,13 +208,30 @@ class _Meter:
         self._bounds = bounds
         self._partition = 0
         self.size = 0
+        self.start = prefix
         self.bound = self._end_of(0)
+
+    def begin(self, start: bytes, end: bytes, *, reverse: bool) -> None:
+        """Go to the partition that a range is read from first."""
+        prefix = self._prefix
+        if not reverse:
+            self._go_to(partitions.number_of(self._bounds, start[len(prefix) :]))
+        elif end.startswith(prefix):
+            self._go_to(partitions.last_before(self._bounds, end[len(prefix) :]))
+        else:
+            self._go_to(len(self._bounds) - 1)
 
     def next(self) -> bytes:
         """Go on to the next partition; gives where it begins."""
-        start = self.bound
-        self.move(start)
-        return start
+        self.finish()
+        self._go_to(self._partition + 1)
+        return self.start
+
+    def previous(self) -> bytes:
+        """Go on to the partition before; gives where it ends."""
+        self.finish()
+        self._go_to(self._partition - 1)
+        return self.bound
 
     def _end_of(self, partition: int) -> bytes:
         if partition == len(self._bounds) - 1:
@@ -207,9 +241,13 @@ class _Meter:
     def move(self, key: bytes) -> None:
         """Go on to the partition of this key."""
         self.finish()
-        self._partition = partitions.number_of(self._bounds, key[len(self._prefix) :])
+        self._go_to(partitions.number_of(self._bounds, key[len(self._prefix) :]))
+
+    def _go_to(self, partition: int) -> None:
+        self._partition = partition
         self.size = 0
-        self.bound = self._end_of(self._partition)
+        self.start = self._prefix + self._bounds[partition]
+        self.bound = self._end_of(partition)
 
     def finish(self) -> None:
         """Enter what was read of the partition; of several, one that was only passed is entered by `_visit`."""
@@ -255,14 +293,23 @@ def _fetched(reader: Reader, table: Table, page: Page, stored: bytes) -> bytes:
 
 
 def _visit(page: Page, request: PageRequest, last_key: bytes | None) -> None:
-    """A scan is charged a minimum for every partition it passes, empty ones too."""
-    first = request.start_after if request.start_after is not None else request.key_range.start
-    low = partitions.number_of(request.partitions, first)
+    """A minimum is charged for every partition that is passed, empty ones too."""
+    bounds = request.partitions
+    low = partitions.number_of(bounds, request.lowest_key)
+    high = _last_partition(request)
     if last_key is not None:
-        high = partitions.number_of(request.partitions, last_key)
-    elif request.key_range.end:
-        high = partitions.last_before(request.partitions, request.key_range.end)
-    else:
-        high = len(request.partitions) - 1
+        if request.reverse:
+            low = partitions.number_of(bounds, last_key)
+        else:
+            high = partitions.number_of(bounds, last_key)
     for partition in range(low, high + 1):
         page.sizes.setdefault(partition, 0)
+
+
+def _last_partition(request: PageRequest) -> int:
+    """Which partition the page's last possible key belongs to."""
+    if request.reverse and request.start_after is not None:
+        return partitions.last_before(request.partitions, request.start_after)
+    if request.key_range.end:
+        return partitions.last_before(request.partitions, request.key_range.end)
+    return len(request.partitions) - 1

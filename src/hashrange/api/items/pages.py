@@ -16,7 +16,7 @@ from hashrange.core.keys import primary_key
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage.engine import Reader
-from hashrange.storage.pages import PageRequest, read_page
+from hashrange.storage.pages import Page, PageRequest, read_page
 
 _BAD_START = "The provided starting key is invalid"
 
@@ -138,13 +138,17 @@ def plan(context: Context, request: PagedRequest, page_request: PageRequest) -> 
     step: Callable[[Reader], Result] = partial(_read, request.table_name, page_request, consistent)
     gate, table = context.gate, page_request.table
     if gate is not None and (table.tags or gate.guards_all):
-        # The partition that the page begins in answers for the whole of it.
+        # The partition that the page begins in is asked before; others that it turns out to read, afterwards.
         step = gate.guarded(table, page_request.index, page_request.first_key, step)
     return Read(step, (), not consistent)
 
 
 def _read(name: str, request: PageRequest, consistent: bool, reader: Reader) -> PageRead:
     page = read_page(reader, request)
-    return PageRead(
-        request.table, request.index, name, request.first_key, page, request.partitions, consistent
-    )
+    return page_result(name, request, page, consistent=consistent)
+
+
+def page_result(name: str, request: PageRequest, page: Page, *, consistent: bool) -> PageRead:
+    """What came of reading a page."""
+    start = request.first_key if len(request.partitions) == 1 else request.lowest_key
+    return PageRead(request.table, request.index, name, start, page, request.partitions, consistent)

@@ -25,7 +25,7 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import PageRead, Result
 from hashrange.api.table_names import data_table, ready_table
-from hashrange.core import indexes, items
+from hashrange.core import indexes, items, partitions
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import (
     Binder,
@@ -149,6 +149,7 @@ def query(context: Context, request: Query) -> Plan:
         projection=parts.projection,
         counted_only=request.select == "COUNT",
         fetch=fetch,
+        partitions=partitions.crossed(table, index, key_range.start, key_range.end),
     )
     return pages.plan(context, request, page_request)
 
@@ -232,6 +233,7 @@ def _bound(context: Context, prepared: PreparedQuery, request: Query, *, consist
         projection=template.projection,
         counted_only=counted_only,
         fetch=prepared.fetch,
+        partitions=partitions.crossed(table, prepared.index, key_range.start, key_range.end),
     )
     return pages.plan(context, request, page_request)
 

@@ -4,17 +4,19 @@ import msgspec
 
 from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.items.pages import start_key_bytes
+from hashrange.api.items.pages import page_result, start_key_bytes
 from hashrange.api.partiql.tokens import Resume
 from hashrange.api.results import PageRead
 from hashrange.api.table_names import data_table
 from hashrange.api.throttling.gate import Tab
+from hashrange.api.throttling.refusals import Refusal
 from hashrange.core import partitions
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX, STATEMENT_READS_PER_PAGE
 from hashrange.core.partiql import Bound, columns
 from hashrange.core.partiql.selection import Selection, select
 from hashrange.core.partiql.syntax import Select
+from hashrange.core.partitions import Partitions
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage.engine import Reader
@@ -112,12 +114,15 @@ def _read_key_ranges(
             rows.resume = Resume(number, None)
             return
         request = msgspec.structs.replace(
-            query.request, key_range=key_ranges[number], limit=left, start_after=after
+            query.request,
+            key_range=key_ranges[number],
+            limit=left,
+            start_after=after,
+            partitions=_crossed(query.request, key_ranges[number]),
         )
-        if rows.pages and _is_refused(rows, request):
-            rows.resume = Resume(number, None)
-            return
         page = _read_one(reader, query, rows, request, number)
+        if page is None:
+            return
         size += sum(page.sizes.values())
         if left is not None:
             left -= page.scanned
@@ -129,29 +134,34 @@ def _read_key_ranges(
         after = None
 
 
-def _is_refused(rows: Rows, request: PageRequest) -> bool:
-    tab = rows.tab
-    return tab is not None and tab.read_refusal(request.table, request.index, request.first_key) is not None
+def _crossed(request: PageRequest, key_range: KeyRange) -> Partitions:
+    return partitions.crossed(request.table, request.index, key_range.start, key_range.end)
 
 
-def _read_one(reader: Reader, query: Query, rows: Rows, request: PageRequest, number: int) -> Page:
+def _read_one(reader: Reader, query: Query, rows: Rows, request: PageRequest, number: int) -> Page | None:
+    """Read one page; None where there is no capacity for it, and other reads are to be answered with."""
     table, index, tab = request.table, request.index, rows.tab
-    if tab is not None and not rows.pages:
-        tab.demand_read(table, index, request.first_key)
-    page = read_page(reader, request)
-    result = PageRead(
-        table,
-        index,
-        query.table_name,
-        request.key_range.start,
-        page,
-        request.partitions,
-        query.consistent,
-    )
-    rows.pages.append(result)
     if tab is not None:
-        tab.take(result.charges())
+        refusal = tab.read_refusal(table, index, request.first_key)
+        if refusal is not None:
+            _end(rows, refusal, Resume(number, request.start_after))
+            return None
+    page = read_page(reader, request)
+    result = page_result(query.table_name, request, page, consistent=query.consistent)
+    if tab is not None:
+        refusal = tab.take_page(result)
+        if refusal is not None:
+            _end(rows, refusal, Resume(number, request.start_after))
+            return None
+    rows.pages.append(result)
     if page.last is not None:
         rows.last = page.last
         rows.resume = Resume(number, start_key_bytes(table, index, page.last))
     return page
+
+
+def _end(rows: Rows, refusal: Refusal, resume: Resume) -> None:
+    """End the page before a read that finds no capacity, unless it is the first."""
+    if not rows.pages:
+        raise refusal.error()
+    rows.resume = resume

@@ -6,7 +6,7 @@ step may run twice, so its tab gives back what an earlier run took; so does a st
 the `charges` of results and errors, of which ConsumedCapacity and the metrics are made as well.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from threading import Lock
 from typing import Protocol, TypeVar
@@ -108,7 +108,7 @@ class Gate:
         if refusal is not None:
             raise refusal.error()
         result = step(reader)
-        self.charge(result.charges())
+        self._charge_read(result)
         with self._lock:
             self._model.lend(self._now(), table, index, key, write=False)
         return result
@@ -118,7 +118,7 @@ class Gate:
         result = step(reader)
         if type(result) is not ItemRead or not allowance.lent:
             # A page may be of several partitions; or the allowance was taken back meanwhile.
-            self.charge(result.charges())
+            self._charge_read(result)
             return result
         stored = result.stored
         # JSON is never shorter than the item's size.
@@ -127,6 +127,20 @@ class Gate:
         else:
             allowance.left -= result.units
         return result
+
+    def _charge_read(self, result: Result) -> None:
+        charges = tuple(result.charges())
+        refusal = self.page_refusal(charges)
+        if refusal is not None:
+            raise refusal.error()
+        self.charge(charges)
+
+    def page_refusal(self, charges: Sequence[Charge]) -> Refusal | None:
+        """Why a page cannot be had that was read from several partitions; one alone was asked before."""
+        if len(charges) == 1:
+            return None
+        refusals = (self.read_refusal(charge.table, charge.index, charge.key) for charge in charges)
+        return next(filter(None, refusals), None)
 
     def tab(self, *tables: Table) -> "Tab | None":
         """A tab for a request that touches these tables; None where none of them is guarded."""
@@ -226,7 +240,9 @@ class Tab:
         self._give_back()
         self.demand_read(table, index, key)
         result = step(reader)
-        self.take(result.charges())
+        refusal = self.take_page(result)
+        if refusal is not None:
+            raise refusal.error()
         return result
 
     def write(self, step: Callable[[Transaction], R], tx: Transaction) -> R:
@@ -263,6 +279,14 @@ class Tab:
         refusal = self.write_refusal(table, key)
         if refusal is not None:
             raise refusal.error()
+
+    def take_page(self, result: Result) -> Refusal | None:
+        """Charge what was read from one partition, which was admitted, or from several if all of them have capacity."""
+        taken = [charge for charge in result.charges() if self._gate.enforces(charge.table)]
+        refusal = self._gate.page_refusal(taken)
+        if refusal is None:
+            self.take(taken)
+        return refusal
 
     def take(self, charges: Iterable[Charge]) -> None:
         """Charge what was admitted."""
