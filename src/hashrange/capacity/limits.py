@@ -35,8 +35,9 @@ class Rate(msgspec.Struct, frozen=True):
 def rates(table: Table, index: Index | None, *, write: bool) -> tuple[Rate, ...]:
     """The buckets of a table or global index as a whole, outermost first; those of its partitions come on top."""
     owner = table if index is None else index
-    if not table.on_demand:
-        units = _of(_provisioned(table, index), write=write)
+    delivered = provisioned(table, index)
+    if delivered is not None:
+        units = _of(delivered, write=write)
         # An index that is on its way out may have none left; a bucket of nothing would never open again.
         return (Rate("ProvisionedThroughputExceeded", max(1.0, units), BURST_SECONDS),)
     account = Rate("AccountLimitExceeded", limits.TABLE_CAPACITY_UNITS_MAX, CEILING_SECONDS)
@@ -67,10 +68,12 @@ def saving_since(table: Table, index: Index | None) -> float:
     return max(table.created_at, throughput.last_increase or 0.0)
 
 
-def _provisioned(table: Table, index: Index | None) -> UnitPair:
-    """The provisioned units; those from before while a change is under way."""
+def provisioned(table: Table, index: Index | None) -> UnitPair | None:
+    """The provisioned units, those from before while a change is under way; None: what is served is on-demand."""
     owner = table if index is None else index
     throughput = owner.throughput
+    if table.on_demand:
+        return throughput.delivered if owner.status == "UPDATING" else None
     if throughput.previous is not None and owner.status == "UPDATING":
         return throughput.previous
     return UnitPair(read_units=throughput.read_units, write_units=throughput.write_units)

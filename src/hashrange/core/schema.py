@@ -39,6 +39,7 @@ class Throughput(msgspec.Struct, frozen=True, kw_only=True):
     last_decrease: float | None = None
     decreases: tuple[float, ...] = ()
     previous: UnitPair | None = None  # what clients still see while the owner is UPDATING
+    delivered: UnitPair | None = None  # what is still served while the table is being switched to on-demand
 
 
 class Warm(msgspec.Struct, frozen=True, kw_only=True):

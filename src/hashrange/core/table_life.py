@@ -49,6 +49,8 @@ def _settled_warm(warm: Warm | None, now: float) -> Warm | None:
 
 def _completed(throughput: Throughput, moment: float) -> Throughput:
     """Capacity whose change is complete: its dates move to this moment (measured)."""
+    if throughput.delivered is not None:
+        throughput = changed(throughput, delivered=None)
     before = throughput.previous
     if before is None:
         return throughput

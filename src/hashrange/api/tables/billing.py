@@ -28,7 +28,9 @@ def _to_on_demand(table: Table, moment: Moment) -> Table:
         raise over_limit(
             f"Update to PayPerRequest mode are limited to {ON_DEMAND_SWITCHES_PER_DAY} times in 1 day(s)."
         )
-    empty = Throughput(last_increase=table.throughput.last_increase)
+    empty = Throughput(
+        last_increase=table.throughput.last_increase, delivered=throughput.units(table.throughput)
+    )
     return changed(
         table,
         on_demand=True,
@@ -47,7 +49,7 @@ def _index_to_on_demand(index: Index, moment: Moment) -> Index:
     lowered = throughput.decreased(changed(index.throughput, read_units=0, write_units=0), moment.now)
     index = changed(
         index,
-        throughput=changed(lowered, previous=None),
+        throughput=changed(lowered, previous=None, delivered=throughput.units(index.throughput)),
         on_demand=None,
         warm=ceilings.kept_warm(index.warm, lowered, on_demand=True),
     )

@@ -88,6 +88,11 @@ def new(spec: ProvisionedThroughput | None) -> Throughput:
     return Throughput(read_units=spec.read_capacity_units, write_units=spec.write_capacity_units)
 
 
+def units(throughput: Throughput) -> UnitPair:
+    """The capacity without its history."""
+    return UnitPair(read_units=throughput.read_units, write_units=throughput.write_units)
+
+
 def updated(
     before: Throughput, spec: ProvisionedThroughput, now: float, *, index: str | None = None
 ) -> Throughput:
@@ -99,7 +104,7 @@ def updated(
         before,
         read_units=reads,
         write_units=writes,
-        previous=UnitPair(read_units=before.read_units, write_units=before.write_units),
+        previous=units(before),
     )
     if reads > before.read_units or writes > before.write_units:
         after = changed(after, last_increase=now)

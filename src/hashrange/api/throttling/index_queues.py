@@ -8,6 +8,7 @@ rows of an index are written with their item, so that what waits in the queue is
 from collections import deque
 from typing import NamedTuple, Protocol
 
+from hashrange.capacity import limits
 from hashrange.capacity.limits import Limit
 from hashrange.core.schema import Index, Table
 
@@ -111,6 +112,7 @@ class IndexQueues:
 
 
 def _bound(table: Table, index: Index) -> float:
-    if table.on_demand:
+    units = limits.provisioned(table, index)
+    if units is None:
         return ON_DEMAND_QUEUE_UNITS
-    return max(QUEUE_UNITS_MIN, QUEUE_SECONDS * index.throughput.write_units)
+    return max(QUEUE_UNITS_MIN, QUEUE_SECONDS * units.write_units)

@@ -54,7 +54,12 @@ class Refusal(msgspec.Struct, frozen=True):
         """The exception, which goes by the billing mode."""
         if "AccountLimitExceeded" in self.limits:
             return "RequestLimitExceeded"
-        return "ThrottlingException" if self.table.on_demand else "ProvisionedThroughputExceededException"
+        return "ThrottlingException" if self._is_on_demand else "ProvisionedThroughputExceededException"
+
+    @property
+    def _is_on_demand(self) -> bool:
+        """A table that is being switched to on-demand still serves what was provisioned."""
+        return self.table.on_demand and "ProvisionedThroughputExceeded" not in self.limits
 
     @property
     def element_code(self) -> str:
@@ -66,7 +71,7 @@ class Refusal(msgspec.Struct, frozen=True):
         """The service's words."""
         if "AccountLimitExceeded" in self.limits:
             return _ACCOUNT
-        if not self.table.on_demand:
+        if not self._is_on_demand:
             return _TABLE if self.index is None else _INDEX
         if "MaxOnDemandThroughputExceeded" in self.limits:
             return _MAXIMUM
