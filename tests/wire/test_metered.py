@@ -1,5 +1,6 @@
 """What the server counts of its requests agrees with what it tells its clients they have consumed."""
 
+import gzip
 import random
 import time
 from collections import Counter
@@ -239,6 +240,34 @@ def test_pages_and_records_are_counted(metered: tuple[Workload, Metrics, str]) -
     assert returned.n == workload.calls["scan"]
     assert returned.max > 0
     assert {"ReturnedBytes", "ReturnedRecordsCount", "IteratorAge"} <= metrics.names()
+
+
+NO_CALLS: list[tuple[dict[str, str], bytes]] = [
+    ({}, b"{"),
+    ({}, b'{"TableName": "' + b"x" * 40_000),  # which another thread reads
+    ({}, b""),
+    ({"X-Amz-Target": "DynamoDB_20120810.Nothing"}, b"{}"),
+    ({"X-Amz-Target": "DynamoDBStreams_20120810.Nothing"}, b"{}"),
+    ({"X-Amz-Target": ""}, b"{}"),
+    ({"Content-Encoding": "gzip"}, gzip.compress(b"{")),
+]
+NOT_COUNTED: list[tuple[dict[str, str], bytes]] = [
+    ({"X-Amz-Target": "GraniteServiceVersion20100801.Nothing"}, b"{}"),  # CloudWatch's
+    ({"Authorization": ""}, b"{}"),  # nobody's
+]
+
+
+def test_requests_that_never_became_calls_are_user_errors(tmp_path: Path) -> None:
+    with serving("--data-dir", str(tmp_path)) as server:
+        for headers, body in NO_CALLS + NOT_COUNTED:
+            assert server.post("GetItem", body, headers=headers).status == 400, headers
+        assert server.stop() == 0
+    engine = SqliteEngine.open(tmp_path)
+    try:
+        errors = Metrics(engine).of("UserErrors")
+        assert (errors.n, errors.sum) == (len(NO_CALLS), len(NO_CALLS))
+    finally:
+        engine.close()
 
 
 def test_what_was_done_before_the_clock_is_moved_counts_for_the_time_before(tmp_path: Path) -> None:

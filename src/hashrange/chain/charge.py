@@ -5,6 +5,7 @@ from operator import attrgetter, itemgetter, sub
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
+from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error
 from hashrange.api.protocol.operation import Operation, Service
 from hashrange.api.results import Charge, ItemRead, ItemWritten, PageRead, Result
@@ -60,14 +61,24 @@ class Lanes:
         self._observer = observer
         self._clock = clock
 
+    @staticmethod
+    def observes(service: Service) -> bool:
+        """Whether calls of this service are counted: only DynamoDB's are."""
+        return service.name in _SERVICES
+
     def lane(self, service: Service, operation: Operation[Any]) -> "Lane | None":
-        """A new lane, whose notes are counted with all others; None for services that are not DynamoDB's."""
-        if service.name not in _SERVICES:
+        """A new lane, whose notes are counted with all others; None for services that are not observed."""
+        if not self.observes(service):
             return None
         lane = Lane(operation, self._observer, self._clock)
         if operation.name in _GROUPED:
             self._observer.add_source(lane.groups)
         return lane
+
+    def note_refused(self, operation: str, caller: Context, latency: float) -> None:
+        """Note a request of a known caller that never became a call: there is no such operation, or no JSON."""
+        ended = _Ended(operation, caller.account_id, caller.region, self._clock.now(), latency)
+        self._observer.observe(ended.invalid())
 
 
 class Lane:
@@ -223,7 +234,11 @@ class _Ended:
             for table in _tables(call):
                 yield self._plain("conflict", table)
         else:
-            yield self._plain("user error", None)
+            yield self.invalid()
+
+    def invalid(self) -> Observation:
+        """The record of a request that was wrong."""
+        return self._plain("user error", None)
 
     def _charged(self, charge: Charge, outcome: Outcome) -> Observation:
         index = charge.index

@@ -34,6 +34,9 @@ DEFAULT_FORM = _FORMS[codec.JSON_1_0]
 # Bodies up to this are read on the event loop: in some milliseconds, whatever is in them.
 LOOP_BYTES_MAX = 32 * 1024
 
+_BAD_REQUEST = 400
+_UNKNOWN = "Unknown"  # in place of an operation that there is none of: a client may send any name
+
 log = logs.Log("requests")
 
 
@@ -128,6 +131,9 @@ class JsonEndpoint:
             for service in services
             for name, operation in service.operations.items()
         }
+        self._lanes = lanes
+        observed = [] if lanes is None else [service for service in services if lanes.observes(service)]
+        self._observed_prefixes = tuple(service.target_prefix.encode() for service in observed)
         self._run = run
         self._background = background
         self._identify = callers.identify
@@ -143,6 +149,7 @@ class JsonEndpoint:
         form = forms.get(headers.get(b"Content-Type", b"")) or _unusual_form(forms, headers)
         if form is None:
             return False
+        began = monotonic()
         try:
             target = self._targets.get(headers.get(b"X-Amz-Target", b""))
             if len(body) > LOOP_BYTES_MAX or b"Content-Encoding" in headers:
@@ -158,11 +165,12 @@ class JsonEndpoint:
                 read_object(body)
                 request = None
             context = self._identify(exchange)
-            call = _JsonCall(
-                operation, context, request, body, exchange, form, request_id, target, monotonic()
-            )
+            call = _JsonCall(operation, context, request, body, exchange, form, request_id, target, began)
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here
-            self._refuse(exchange, form, request_id, error, headers.get(b"X-Amz-Target", b""))
+            name = headers.get(b"X-Amz-Target", b"")
+            caller = self._caller(exchange)
+            self._refuse(exchange, form, request_id, error, name)
+            self._note_refused(error, name, caller, began)
             return True
         self._run(call, call.answer)
         return True
@@ -184,13 +192,17 @@ class JsonEndpoint:
         except Exception as error:  # noqa: BLE001 - told after what is wrong with the JSON
             context = error.with_traceback(None)
 
+        def refuse(error: Exception) -> None:
+            self._refuse(exchange, form, request_id, error, name)
+            self._note_refused(error, name, None if isinstance(context, Exception) else context, began)
+
         def read(sent: bytes) -> None:
             try:
                 plain = sent if encoding is None else self._unpacked(encoding, sent)
                 call = _large_call(plain, target, context, exchange, form, request_id, began)
             except Exception as error:  # noqa: BLE001 - as in `handle`
                 forget_frames(error)
-                self._background.call_on_loop(partial(self._refuse, exchange, form, request_id, error, name))
+                self._background.call_on_loop(partial(refuse, error))
             else:
                 self._run(call, call.answer)
 
@@ -204,6 +216,23 @@ class JsonEndpoint:
         target = name.rpartition(b".")[2].decode("latin-1")
         log.debug("request.answered", operation=target, status=answer.status, error=answer.code)
         exchange.send(*errors.render(error, form, request_id))
+
+    def _caller(self, exchange: Exchange) -> Context | None:
+        """Who sent a request that is refused; None: that cannot be said."""
+        try:
+            return self._identify(exchange)
+        except Exception:  # noqa: BLE001 - which is what the request is refused for, or was about to be
+            return None
+
+    def _note_refused(self, error: BaseException, name: bytes, caller: Context | None, began: float) -> None:
+        """Count a request that was no call: for its caller, if it was meant for a service that is observed."""
+        if self._lanes is None or caller is None or as_api_error(error).status != _BAD_REQUEST:
+            return
+        target = self._targets.get(name)
+        if target is not None and target.lane is not None:
+            self._lanes.note_refused(target.operation.name, caller, monotonic() - began)
+        elif target is None and (not name or name.startswith(self._observed_prefixes)):
+            self._lanes.note_refused(_UNKNOWN, caller, monotonic() - began)
 
     def _unpacked(self, encoding: bytes, body: bytes | bytearray) -> bytes | bytearray:
         return compression.unpacked(encoding, body, self._body_bytes_max)
