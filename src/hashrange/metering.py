@@ -66,6 +66,11 @@ class Metering:
 
         self._timers[work] = loop.call_later(seconds, run)
 
+    def close_moment(self) -> None:
+        """Before the clock is moved: count what was done by the time that was, and write what heat that gave."""
+        self.observer.hand_over()
+        self._heat_flusher.flush()
+
     def stop(self) -> None:
         """Count what is left; the caller then has it written by `finish`, on another thread."""
         for timer in self._timers.values():

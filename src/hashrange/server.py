@@ -140,7 +140,7 @@ class Server:
         if settings.capacity != "off":
             metering.start()
         if control is not None:
-            control.before_move = metering.observer.hand_over
+            control.before_move = metering.close_moment
         endpoint = JsonEndpoint(
             (_data_service(settings), *SERVICES[1:]),
             run,
