@@ -112,6 +112,35 @@ def test_a_page_is_refused_if_one_of_its_partitions_has_no_capacity(
     service.call(operation, **request_)
 
 
+@pytest.mark.parametrize(("operation", "request_"), PAGES)
+def test_pages_are_refused_once_the_capacity_is_used_up(operation: str, request_: dict[str, Any]) -> None:
+    service = Divided()
+    pages = 0
+    while pages < 100:
+        try:
+            service.call(operation, **request_, ConsistentRead=True)
+        except ApiError as error:
+            assert error.code == "ProvisionedThroughputExceededException"  # noqa: PT017 - what ends the loop
+            break
+        pages += 1
+    # The partition in the middle serves 3,000 units at once, and each page takes about 74 of them.
+    assert pages == 41
+
+
+def test_a_query_for_one_item_is_refused_like_a_read() -> None:
+    service = Divided()
+    request = {"KeyConditionExpression": "pk = :k AND sk = :n", "ConsistentRead": True}
+    values = {":k": KEY, ":n": {"N": "1"}}
+    served = 0
+    while served < 1_000:
+        try:
+            service.call("Query", TableName="ttt", **request, ExpressionAttributeValues=values)
+        except ApiError:
+            break
+        served += 1
+    assert served == 3_000 / 5
+
+
 @pytest.mark.parametrize("operation", ["Query", "ExecuteStatement"])
 def test_a_page_that_stays_in_one_partition_asks_only_for_that(operation: str) -> None:
     service = Divided()

@@ -271,6 +271,7 @@ def test_a_transaction_is_cancelled_as_a_whole(operation: str) -> None:
 )
 def test_a_reading_transaction_is_cancelled_as_a_whole(operation: str, request_: dict[str, Any]) -> None:
     service = Guarded(on_demand=True)
+    service.model.limits = ("KeyRangeThroughputExceeded",)
     service.model.left[READS] = 2
     error = service.error(operation, **request_)
     reasons: Any = error.fields["CancellationReasons"]

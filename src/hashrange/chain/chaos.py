@@ -83,6 +83,8 @@ class ThrottledGate:
         """The step of a plan that reads one item or page, which may be refused."""
         return partial(Tab(self._gate, self).read, table, index, key, step)
 
+    guarded_page = guarded
+
     def tab(self, *_: Table) -> Tab:
         """A tab for the call, whatever tables it touches."""
         return Tab(self._gate, self)

@@ -139,7 +139,7 @@ def plan(context: Context, request: PagedRequest, page_request: PageRequest) -> 
     gate, table = context.gate, page_request.table
     if gate is not None and (table.tags or gate.guards_all):
         # The partition that the page begins in is asked before; others that it turns out to read, afterwards.
-        step = gate.guarded(table, page_request.index, page_request.first_key, step)
+        step = gate.guarded_page(table, page_request.index, page_request.first_key, step)
     return Read(step, (), not consistent)
 
 

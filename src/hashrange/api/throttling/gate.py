@@ -64,7 +64,12 @@ class Tabs(Protocol):
     def guarded(
         self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
     ) -> Callable[[Reader], Result]:
-        """The step of a plan that reads one item or page, with the question for its capacity before it."""
+        """The step of a plan that reads one item, with the question for its capacity before it."""
+
+    def guarded_page(
+        self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
+    ) -> Callable[[Reader], Result]:
+        """Likewise for a page that begins at this key."""
 
     def tab(self, *tables: Table) -> "Tab | None":
         """A tab for a request that touches these tables; None where none of them is guarded."""
@@ -85,7 +90,7 @@ class Gate:
     def guarded(
         self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
     ) -> Callable[[Reader], Result]:
-        """The step of a plan that reads one item or page; the same one where the table is not guarded."""
+        """The step of a plan that reads one item; the same one where the table is not guarded."""
         if table.tags.get(CAPACITY_TAG, self._mode) != ENFORCE:
             return step
         owner = None if index is None or index.local else index
@@ -95,6 +100,15 @@ class Gate:
             if allowance is None
             else partial(self._spend, allowance, step)
         )
+
+    def guarded_page(
+        self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
+    ) -> Callable[[Reader], Result]:
+        """The step of a plan that reads a page, which is never paid from what was lent; the same one if not guarded."""
+        if table.tags.get(CAPACITY_TAG, self._mode) != ENFORCE:
+            return step
+        owner = None if index is None or index.local else index
+        return partial(self._read_page, table, owner, key, step)
 
     def _read(
         self,
@@ -108,17 +122,36 @@ class Gate:
         if refusal is not None:
             raise refusal.error()
         result = step(reader)
-        self._charge_read(result)
+        self.charge(result.charges())
         with self._lock:
             self._model.lend(self._now(), table, index, key, write=False)
+        return result
+
+    def _read_page(
+        self,
+        table: Table,
+        index: Index | None,
+        key: bytes,
+        step: Callable[[Reader], Result],
+        reader: Reader,
+    ) -> Result:
+        refusal = self.read_refusal(table, index, key)
+        if refusal is not None:
+            raise refusal.error()
+        result = step(reader)
+        charges = tuple(result.charges())
+        refusal = self.page_refusal(charges)
+        if refusal is not None:
+            raise refusal.error()
+        self.charge(charges)
         return result
 
     def _spend(self, allowance: Allowance, step: Callable[[Reader], Result], reader: Reader) -> Result:
         """Read what was admitted beforehand."""
         result = step(reader)
         if type(result) is not ItemRead or not allowance.lent:
-            # A page may be of several partitions; or the allowance was taken back meanwhile.
-            self._charge_read(result)
+            # The allowance was taken back meanwhile.
+            self.charge(result.charges())
             return result
         stored = result.stored
         # JSON is never shorter than the item's size.
@@ -127,13 +160,6 @@ class Gate:
         else:
             allowance.left -= result.units
         return result
-
-    def _charge_read(self, result: Result) -> None:
-        charges = tuple(result.charges())
-        refusal = self.page_refusal(charges)
-        if refusal is not None:
-            raise refusal.error()
-        self.charge(charges)
 
     def page_refusal(self, charges: Sequence[Charge]) -> Refusal | None:
         """Why a page cannot be had that was read from several partitions; one alone was asked before."""
@@ -188,9 +214,10 @@ class Gate:
             if not self._queues:
                 return None
             for index in table.global_indexes:
-                limits = self._queues.limits(now, table, index)
-                if limits:
-                    return Refusal(table, index, key, write=True, limits=limits)
+                blocked = self._queues.blocked(now, table, index)
+                if blocked is not None:
+                    # The key is the index's own that is to blame, which the write itself need not have.
+                    return Refusal(table, index, blocked.key, write=True, limits=blocked.limits)
         return None
 
     def charge(self, charges: Iterable[Charge], sign: int = 1) -> None:

@@ -41,6 +41,13 @@ class Waiting(NamedTuple):
     units: float
 
 
+class Blocked(NamedTuple):
+    """The row at the head of a queue that is full, and the limits of the index that it waits for."""
+
+    key: bytes
+    limits: tuple[Limit, ...]
+
+
 class _Queue:
     """What waits for one index."""
 
@@ -74,14 +81,16 @@ class IndexQueues:
         queue.waiting.append(Waiting(key, units))
         queue.units += units
 
-    def limits(self, now: float, table: Table, index: Index) -> tuple[Limit, ...]:
-        """The limits of the index that stand against any write of its table: none while the queue has room."""
+    def blocked(self, now: float, table: Table, index: Index) -> Blocked | None:
+        """What stands against any write of the index's table; None while the queue has room."""
         if (table.number, index.slot) not in self._queues:
-            return ()
+            return None
         queue = self._drained(now, table, index)
         if queue is None or queue.units < _bound(table, index):
-            return ()
-        return self._model.refused(now, table, index, queue.waiting[0].key, write=True)
+            return None
+        key = queue.waiting[0].key
+        reached = self._model.refused(now, table, index, key, write=True)
+        return Blocked(key, reached) if reached else None
 
     def _drained(self, now: float, table: Table, index: Index) -> _Queue | None:
         """The queue, after all that the index has capacity for has left it; None if nothing waits."""

@@ -45,7 +45,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
     table: Table
     index: Index | None
-    key: bytes  # of the item; of a page where it would have begun
+    key: bytes  # of the item; of a page where it would have begun; of an index that is behind its row that waits
     write: bool
     limits: tuple[Limit, ...]
 
