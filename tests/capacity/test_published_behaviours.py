@@ -122,7 +122,7 @@ BEHAVIOURS: dict[str, tuple[Table, Iterator[bytes], bool, list[Load]]] = {
         [
             Load(6, 3_000, 3_000),
             Load(6, 10_000, 6_000, 1),
-            Load(1, 10_000, 6_000, rest=30),
+            Load(1.5, 10_000, 7_333, rest=30),
             Load(2, 10_000, 10_000),
         ],
     ),
