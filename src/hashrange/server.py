@@ -123,7 +123,7 @@ class Server:
             self._clock = clock
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
-        await asyncio.to_thread(_compare_lag, engine, settings.eventual_lag)
+        await asyncio.to_thread(lag_record.compare, engine, settings.eventual_lag)
         if settings.eventual_lag:
             engine = RememberingEngine(engine, self._clock)
         followed = self._follow(engine, catalogue) if engine.shared else None
@@ -433,13 +433,6 @@ def _browser_rules(settings: Settings) -> BrowserRules:
     return BrowserRules(
         settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
     )
-
-
-def _compare_lag(engine: Engine, lag_ms: int) -> None:
-    """Say if the server that was started before this one on the same data has another lag."""
-    other_ms = lag_record.note(engine, lag_ms)
-    if other_ms is not None:
-        log.warning("eventual_lag.differs", own_ms=lag_ms, other_ms=other_ms)
 
 
 def _data_service(settings: Settings) -> Service:

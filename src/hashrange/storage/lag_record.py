@@ -6,6 +6,7 @@ differ are not stopped: whoever starts is told what the one before it was starte
 
 import msgspec
 
+from hashrange import logs
 from hashrange.storage.engine import Engine, Transaction
 from hashrange.storage.setting_rows import Place, SettingRows
 
@@ -16,19 +17,23 @@ class LagRecord(msgspec.Struct, frozen=True):
     lag_ms: int
 
 
+log = logs.Log("lag")
+
 _ROWS = SettingRows("eventual-lag", LagRecord)
 _EVERYWHERE = Place("", "")
 _ID = "latest"
 
 
-def note(engine: Engine, lag_ms: int) -> int | None:
-    """Write down the lag that a server starts with; gives that of the latest start if it was another one."""
+def compare(engine: Engine, lag_ms: int) -> None:
+    """Say if the latest server that was started on the same data has another lag, and write down this one's."""
     if not engine.shared:
-        return None  # there is no other server
+        return  # there is no other server
     record = engine.read(lambda reader: _ROWS.find(reader, _EVERYWHERE, _ID))
     if record is not None and record.lag_ms == lag_ms:
-        return None
-    return engine.write(lambda tx: _replace(tx, lag_ms))
+        return
+    other_ms = engine.write(lambda tx: _replace(tx, lag_ms))
+    if other_ms is not None:
+        log.warning("eventual_lag.differs", own_ms=lag_ms, other_ms=other_ms)
 
 
 def _replace(tx: Transaction, lag_ms: int) -> int | None:
