@@ -116,7 +116,7 @@ class Lane:
                     (
                         result.table,
                         result.index,
-                        result.first_of(partition),
+                        result.start if len(result.partitions) == 1 else result.first_of(partition),
                         size,
                         page.count,
                         result.consistent,

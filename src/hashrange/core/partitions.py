@@ -92,7 +92,9 @@ def of(table: Table, index: Index | None) -> Partitions:
 
 def crossed(table: Table, index: Index | None, start: bytes, end: bytes) -> Partitions:
     """The partitions of a table or index if some keys lie in several of them, and else `WHOLE`; no end: to the last."""
-    bounds = of(table, index)
+    bounds = (
+        table.partitions if index is None or index.local else index.partitions
+    )  # as `of`, for every query
     behind = bisect_right(bounds, start)
     return bounds if behind < len(bounds) and (not end or bounds[behind] < end) else WHOLE
 

@@ -142,19 +142,19 @@ def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest
         if rest.limit and page.scanned == rest.limit:
             rest.over, rest.last = True, (run.last, None)
         elif run.rows < rows_max:
-            _go_on(meter, rest, start, end, reverse=reverse)
+            rest.over = start == rest.start if reverse else end == rest.end
+            if not rest.over:
+                _go_on(meter, rest, reverse=reverse)
         if page.scanned:
             rows_max = min(ROWS_MAX, (PAGE_BYTES_MAX - rest.size) * page.scanned // rest.size)
 
 
-def _go_on(meter: "_Meter", rest: _Rest, start: bytes, end: bytes, *, reverse: bool) -> None:
-    """Go on behind a range that was read to its end."""
+def _go_on(meter: "_Meter", rest: _Rest, *, reverse: bool) -> None:
+    """Go on behind a partition that was read to its end."""
     if reverse:
-        rest.over = start == rest.start
-        rest.end = rest.end if rest.over else meter.previous()
+        rest.end = meter.previous()
     else:
-        rest.over = end == rest.end
-        rest.start = rest.start if rest.over else meter.next()
+        rest.start = meter.next()
 
 
 @lru_cache(ROWS_MAX + 1)
