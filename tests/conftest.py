@@ -14,7 +14,7 @@ from serving import Answer, Serving, serving
 
 # Property tests give the same examples in every run; `make check` tries fewer of them.
 settings.register_profile("steady", derandomize=True, max_examples=150, deadline=None, database=None)
-settings.register_profile("quick", settings.get_profile("steady"), max_examples=40)
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=25)
 settings.load_profile("steady")
 
 
@@ -35,6 +35,14 @@ def postgres() -> Iterator[PostgresServer]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     choices = ("memory", "postgres", "postgres-serializable")
     parser.addoption("--engine", choices=choices, default="memory", help="what keeps the data")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever needs PostgreSQL is slow: making and starting one takes seconds."""
+    for item in items:
+        if "postgres" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
