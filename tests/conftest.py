@@ -38,11 +38,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever needs PostgreSQL is slow: making and starting one takes seconds."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whatever needs PostgreSQL is slow, for making and starting one takes seconds.
+
+    With another engine, only the tests that talk to its server run: the others would do the same once more.
+    """
     for item in items:
-        if "postgres" in getattr(item, "fixturenames", ()):
+        if "postgres" in _fixtures(item):
             item.add_marker(pytest.mark.slow)
+    if config.getoption("--engine") != "memory":
+        others = [item for item in items if "engine_flags" not in _fixtures(item)]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if "engine_flags" in _fixtures(item)]
+
+
+def _fixtures(item: pytest.Item) -> list[str]:
+    """The names of all fixtures that a test uses, also by way of others."""
+    names: list[str] = getattr(item, "fixturenames", [])
+    return names
 
 
 @pytest.fixture(scope="session")
