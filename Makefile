@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FAST := tests/chain tests/cloudwatch tests/core tests/jobs tests/storage tests/streams tests/tidy tests/wire
+FAST := tests/auth tests/chain tests/cloudwatch tests/core tests/jobs tests/storage tests/streams tests/tidy tests/wire
 
 # Python keeps what it has compiled, also where the environment says otherwise: pytest rewrites every test module, which
 # takes five seconds of processor time in each of its processes if it cannot keep the outcome.
