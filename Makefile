@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FAST := tests/chain tests/cloudwatch tests/core tests/jobs tests/storage tests/streams tests/tidy tests/wire
+FAST := tests/auth tests/chain tests/cloudwatch tests/core tests/jobs tests/storage tests/streams tests/tidy tests/wire
 # Many tests wait, for servers that start and for faults that pass, so there are more of them at once than processors
 # (two). Each process gets a stretch of neighbouring tests, which share servers, and takes over from others in the end.
 AT_ONCE := -n 4 --dist worksteal
