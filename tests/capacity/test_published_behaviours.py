@@ -140,6 +140,8 @@ BEHAVIOURS: dict[str, tuple[Table, Iterator[bytes], bool, list[Load]]] = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_a_published_behaviour(name: str) -> None:
     table, keys, write, loads = BEHAVIOURS[name]
@@ -161,6 +163,8 @@ def made(machine: Machine) -> list[object]:
     return [split for split in machine.splits if split.at is not None]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_auto_scaling_follows_the_curve_of_a_day() -> None:
     """From 50 units at night to 1,000 at noon, against real buckets: next to nothing is throttled, little is idle."""
     table = msgspec.structs.replace(provisioned(1, 100), partitions=partitions.even(4))
@@ -190,6 +194,7 @@ def test_auto_scaling_follows_the_curve_of_a_day() -> None:
     assert sum(consumed) / paid > 0.6
 
 
+@pytest.mark.slow
 def test_a_long_run_keeps_memory_bounded() -> None:
     """A day of load on ever new keys and partitions: buckets of partitions are forgotten when they are full again."""
     machine = Machine(

@@ -341,6 +341,8 @@ class Load:
 FIXED_KEY = {"pk": {"S": "fixed"}, "sk": {"S": "fixed"}}
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_reports_metrics_buckets_and_heat_agree_to_the_unit() -> None:
     service = Observed()
     create(service)

@@ -69,6 +69,8 @@ def offer(servers: list[Serving], name: str, units: int) -> int:
     return admitted
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_together_they_admit_what_the_table_has(servers: list[Serving]) -> None:
     began = time.monotonic()
     create(servers[0], "ttt")

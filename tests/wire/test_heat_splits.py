@@ -100,6 +100,7 @@ def heat_up(server: Serving, draw: random.Random) -> int:
     return served
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_hot_range_is_split_and_a_hot_item_is_not(tmp_path: Path) -> None:
     flags = ("--data-dir", str(tmp_path), *_FLAGS)

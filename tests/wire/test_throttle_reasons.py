@@ -246,6 +246,7 @@ def provoke(server: StillServer, name: str, case: Case) -> tuple[int, list[Answe
     raise AssertionError(f"{served} requests were served")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", CASES)
 def test_the_reason_is_told_and_counted(provoked: Provoked, name: str) -> None:
