@@ -2,8 +2,8 @@
 
 from functools import partial
 
+from hashrange.api.cloudwatch import alarms
 from hashrange.core.limits import ALARM_HISTORY_SECONDS, CLOUDWATCH_METRIC_SECONDS
-from hashrange.services.cloudwatch import alarms
 from hashrange.storage import custom_metric_rows
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.setting_rows import Place

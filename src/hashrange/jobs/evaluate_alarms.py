@@ -4,11 +4,12 @@ from collections import deque
 from functools import partial
 
 from hashrange import logs
+from hashrange.api.cloudwatch import alarms, transitions
+from hashrange.api.cloudwatch.alarms import Alarm, Configuration, State
 from hashrange.api.errors import ApiError
 from hashrange.capacity.series import Point
-from hashrange.services.cloudwatch import alarms, evaluation, metrics, statistics, transitions
-from hashrange.services.cloudwatch.alarms import Alarm, Configuration, State
-from hashrange.services.cloudwatch.evaluation import Evaluated, Rule, Verdict
+from hashrange.services.cloudwatch import evaluation, metrics, statistics
+from hashrange.services.cloudwatch.evaluation import Evaluated, Rule
 from hashrange.services.cloudwatch.math.values import Series
 from hashrange.services.cloudwatch.metrics import Store
 from hashrange.services.cloudwatch.queries import Queries
@@ -61,7 +62,8 @@ class EvaluateAlarms:
 
 
 def _all_alarms(reader: Reader) -> list[tuple[Place, str]]:
-    return [(place, name) for place, name, _ in alarms.ALARMS.everywhere(reader)]
+    """All but those whose state a scaling policy's controller tells: see tracking_alarms.py."""
+    return [(place, name) for place, name, alarm in alarms.ALARMS.everywhere(reader) if not alarm.is_shown]
 
 
 def _decide(
@@ -80,17 +82,7 @@ def _decide(
     verdict = evaluation.verdict(rule, points)
     if verdict is None or verdict.value == alarm.state.value:
         return None
-    return alarm, _state(configuration, rule, verdict, now)
-
-
-def _state(configuration: Configuration, rule: Rule, verdict: Verdict, now: float) -> State:
-    return State(
-        value=verdict.value,
-        reason=verdict.reason,
-        reason_data=evaluation.reason_data(configuration, rule, verdict, now),
-        updated_at=now,
-        transitioned_at=now,
-    )
+    return alarm, evaluation.state(configuration, rule, verdict, now)
 
 
 def _enter(tx: Transaction, *, place: Place, planned: Alarm, state: State) -> bool:

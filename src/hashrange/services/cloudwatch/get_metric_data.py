@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hashrange.api.cloudwatch.structures import MetricDataQuery, ScanBy, Timestamp
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
@@ -12,7 +13,6 @@ from hashrange.core.limits import METRIC_DATAPOINTS_MAX
 from hashrange.services.cloudwatch import errors, metrics, times, tokens
 from hashrange.services.cloudwatch.math.values import Value
 from hashrange.services.cloudwatch.queries import Queries, check_datapoints
-from hashrange.services.cloudwatch.structures import MetricDataQuery, ScanBy, Timestamp
 from hashrange.storage.engine import Reader
 
 

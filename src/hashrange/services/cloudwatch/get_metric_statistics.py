@@ -4,15 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Read
-from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import Request, Response
-from hashrange.api.results import Described
-from hashrange.core.limits import STATISTICS_DATAPOINTS_MAX
-from hashrange.services.cloudwatch import errors, metrics, statistics, times
-from hashrange.services.cloudwatch.statistics import Extended, Sampled
-from hashrange.services.cloudwatch.structures import (
+from hashrange.api.cloudwatch.structures import (
     Dimensions,
     MetricName,
     Namespace,
@@ -21,6 +13,14 @@ from hashrange.services.cloudwatch.structures import (
     Timestamp,
     Unit,
 )
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response
+from hashrange.api.results import Described
+from hashrange.core.limits import STATISTICS_DATAPOINTS_MAX
+from hashrange.services.cloudwatch import errors, metrics, statistics, times
+from hashrange.services.cloudwatch.statistics import Extended, Sampled
 from hashrange.storage.engine import Reader
 
 

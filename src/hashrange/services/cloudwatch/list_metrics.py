@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from hashrange.api.cloudwatch.structures import Metric, MetricName, Namespace
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
@@ -13,7 +14,6 @@ from hashrange.api.results import Described
 from hashrange.core.limits import LIST_METRICS_MAX, METRIC_AGE_SECONDS_MAX
 from hashrange.services.cloudwatch import metrics, tokens
 from hashrange.services.cloudwatch.metrics import MetricKey
-from hashrange.services.cloudwatch.structures import Metric, MetricName, Namespace
 from hashrange.storage.engine import Reader
 
 _RECENT_SECONDS = 3 * 3600

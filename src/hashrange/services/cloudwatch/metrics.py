@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from hashrange.api.cloudwatch.structures import Dimension, Metric
 from hashrange.api.context import Context
 from hashrange.core import effort
 from hashrange.core.limits import CLOUDWATCH_METRIC_SECONDS
 from hashrange.services.cloudwatch.statistics import Sampled
-from hashrange.services.cloudwatch.structures import Dimension, Metric
 from hashrange.storage import custom_metric_rows, metric_rows
 from hashrange.storage.custom_metric_rows import CustomSeries, CustomStatistics
 from hashrange.storage.engine import Reader

@@ -5,22 +5,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Write
-from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import Request
-from hashrange.api.results import Described
-from hashrange.core.limits import (
-    ALARM_METRICS_MAX,
-    ALARM_RANGE_SECONDS_MAX,
-    ALARM_SHORT_RANGE_SECONDS_MAX,
-    ALARM_TAGS_MAX,
-)
-from hashrange.services.cloudwatch import alarms, errors, statistics, times, transitions
-from hashrange.services.cloudwatch.alarms import Alarm, Configuration, State
-from hashrange.services.cloudwatch.evaluation import PLAIN_COMPARISONS
-from hashrange.services.cloudwatch.queries import Queries
-from hashrange.services.cloudwatch.structures import (
+from hashrange.api.cloudwatch import alarms, transitions
+from hashrange.api.cloudwatch.alarms import Alarm, Configuration, State
+from hashrange.api.cloudwatch.structures import (
     Actions,
     AlarmName,
     ComparisonOperator,
@@ -34,6 +21,20 @@ from hashrange.services.cloudwatch.structures import (
     Tag,
     Unit,
 )
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan, Write
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request
+from hashrange.api.results import Described
+from hashrange.core.limits import (
+    ALARM_METRICS_MAX,
+    ALARM_RANGE_SECONDS_MAX,
+    ALARM_SHORT_RANGE_SECONDS_MAX,
+    ALARM_TAGS_MAX,
+)
+from hashrange.services.cloudwatch import errors, statistics, times
+from hashrange.services.cloudwatch.evaluation import PLAIN_COMPARISONS
+from hashrange.services.cloudwatch.queries import Queries
 from hashrange.storage.engine import Transaction
 
 _TREATMENTS = ("breaching", "notBreaching", "ignore", "missing")

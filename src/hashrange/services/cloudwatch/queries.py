@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from hashrange.api.cloudwatch.structures import MetricDataQuery, MetricStat
 from hashrange.core import effort
 from hashrange.core.limits import (
     METRIC_DATAPOINTS_READ_MAX,
@@ -18,7 +19,6 @@ from hashrange.services.cloudwatch.math.evaluate import Scope
 from hashrange.services.cloudwatch.math.tree import Node
 from hashrange.services.cloudwatch.math.values import Series, SeriesList, Value
 from hashrange.services.cloudwatch.metrics import MINUTE, MetricKey, Store
-from hashrange.services.cloudwatch.structures import MetricDataQuery, MetricStat
 
 _ID = re.compile(r"[a-z][a-zA-Z0-9_]*")
 _MEMBER = "MetricDataQueries"
