@@ -61,5 +61,15 @@ class SettingRows(Generic[T]):
             account_id, region, setting_id = key[len(prefix) :].decode().split("\0", 2)
             yield Place(account_id, region), setting_id, self._decoder.decode(stored)
 
+    def places(self, reader: Reader) -> Iterator[Place]:
+        """Where there are records; one row is read for each of the places, however many records it has."""
+        prefix = layout.SETTING + f"{self._kind}\0".encode()
+        start, end = prefix, encoding.prefix_end(prefix)
+        while first := list(reader.scan(start, end, limit=1)):
+            account_id, region, _ = first[0][0][len(prefix) :].decode().split("\0", 2)
+            place = Place(account_id, region)
+            yield place
+            start = encoding.prefix_end(self._key(place, ""))
+
     def _key(self, place: Place, setting_id: str) -> bytes:
         return layout.SETTING + "\0".join((self._kind, *place, setting_id)).encode()
