@@ -12,7 +12,7 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.plan import Write
-from hashrange.api.scaling import policies, resources
+from hashrange.api.scaling import policy_alarms, resources
 from hashrange.api.scaling.resources import NAMESPACE, Resource
 from hashrange.api.tables import throughput
 from hashrange.api.tables.structures import (
@@ -25,7 +25,9 @@ from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.core.schema import Table, Throughput
 from hashrange.core.table_life import gone, settled
+from hashrange.jobs import tracking_alarms
 from hashrange.jobs.job import IDLE_SECONDS
+from hashrange.jobs.tracking_alarms import Sight
 from hashrange.scaling import schedules, tracking
 from hashrange.scaling.tracking import Bounds, Decision, Tracking
 from hashrange.storage import catalogue, scaling_rows
@@ -164,6 +166,7 @@ class ScaleCapacity:
             return True
         before = scaled.resource.units(capacity)
         minutes = self._minutes(scaled, table, minute)
+        tracking_alarms.show(self._engine, scaled.place, policy, Sight(before, minutes, minute), now)
         followed = _tracking(target, policy)
         bounds = Bounds(target.least, target.most)
         decision = tracking.decide(followed, bounds, before, minutes, policy.memory, now)
@@ -171,7 +174,7 @@ class ScaleCapacity:
             if not self._jumps.is_recent:
                 self._evaluated[policy.id] = minute
             return True
-        alarm = policies.alarm_names(policy)[scaling_rows.ALARMS.index(decision.alarm)]
+        alarm = policy_alarms.alarm_name(policy, decision.alarm)
         cause = f"monitor alarm {alarm} in state ALARM triggered policy {policy.name}"
         remember = partial(_remember, scaled=scaled, policy=policy, decision=decision, now=now)
         if not self._set(scaled, table, capacity, _Change(decision.capacity, cause, remember), now):
@@ -425,6 +428,7 @@ def _remember(tx: Transaction, *, scaled: Scaled, policy: Policy, decision: Deci
     if stored is not None and stored.id == policy.id:
         memory = tracking.remembered(stored.memory, decision, now)
         scaling_rows.save_policy(tx, scaled.place, msgspec.structs.replace(stored, memory=memory))
+        policy_alarms.keep(tx, scaled.place, stored, decision.capacity, now)
 
 
 def _update(resource: Resource, capacity: Throughput, units: int) -> UpdateTable:

@@ -4,7 +4,7 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
-from hashrange.api.scaling import resources
+from hashrange.api.scaling import policies, resources
 from hashrange.api.scaling.resources import identified, object_not_found
 from hashrange.services.autoscaling.changes import change
 from hashrange.services.autoscaling.structures import Id, Nothing, ScalableDimension, ServiceNamespace
@@ -28,14 +28,15 @@ DeleteScalingPolicyOutput = Nothing
 def delete_scaling_policy(context: Context, request: DeleteScalingPolicy) -> Plan:
     """The capacity stays as it is."""
     resource = resources.parse(request.service_namespace, request.resource_id, request.scalable_dimension)
-    place = resources.place_of(context)
+    place, now = resources.place_of(context), context.clock.now()
     policy_id = target_id(resource.id, resource.dimension) + request.policy_name
 
     def edit(tx: Transaction) -> Nothing:
-        if POLICIES.find(tx, place, policy_id) is None:
+        policy = POLICIES.find(tx, place, policy_id)
+        if policy is None:
             where = identified(resource.id, resource.dimension)
             raise object_not_found(f"No scaling policy found for {where}, policy name: {request.policy_name}")
-        POLICIES.remove(tx, place, policy_id)
+        policies.remove(tx, place, policy, now)
         return Nothing()
 
     return change(context, resource, edit)
