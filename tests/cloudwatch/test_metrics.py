@@ -284,7 +284,7 @@ def test_expressions_that_compute_for_too_long_are_refused(
     """As any other request is, and on a thread where they hold up nobody."""
     monkeypatch.setattr(effort, "REQUEST_SECONDS", 0.0)
     long = {"StartTime": MIDNIGHT - 15 * DAY, "EndTime": MIDNIGHT}
-    row = [{"Id": f"e{at}", "Expression": "TIME_SERIES(1) + TIME_SERIES(2)"} for at in range(100)]
+    row = [{"Id": f"e{at}", "Expression": "TIME_SERIES(1) + TIME_SERIES(2)"} for at in range(20)]
     refused = watched.fails("GetMetricData", MetricDataQueries=row, **long)
     assert refused == ("ValidationException", effort.EXHAUSTED)
 
@@ -357,11 +357,17 @@ def test_expressions_may_refer_to_each_other_in_a_long_row(watched: Watched) -> 
 
 def test_more_points_than_a_request_may_read(watched: Watched) -> None:
     long = {"StartTime": MIDNIGHT - 15 * DAY, "EndTime": MIDNIGHT}
-    queries = [{"Id": f"a{at}", "MetricStat": stat()} for at in range(24)]
+    # What is not consumption is kept by longer periods when it is old: three thousand points at most.
+    queries = [{"Id": f"a{at}", "MetricStat": stat()} for at in range(200)]
     assert "exceeds the limit of 500000" in str(
         watched.fails("GetMetricData", MetricDataQueries=queries, **long)[1]
     )
-    assert len(data(watched, *queries[:23], **long)) == 23
+    assert len(data(watched, *queries[:100], **long)) == 100
+    consumed = {"Namespace": "AWS/DynamoDB", "MetricName": "ConsumedReadCapacityUnits"}
+    queries = [{"Id": f"a{at}", "MetricStat": {**stat(), "Metric": consumed}} for at in range(24)]
+    assert "exceeds the limit of 500000" in str(
+        watched.fails("GetMetricData", MetricDataQueries=queries, **long)[1]
+    )
 
 
 def _checked(reader: Reader) -> int:

@@ -8,10 +8,11 @@ from hashrange.api.cloudwatch import alarms, transitions
 from hashrange.api.cloudwatch.alarms import Alarm, Configuration, State
 from hashrange.api.errors import ApiError
 from hashrange.capacity.series import Point
+from hashrange.core.limits import ALARM_MATH_POINTS_MAX
 from hashrange.services.cloudwatch import evaluation, metrics, statistics
-from hashrange.services.cloudwatch.evaluation import Evaluated, Rule
+from hashrange.services.cloudwatch.evaluation import SPARE_PERIODS, Evaluated, Rule
 from hashrange.services.cloudwatch.math.values import Series
-from hashrange.services.cloudwatch.metrics import Store
+from hashrange.services.cloudwatch.metrics import Store, Wanted
 from hashrange.services.cloudwatch.queries import Queries
 from hashrange.services.cloudwatch.statistics import Sampled
 from hashrange.storage.custom_metric_rows import CustomStatistics
@@ -21,7 +22,6 @@ from hashrange.storage.setting_rows import Place
 MINUTE = 60
 SETTLED_SECONDS = 10  # workers write what they have counted every few seconds
 _BATCH = 20  # alarms of one step
-_SPARE_PERIODS = 2  # that the evaluation range has beyond those that count, to make up for missing points
 _DAY = 86_400
 _HOUR = 3600
 
@@ -96,7 +96,7 @@ def _enter(tx: Transaction, *, place: Place, planned: Alarm, state: State) -> bo
 def _points(
     store: Store, configuration: Configuration, rule: Rule, period: int, minute: int
 ) -> list[Evaluated]:
-    count = rule.periods + _SPARE_PERIODS
+    count = rule.periods + SPARE_PERIODS
     if configuration.metrics:
         return _expression_points(store, configuration, count, period, minute)
     key = metrics.key_of(
@@ -107,7 +107,7 @@ def _points(
     extended = statistics.parsed(stat)
     windows: dict[int, Sampled] = {}
     # Periods end now, and not at a multiple of their length: every minute there is a new one to look at.
-    for point in store.points(key, start, minute, MINUTE, configuration.unit):
+    for point in store.points(Wanted(key, MINUTE, configuration.unit), start, minute):
         begin = start + (point.time - start) // period * period
         known = windows.get(begin)
         windows[begin] = point if known is None else _merged(known, point)
@@ -140,7 +140,7 @@ def _expression_points(
     queries = configuration.metrics or []
     returned = next(query.id for query in queries if query.return_data is not False)
     try:
-        value = Queries(queries).values(store, start, end)[returned]
+        value = Queries(queries).values(store, start, end, ALARM_MATH_POINTS_MAX)[returned]
     except ApiError:
         value = 0.0
     points = value.points if isinstance(value, Series) else {}

@@ -17,6 +17,7 @@ _COMPARISONS: dict[str, tuple[Callable[[float, float], bool], str]] = {
     "LessThanThreshold": (lambda value, limit: value < limit, "less than"),
     "LessThanOrEqualToThreshold": (lambda value, limit: value <= limit, "less than or equal to"),
 }
+SPARE_PERIODS = 2  # that the evaluation range has beyond those that count, to make up for missing points
 PLAIN_COMPARISONS = frozenset(_COMPARISONS)
 
 
