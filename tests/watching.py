@@ -17,6 +17,7 @@ from hashrange.core.errors import Refused
 from hashrange.jobs.custom_metrics import CompactCustomMetrics, ForgetAlarmHistory
 from hashrange.jobs.evaluate_alarms import EvaluateAlarms
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
+from hashrange.storage.setting_rows import Place
 from hashrange.wire.answers import described
 
 TARGET = "GraniteServiceVersion20100801"
@@ -31,6 +32,11 @@ class Watched(Clocked):
         self.evaluating = EvaluateAlarms(self.engine)
         self.compacting = CompactCustomMetrics(self.engine)
         self.forgetting = ForgetAlarmHistory(self.engine)
+
+    @property
+    def place(self) -> Place:
+        """Where its alarms and metrics are."""
+        return Place(self.context.account_id, self.context.region)
 
     def ask(self, name: str, /, **request: Any) -> Any:
         """Ask CloudWatch."""

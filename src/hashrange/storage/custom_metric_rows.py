@@ -145,7 +145,7 @@ def known_series(
 ) -> Iterator[tuple[bytes, CustomSeries]]:
     """The series of a region that had a sample since a time, by digest."""
     prefix = _series_prefix(account_id, region)
-    for key, stored in reader.scan(prefix + after, encoding.prefix_end(prefix)):
+    for key, stored in effort.counted(reader.scan(prefix + after, encoding.prefix_end(prefix))):
         row = _row.decode(stored)
         digest = key[len(prefix) :]
         if row.seen + SEEN_SECONDS >= since and digest != after:

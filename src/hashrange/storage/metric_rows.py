@@ -235,13 +235,23 @@ def _fill(
 
 
 def known_series(
-    reader: Reader, account_id: str, region: str, *, since: float = 0, table_name: str | None = None
+    reader: Reader,
+    account_id: str,
+    region: str,
+    *,
+    since: float = 0,
+    table_name: str | None = None,
+    from_table: str = "",
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """The metric and dimensions of every series with a sample since a time, or of those of one table."""
+    """The metric and dimensions of every series with a sample since a time, by table; or of those of one table.
+
+    `from_table` is the first table to be looked at.
+    """
     prefix = layout.METRIC_SERIES + f"{account_id}\0{region}\0".encode()
+    start = prefix + from_table.encode()
     if table_name is not None:
-        prefix = _place_key(Place(account_id, region, table_name), layout.METRIC_SERIES)
-    for key, stored in reader.scan(prefix, encoding.prefix_end(prefix)):
+        start = prefix = _place_key(Place(account_id, region, table_name), layout.METRIC_SERIES)
+    for key, stored in effort.counted(reader.scan(start, encoding.prefix_end(prefix))):
         name = key[len(layout.METRIC_SERIES) :].split(b"\0")[2].decode()
         for series, seen in _seen.decode(stored).items():
             if seen + SEEN_SECONDS >= since:

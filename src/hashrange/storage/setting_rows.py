@@ -5,6 +5,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from hashrange.core import effort
 from hashrange.core.keys import encoding
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader, Transaction
@@ -51,7 +52,7 @@ class SettingRows(Generic[T]):
             end = min(end, region + after.encode())
         elif after:
             start = max(start, region + after.encode() + b"\0")
-        for key, stored in reader.scan(start, end, reverse=reverse):
+        for key, stored in effort.counted(reader.scan(start, end, reverse=reverse)):
             yield key[len(region) :].decode(), self._decoder.decode(stored)
 
     def everywhere(self, reader: Reader) -> Iterator[tuple[Place, str, T]]:

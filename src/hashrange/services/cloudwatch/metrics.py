@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from hashrange.api.cloudwatch.structures import Dimension, Metric
 from hashrange.api.context import Context
 from hashrange.core import effort
@@ -42,6 +44,14 @@ def key_of(namespace: str, name: str, dimensions: Iterable[Dimension] | None) ->
     """The key of a metric, in whatever order its dimensions were sent."""
     pairs = {dimension.name: dimension.value for dimension in dimensions or ()}
     return MetricKey(namespace, name, tuple(sorted(pairs.items())))
+
+
+class Position(msgspec.Struct, frozen=True):
+    """Where a metric stands among all of them: its number among those of its table, or its digest."""
+
+    table: str = ""
+    number: int = 0
+    digest: str | None = None
 
 
 class Wanted(NamedTuple):
@@ -117,13 +127,31 @@ class Store(NamedTuple):
 
     def known(self, since: float) -> Iterator[MetricKey]:
         """Every metric that had a sample since a time."""
-        own = metric_rows.known_series(self.reader, self.account_id, self.region, since=since)
-        for name, dimensions in own:
-            yield MetricKey(DYNAMODB, name, tuple(sorted(dimensions.items())))
-        for _, series in custom_metric_rows.known_series(
-            self.reader, self.account_id, self.region, since=since
+        for _, key in self.known_behind(since, None):
+            yield key
+
+    def known_behind(self, since: float, behind: "Position | None") -> Iterator[tuple["Position", MetricKey]]:
+        """Every metric behind a position, with its own one: DynamoDB's by table, then those of clients."""
+        if behind is None or behind.digest is None:
+            yield from self._own_behind(since, behind or Position())
+        after = b"" if behind is None or behind.digest is None else bytes.fromhex(behind.digest)
+        for digest, series in custom_metric_rows.known_series(
+            self.reader, self.account_id, self.region, since=since, after=after
         ):
-            yield MetricKey(series.namespace, series.metric, series.dimensions)
+            key = MetricKey(series.namespace, series.metric, series.dimensions)
+            yield Position(digest=digest.hex()), key
+
+    def _own_behind(self, since: float, behind: "Position") -> Iterator[tuple["Position", MetricKey]]:
+        table, number = None, 0
+        for name, dimensions in metric_rows.known_series(
+            self.reader, self.account_id, self.region, since=since, from_table=behind.table
+        ):
+            current = dimensions.get("TableName", "")
+            number = number + 1 if current == table else 1
+            table = current
+            if current != behind.table or number > behind.number:
+                key = MetricKey(DYNAMODB, name, tuple(sorted(dimensions.items())))
+                yield Position(current, number), key
 
 
 def store_of(context: Context, reader: Reader) -> Store:
