@@ -133,6 +133,11 @@ def save_action(tx: Transaction, place: Place, action: ScheduledAction) -> None:
     SCHEDULED_ACTIONS.save(tx, place, target_id(action.resource_id, action.dimension) + action.name, action)
 
 
+def remove_action(tx: Transaction, place: Place, action: ScheduledAction) -> None:
+    """Forget a scheduled action."""
+    SCHEDULED_ACTIONS.remove(tx, place, target_id(action.resource_id, action.dimension) + action.name)
+
+
 def remove_target(tx: Transaction, place: Place, resource_id: str, dimension: str) -> None:
     """Forget a target with its scheduled actions."""
     own = target_id(resource_id, dimension)
