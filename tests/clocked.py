@@ -95,7 +95,7 @@ class Clocked:
         self.trimming = TrimLogs(self.engine, self.catalogue)
         self.consumed = Consumed()
         settings = Settings(transition_ms=transition_ms)
-        self.scaling = ScaleCapacity(self.engine, self.catalogue, settings, self.consumed)
+        self.scaling = ScaleCapacity(self.engine, self.catalogue, settings, self.consumed, self.clock.now)
         self.backup_folder = Path(tempfile.mkdtemp(prefix="clocked-backups-"))
         weakref.finalize(self, shutil.rmtree, self.backup_folder, ignore_errors=True)
         self.backups = BackupPlace(FolderBucket("backups", self.backup_folder), "")

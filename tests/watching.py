@@ -30,7 +30,7 @@ class Watched(Clocked):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.evaluating = EvaluateAlarms(self.engine)
+        self.evaluating = EvaluateAlarms(self.engine, self.clock.now)
         self.compacting = CompactCustomMetrics(self.engine)
         self.forgetting = ForgetAlarmHistory(self.engine)
 

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, cast
 
 import pytest
 
 from clocked import MIDNIGHT
+from hashrange.capacity.series import Place
 from hashrange.jobs.custom_metrics import ForgetAlarmHistory
-from hashrange.jobs.evaluate_alarms import SETTLED_SECONDS
+from hashrange.jobs.evaluate_alarms import SETTLED_SECONDS, EvaluateAlarms
+from hashrange.storage import metric_rows
 from hashrange.storage.engine import Reader
 from hashrange.storage.wrapped import WrappedEngine
 from new_tables import request as new_table
@@ -264,6 +267,39 @@ def test_history_is_forgotten_after_thirty_days(watched: Watched) -> None:
     watched.clock.advance(1)
     watched.forgetting.step(watched.clock.now())
     assert summaries(watched) == []
+
+
+def test_what_is_counted_is_waited_for_when_the_clock_was_moved(watched: Watched) -> None:
+    """Workers write some seconds later: a table that was busy must not look idle meanwhile."""
+    watched.call("CreateTable", **new_table("pk", TableName="tab"))
+    watched.settle()
+    moment = [0.0]
+    watched.evaluating = EvaluateAlarms(watched.engine, lambda: moment[0])
+    dimensions = [{"Name": "TableName", "Value": "tab"}]
+    metric = {
+        "Namespace": "AWS/DynamoDB",
+        "MetricName": "ConsumedReadCapacityUnits",
+        "Dimensions": dimensions,
+    }
+    make(watched, "counted", **metric)
+    plain = dict.fromkeys(("Namespace", "MetricName", "Statistic", "Period"))
+    stat = {"Metric": metric, "Period": 60, "Stat": "Sum"}
+    make(watched, "expression", **plain, Metrics=[{"Id": "m", "MetricStat": stat}])
+    make(watched, "sent")
+    watched.put("m", 100.0)
+    watched.tick(0)
+    minute = watched.clock.now()
+    watched.clock.advance(120)
+    assert watched.evaluating.step(watched.clock.now()) == 1.0
+    states = {name: watched.state(name)[0] for name in ("counted", "expression", "sent")}
+    assert states == {"counted": "INSUFFICIENT_DATA", "expression": "INSUFFICIENT_DATA", "sent": "ALARM"}
+    place = Place(*watched.place, "tab")
+    samples = {"ConsumedReadCapacityUnits": 50.0}
+    for at in (minute, minute + 60):
+        watched.engine.write(partial(metric_rows.add_samples, place=place, now=at, samples=samples))
+    moment[0] += 11.0
+    watched.tick(11)
+    assert watched.state("counted")[0] == watched.state("expression")[0] == "ALARM"
 
 
 class CountingEngine(WrappedEngine):

@@ -1,6 +1,8 @@
 """Alarms: every minute each is compared with the latest data of its metric, and changes its state if need be."""
 
+import time
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 
 from hashrange import logs
@@ -9,10 +11,11 @@ from hashrange.api.cloudwatch.alarms import Alarm, Configuration, State
 from hashrange.api.errors import ApiError
 from hashrange.capacity.series import Point
 from hashrange.core.limits import ALARM_MATH_POINTS_MAX
+from hashrange.jobs.clock_jumps import WRITTEN_SECONDS, ClockJumps
 from hashrange.services.cloudwatch import evaluation, metrics, statistics
 from hashrange.services.cloudwatch.evaluation import SPARE_PERIODS, Evaluated, Rule
 from hashrange.services.cloudwatch.math.values import Series
-from hashrange.services.cloudwatch.metrics import Store, Wanted
+from hashrange.services.cloudwatch.metrics import DYNAMODB, Store, Wanted
 from hashrange.services.cloudwatch.queries import Queries
 from hashrange.services.cloudwatch.statistics import Sampled
 from hashrange.storage.custom_metric_rows import CustomStatistics
@@ -20,7 +23,8 @@ from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.setting_rows import Place
 
 MINUTE = 60
-SETTLED_SECONDS = 10  # workers write what they have counted every few seconds
+SETTLED_SECONDS = int(WRITTEN_SECONDS)
+_EARLY_SECONDS = 1.0  # until it is looked again whether all is written
 _BATCH = 20  # alarms of one step
 _DAY = 86_400
 _HOUR = 3600
@@ -33,23 +37,30 @@ class EvaluateAlarms:
 
     name = "evaluate-alarms"
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
+        self._jumps = ClockJumps(monotonic)
         self._minute: int | None = None
+        self._is_early = False  # the round began before all that was counted was written
         self._left: deque[tuple[Place, str]] = deque()
 
     def step(self, now: float) -> float:
         """Evaluate some alarms at the end of the last minute that is complete."""
+        self._jumps.look(now)
         minute = int((now - SETTLED_SECONDS) // MINUTE) * MINUTE
-        if minute != self._minute:
+        if minute != self._minute or (self._is_early and not self._jumps.is_recent):
             self._left = deque(self._engine.read(_all_alarms))
             self._minute = minute
+            self._is_early = self._jumps.is_recent
         for _ in range(min(_BATCH, len(self._left))):
             self._evaluate(*self._left.popleft(), minute, now)
-        return 0.0 if self._left else max(0.1, min(minute + MINUTE + SETTLED_SECONDS - now, MINUTE))
+        if self._left:
+            return 0.0
+        return _EARLY_SECONDS if self._is_early else _until_next(minute, now)
 
     def _evaluate(self, place: Place, name: str, minute: int, now: float) -> None:
-        decided = self._engine.read(partial(_decide, place=place, name=name, minute=minute, now=now))
+        decide = partial(_decide, place=place, name=name, minute=minute, now=now, is_early=self._is_early)
+        decided = self._engine.read(decide)
         if decided is None:
             return
         alarm, state = decided
@@ -66,12 +77,22 @@ def _all_alarms(reader: Reader) -> list[tuple[Place, str]]:
     return [(place, name) for place, name, alarm in alarms.ALARMS.everywhere(reader) if not alarm.is_shown]
 
 
+def _until_next(minute: int, now: float) -> float:
+    return max(0.1, min(minute + MINUTE + SETTLED_SECONDS - now, MINUTE))
+
+
+def _is_counted(configuration: Configuration) -> bool:
+    """Whether an alarm watches what workers count and write later; clients' samples are written at once."""
+    stats = [query.metric_stat for query in configuration.metrics or () if query.metric_stat is not None]
+    return DYNAMODB in {configuration.namespace, *(stat.metric.namespace for stat in stats)}
+
+
 def _decide(
-    reader: Reader, *, place: Place, name: str, minute: int, now: float
+    reader: Reader, *, place: Place, name: str, minute: int, now: float, is_early: bool
 ) -> tuple[Alarm, State] | None:
     """The alarm and the state that it should be in, if that is another one."""
     alarm = alarms.ALARMS.find(reader, place, name)
-    if alarm is None:
+    if alarm is None or (is_early and _is_counted(alarm.configuration)):
         return None
     configuration = alarm.configuration
     rule = evaluation.rule_of(configuration)

@@ -91,6 +91,8 @@ class Store(NamedTuple):
             else:
                 found[one] = []
         start = max(start, self.now - CLOUDWATCH_METRIC_SECONDS - DAY)
+        if start >= end:
+            return found | {one: [] for one in own}
         rows = metric_rows.read_many(
             self.reader, self.account_id, self.region, own.values(), start, end, now=self.now
         )
