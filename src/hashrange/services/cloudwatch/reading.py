@@ -12,6 +12,7 @@ from hashrange.services.cloudwatch.math.errors import MathError
 from hashrange.services.cloudwatch.math.tree import FunctionCall, Node, Number, String
 from hashrange.services.cloudwatch.math.values import Series, SeriesList
 from hashrange.services.cloudwatch.metrics import MINUTE, MetricKey, Store, Wanted
+from hashrange.services.cloudwatch.search import Candidate
 from hashrange.services.cloudwatch.statistics import Sampled
 
 _KEY_UNITS = 1000  # to compare a metric with a search: five microseconds
@@ -54,8 +55,9 @@ class Reading:
         self._found = {text: [] for text in texts}
         for key in self._store.known(self._start):
             effort.spend(_KEY_UNITS)
+            candidate = Candidate(key)
             for text, wanted in searches.items():
-                if wanted.fits(key):
+                if wanted.fits(candidate):
                     self._found[text].append(key)
                     if len(self._found[text]) > 2 * SEARCHED_SERIES_MAX:
                         self._found[text] = _first(self._found[text])
