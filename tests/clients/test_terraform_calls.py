@@ -1,132 +1,13 @@
-"""Terraform's aws_dynamodb_table: the real provider where it is at hand, and its calls replayed everywhere."""
+"""The calls of Terraform's aws_dynamodb_table, replayed: what the provider does, on machines that do not have it."""
 
 import json
-import os
-import shutil
-import subprocess
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from serving import Serving
-
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
-
-_PLUGINS = "HASHRANGE_TEST_TERRAFORM_PLUGINS"  # a folder that `terraform init -plugin-dir` takes
-_CONFIGURATION = """
-terraform {
-  required_providers { aws = { source = "hashicorp/aws" } }
-}
-provider "aws" {
-  region                      = "us-east-1"
-  access_key                  = "test"
-  secret_key                  = "test"
-  skip_credentials_validation = true
-  skip_requesting_account_id  = true
-  skip_metadata_api_check     = true
-  endpoints { dynamodb = "%(endpoint)s" }
-}
-resource "aws_dynamodb_table" "orders" {
-  name         = "%(table)s"
-  billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "customer"
-  range_key    = "placed"
-  %(attributes)s
-  local_secondary_index {
-    name            = "by-total"
-    range_key       = "total"
-    projection_type = "KEYS_ONLY"
-  }
-  %(indexes)s
-  ttl {
-    attribute_name = "expires"
-    enabled        = true
-  }
-  point_in_time_recovery {
-    enabled                 = true
-    recovery_period_in_days = 7
-  }
-  tags = %(tags)s
-}
-"""
-_BY_STATE = """global_secondary_index {
-    name               = "by-state"
-    hash_key           = "state"
-    range_key          = "placed"
-    projection_type    = "INCLUDE"
-    non_key_attributes = ["total"]
-  }"""
-_BY_TOTAL = """global_secondary_index {
-    name            = "all-by-total"
-    hash_key        = "total"
-    projection_type = "ALL"
-  }"""
-
-
-def _configuration(endpoint: str, table: str, *, indexes: str, state: bool, tags: str) -> str:
-    names = {"customer": "S", "placed": "S", "total": "N", **({"state": "S"} if state else {})}
-    attributes = "\n  ".join(
-        f'attribute {{\n    name = "{name}"\n    type = "{kind}"\n  }}' for name, kind in names.items()
-    )
-    return _CONFIGURATION % {
-        "endpoint": endpoint,
-        "table": table,
-        "attributes": attributes,
-        "indexes": indexes,
-        "tags": tags,
-    }
-
-
-def test_the_provider_creates_changes_and_destroys_a_table(
-    server: Serving, client: Any, tmp_path: Path
-) -> None:
-    run = _terraform(tmp_path)
-    table = f"terraform-{uuid4().hex}"
-    before = _configuration(server.endpoint, table, indexes=_BY_STATE, state=True, tags='{ team = "blue" }')
-    (tmp_path / "main.tf").write_text(before, "utf-8")
-    run("apply", "-auto-approve")
-    # Exit status 2 would mean that the provider reads back something else than it wrote.
-    run("plan", "-detailed-exitcode")
-    after = _configuration(server.endpoint, table, indexes=_BY_TOTAL, state=False, tags='{ cost = "1" }')
-    (tmp_path / "main.tf").write_text(after, "utf-8")
-    run("apply", "-auto-approve")
-    run("plan", "-detailed-exitcode")
-    described = client.describe_table(TableName=table)["Table"]
-    assert [index["IndexName"] for index in described["GlobalSecondaryIndexes"]] == ["all-by-total"]
-    run("destroy", "-auto-approve")
-    with pytest.raises(client.exceptions.ResourceNotFoundException):
-        client.describe_table(TableName=table)
-
-
-def _terraform(folder: Path) -> Callable[..., None]:
-    """Prepare terraform in this folder, or skip."""
-    plugins = os.environ.get(_PLUGINS)
-    if shutil.which("terraform") is None or plugins is None:
-        # The provider is too large to fetch for a test, and its waits take two minutes.
-        pytest.skip(f"needs terraform, and {_PLUGINS} naming a folder that has the AWS provider")
-    environment = {**os.environ, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1"}
-    environment.pop("TF_CLI_CONFIG_FILE", None)
-
-    def run(command: str, *flags: str) -> None:
-        done = subprocess.run(
-            ["terraform", command, "-no-color", *flags],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    minimal = 'terraform {\n  required_providers { aws = { source = "hashicorp/aws" } }\n}\n'
-    (folder / "main.tf").write_text(minimal, "utf-8")
-    run("init", "-input=false", f"-plugin-dir={plugins}")
-    return run
 
 
 def _settled(client: Any, table: str) -> dict[str, Any]:
