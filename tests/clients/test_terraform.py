@@ -52,6 +52,7 @@ def test_a_table_on_demand_with_all_its_settings(prepared: Terraform, client: An
     indexes = {index["IndexName"] for index in described["GlobalSecondaryIndexes"]}
     assert indexes == {"all-by-total", "by-country"}
     assert described["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
+    assert described["SSEDescription"]["Status"] == "ENABLED"
     adopt(prepared, {"aws_dynamodb_table.orders": name})
     assert described["DeletionProtectionEnabled"]
     prepared.variables["protected"] = "false"

@@ -28,6 +28,7 @@ provider "aws" {
     appautoscaling = var.endpoint
     cloudwatch     = var.endpoint
     dynamodb       = var.endpoint
+    kms            = var.endpoint
     sts            = var.endpoint
   }
 

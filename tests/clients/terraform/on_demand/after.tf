@@ -73,6 +73,10 @@ resource "aws_dynamodb_table" "orders" {
     enabled        = false
   }
 
+  server_side_encryption {
+    enabled = true
+  }
+
   point_in_time_recovery {
     enabled                 = true
     recovery_period_in_days = 14
