@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from capacity.load import Machine, even_keys, one_key, sharded_key
+from capacity.load import Machine, Seen, even_keys, one_key, sharded_key
+from hashrange.capacity.heat import Heat
 from hashrange.capacity.heat_report import HeatReport, report
 from hashrange.core import partitions
 from hashrange.core.keys import encoding, key_parts
@@ -157,3 +158,21 @@ def test_keys_are_shown_as_the_attributes_that_they_were_made_of(value: Any, sor
     row = encoding.index_key([value, {"S": "h"}], [sort, {"N": "3"}], key)
     assert key_parts.attributes(plain, by, row) == {"g": value, "h": {"S": "h"}, "a": sort, "b": {"N": "3"}}
     assert key_parts.partition_attributes(plain, None, key[:9]) is None
+
+
+def test_traffic_of_which_nothing_was_admitted_has_a_verdict_too() -> None:
+    record = on_demand()
+    refused = Seen(
+        BEGIN,
+        record,
+        None,
+        item_key({"S": "hot"}),
+        outcome="throttle",
+        reasons=("TableWriteKeyRangeThroughputExceeded",),
+        weight=50_000.0,
+    )
+    kept = Heat()
+    kept.observe([refused])
+    found = report(record, None, kept.windows(record, None, BEGIN), BEGIN + 30)
+    assert found.verdict.kind == "uneven keys"
+    assert found.writes.throttled_per_second > 1_000

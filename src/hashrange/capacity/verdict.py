@@ -136,6 +136,8 @@ def _is_rolling(findings: Findings, hot: _Hot) -> bool:
     moments = sorted({window.minute for window in findings.windows})
     minutes = [shares.samples(shares.of_minute(findings.windows, at, write=hot.write)) for at in moments]
     filled = [minute for minute in minutes if minute]
+    if not filled:  # everything was refused
+        return False
     early, late = (_dominant(findings.index, filled[at]) for at in (0, -1))
     if early is None or late is None:
         return False
