@@ -1,9 +1,10 @@
 """The verdict on heat: a pure function of what was observed, in words for people."""
 
 from collections.abc import Iterator
-from itertools import chain, count, cycle, repeat
+from itertools import chain, count, cycle, islice, repeat
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -176,3 +177,15 @@ def test_traffic_of_which_nothing_was_admitted_has_a_verdict_too() -> None:
     found = report(record, None, kept.windows(record, None, BEGIN), BEGIN + 30)
     assert found.verdict.kind == "uneven keys"
     assert found.writes.throttled_per_second > 1_000
+
+
+def test_a_report_names_only_the_keys_that_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made while clients wait: taking thousands of sampled keys apart took most of its time."""
+    record = on_demand()
+    kept = Heat()
+    kept.observe([Seen(BEGIN, record, None, key, write_units=2.0) for key in islice(even_keys(), 900)])
+    named = Mock(wraps=key_parts.partition_attributes)
+    monkeypatch.setattr(key_parts, "partition_attributes", named)
+    found = report(record, None, kept.windows(record, None, BEGIN), BEGIN + 30)
+    assert len(found.hottest_keys) == 10
+    assert named.call_count <= 20
