@@ -164,6 +164,15 @@ def test_a_sample_of_keys_that_take_turns_has_all_of_them(turns: int) -> None:
         assert max(seen.values()) < 3 * 20 * SAMPLE_MAX / turns
 
 
+def test_the_units_of_a_sample_add_up_to_those_of_all() -> None:
+    """A large item that is not in it, or that is, would change what heat says a table has consumed."""
+    units = [400.0 if number % 100 == 7 else 1.0 for number in range(1_000)]
+    group = Group("PutItem", TABLE, None, True, [b"k"] * 1_000, units)
+    for tenth in range(20):
+        sample = list(group.sample(NOW + tenth / 10))
+        assert sum(one.write_units for one in sample) == pytest.approx(sum(units))
+
+
 def test_groups_and_single_observations_come_to_the_same() -> None:
     latencies = [0.0005, 0.004, 0.2]
     one, other = Tallies(), Tallies()

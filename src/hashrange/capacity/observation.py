@@ -6,8 +6,9 @@ index row that it wrote; a page makes one for every partition that it read.
 While a client waits nothing is done but to note the result. Every tenth of a second the notes are looked at, those of
 one kind together (`Group`): the metrics are made of these, and are exact. Subscribers (the heat of partitions, the
 sketches of keys) get records. Of a group with many requests they get a sample, each of which stands for as many
-requests as its `weight` says, and for all their units: what they add up is right on average, and what they cost is
-bounded. They are called on the event loop's thread, at most some thousand times a second, and must not raise.
+requests as its `weight` says, and for all their units: in all these are exact, by key and partition they are right on
+average, and what they cost is bounded. They are called on the event loop's thread, at most some thousand times a
+second, and must not raise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -83,9 +84,11 @@ class Group(msgspec.Struct):
         count = len(self.keys)
         chosen = range(count) if count <= SAMPLE_MAX else _spread(count, now)
         weight = count / len(chosen)
-        table = self.table
-        for at in chosen:
-            scaled = self.units[at] * weight
+        table, sampled = self.table, [self.units[at] for at in chosen]
+        # So that the units add up to those of all, whichever are in the sample.
+        scale = 1.0 if count <= SAMPLE_MAX else sum(self.units) / (sum(sampled) or 1.0)
+        for at, units in zip(chosen, sampled, strict=True):
+            scaled = units * scale
             yield Observation(
                 now,
                 self.operation,
