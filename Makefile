@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # The heart of it, without what takes servers and seconds: of the wire, what is sent and read.
-FAST := tests/chain tests/core tests/jobs tests/storage tests/tidy \
+FAST := tests/auth tests/chain tests/core tests/jobs tests/storage tests/tidy \
     $(patsubst %,tests/wire/test_%.py,cbor framing headers http identity limits logs protocol query_form services)
 # Many tests wait, for servers that start and for faults that pass, so there are more of them at once than processors
 # (two). Each process gets a stretch of neighbouring tests, which share servers, and takes over from others in the end.
