@@ -9,6 +9,8 @@ from clocked import MIDNIGHT, Clocked
 from item_tables import index
 from new_tables import request as new_table
 
+pytestmark = pytest.mark.slow
+
 READ, WRITE = "dynamodb:table:ReadCapacityUnits", "dynamodb:table:WriteCapacityUnits"
 INDEX_WRITE = "dynamodb:index:WriteCapacityUnits"
 HOUR = 3600
