@@ -141,3 +141,14 @@ def test_histograms_are_cumulative(busy: Serving) -> None:
         counts = [sample.value for sample in own if sample.name.endswith("_count")]
         assert buckets == sorted(buckets)
         assert buckets[-1] == counts[0] > 0
+
+
+def test_what_never_failed_is_zero_so_that_the_first_failure_is_an_increase(busy: Serving) -> None:
+    samples = full_page(busy)["hashrange_requests_total"]
+    outcomes = {
+        sample.labels["outcome"]: sample.value
+        for sample in samples
+        if sample.labels["operation"] == "DeleteItem"
+    }
+    assert outcomes.pop("condition") == 1
+    assert outcomes == dict.fromkeys(("ok", "conflict", "throttle", "user-error", "system-error"), 0)
