@@ -28,27 +28,35 @@ log = logs.Log("alarms")
 
 
 class EvaluateAlarms:
-    """Goes through all alarms once a minute, some in every step."""
+    """Goes through all alarms once a minute, some in every step.
+
+    Where a minute is not enough for all of them it goes on where it was, so that each has its turn.
+    """
 
     name = "evaluate-alarms"
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._minute: int | None = None
+        self._minute: int | None = None  # at which the present round began
+        self._is_hourly = False  # whether it is the first round of an hour
         self._left: deque[tuple[Place, str]] = deque()
 
     def step(self, now: float) -> float:
         """Evaluate some alarms at the end of the last minute that is complete."""
         minute = int((now - SETTLED_SECONDS) // MINUTE) * MINUTE
-        if minute != self._minute:
+        if minute != self._minute and not self._left:
             self._left = deque(self._engine.read(_all_alarms))
+            self._is_hourly = self._minute is None or minute // _HOUR != self._minute // _HOUR
             self._minute = minute
         for _ in range(min(_BATCH, len(self._left))):
             self._evaluate(*self._left.popleft(), minute, now)
-        return 0.0 if self._left else max(0.1, min(minute + MINUTE + SETTLED_SECONDS - now, MINUTE))
+        if self._left or minute != self._minute:
+            return 0.0
+        return max(0.1, min(minute + MINUTE + SETTLED_SECONDS - now, MINUTE))
 
     def _evaluate(self, place: Place, name: str, minute: int, now: float) -> None:
-        decided = self._engine.read(partial(_decide, place=place, name=name, minute=minute, now=now))
+        decide = partial(_decide, place=place, name=name, minute=minute, now=now, is_hourly=self._is_hourly)
+        decided = self._engine.read(decide)
         if decided is None:
             return
         alarm, state = decided
@@ -65,7 +73,7 @@ def _all_alarms(reader: Reader) -> list[tuple[Place, str]]:
 
 
 def _decide(
-    reader: Reader, *, place: Place, name: str, minute: int, now: float
+    reader: Reader, *, place: Place, name: str, minute: int, now: float, is_hourly: bool
 ) -> tuple[Alarm, State] | None:
     """The alarm and the state that it should be in, if that is another one."""
     alarm = alarms.ALARMS.find(reader, place, name)
@@ -74,8 +82,10 @@ def _decide(
     configuration = alarm.configuration
     rule = evaluation.rule_of(configuration)
     period = max(alarms.period_of(configuration.period, configuration.metrics), MINUTE)
-    if rule.periods * period > _DAY and minute % _HOUR:
-        return None  # those of long ranges are evaluated by the hour
+    if rule.periods * period > _DAY:
+        if not is_hourly:
+            return None  # those of long ranges are evaluated by the hour
+        minute -= minute % _HOUR
     points = _points(Store(reader, *place, now), configuration, rule, period, minute)
     verdict = evaluation.verdict(rule, points)
     if verdict is None or verdict.value == alarm.state.value:
