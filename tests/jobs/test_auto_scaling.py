@@ -313,3 +313,46 @@ def test_a_maximum_below_the_minimum_moves_the_minimum(service: Clocked) -> None
     (shown,) = service.call("DescribeScalableTargets", ServiceNamespace="dynamodb")["ScalableTargets"]
     assert (shown["MinCapacity"], shown["MaxCapacity"]) == (20, 20)
     assert capacity(service)[0] == 20
+
+
+def test_a_clock_that_was_set_back_holds_no_policy_up(service: Clocked) -> None:
+    pass_minutes(service, 2 * 24 * 60)  # so that the table is older than the time that is gone back to
+    register(service)
+    follow(service, ScaleOutCooldown=600, ScaleInCooldown=600)
+    service.consumed.rates["table/tab", "Read"] = lambda _: 100
+    pass_minutes(service, 3)
+    assert capacity(service)[0] == 143
+    service.clock.advance(-24 * HOUR)
+    service.consumed.rates["table/tab", "Read"] = lambda _: 90
+    service.call(
+        "UpdateTable",
+        TableName="tab",
+        ProvisionedThroughput={"ReadCapacityUnits": 50, "WriteCapacityUnits": 100},
+    )
+    pass_minutes(service, 3)
+    assert capacity(service)[0] == 129
+
+
+def test_a_clock_that_was_set_back_holds_no_schedule_up(service: Clocked) -> None:
+    register(service)
+    act(service, "cron(0 8 * * ? *)", ScalableTargetAction={"MinCapacity": 300})
+    pass_minutes(service, 33 * 60)
+    assert capacity(service)[0] == 300
+    service.clock.advance(-26 * HOUR)  # it is seven of the first day again
+    service.call("RegisterScalableTarget", **target(), MinCapacity=5, MaxCapacity=40)
+    pass_minutes(service, 30)
+    assert capacity(service)[0] == 40
+    pass_minutes(service, 31)
+    assert capacity(service)[0] == 300
+    triggered = [one for one in activities(service) if one["Cause"].startswith("scheduled action")]
+    assert len(triggered) == 3
+
+
+def test_a_clock_that_is_adjusted_by_seconds_repeats_no_action(service: Clocked) -> None:
+    register(service)
+    act(service, "cron(0 8 * * ? *)", ScalableTargetAction={"MinCapacity": 300})
+    pass_minutes(service, 8 * 60)
+    service.clock.advance(-90)
+    pass_minutes(service, 10)
+    triggered = [one for one in activities(service) if one["Cause"].startswith("scheduled action")]
+    assert len(triggered) == 1

@@ -50,6 +50,7 @@ FLUSH_SECONDS = (
 _BUSY_SECONDS = 1.0
 _EVALUATED_SECONDS = 3600  # for so long it is known up to which minute a policy was evaluated
 _JUMP_SECONDS = 5.0  # a clock that is adjusted by less was not moved by a user
+_ADJUSTED_SECONDS = 600.0  # a clock that is set back by less than that shall not repeat anything
 _LATEST_ACTIVITIES = 500  # among which a repeated failure is looked for
 
 # Gives the units consumed in each minute from a moment on, up to another: read, place, resource, start, end.
@@ -160,7 +161,7 @@ class ScaleCapacity:
     ) -> bool:
         """Do what a policy wants, once for every minute that has passed."""
         minute = int((now - FLUSH_SECONDS) // tracking.MINUTE) * tracking.MINUTE
-        if self._evaluated.get(policy.id, 0) >= minute:
+        if self._evaluated.get(policy.id) == minute:
             return True
         before = scaled.resource.units(capacity)
         minutes = self._minutes(scaled, table, minute)
@@ -342,8 +343,14 @@ def _until_next(now: float) -> float:
 
 
 def _due(action: ScheduledAction, now: float) -> float | None:
-    """The latest moment of an action's schedule that was not carried out yet."""
+    """The latest moment of an action's schedule that was not carried out yet.
+
+    One that was carried out in the time to come belongs to a clock that has been set back since: then what was due
+    in the last minute is.
+    """
     after = action.done_until
+    if after > now + _ADJUSTED_SECONDS:
+        after = now - tracking.MINUTE
     until = now if action.end_at is None else min(now, action.end_at)
     anchor = action.created_at
     if action.start_at is not None:
@@ -362,7 +369,7 @@ def _run_action(
     own = scaling_rows.target_id(action.resource_id, action.dimension)
     stored = SCHEDULED_ACTIONS.find(tx, scaled.place, own + action.name)
     target = scaling_rows.find_target(tx, scaled.place, action.resource_id, action.dimension)
-    if stored is None or target is None or stored.done_until >= moment or stored.id != action.id:
+    if stored is None or target is None or stored.id != action.id or stored.done_until != action.done_until:
         return target
     scaling_rows.save_action(tx, scaled.place, msgspec.structs.replace(stored, done_until=moment))
     if target.suspended.scheduled:

@@ -109,7 +109,8 @@ def _scale_in(
 
 
 def _is_within(moment: float | None, cooldown: float, now: float) -> bool:
-    return moment is not None and now < moment + cooldown
+    # A moment that is still to come was told by a clock that has been set back since: it holds nothing up.
+    return moment is not None and moment <= now < moment + cooldown
 
 
 def remembered(memory: Memory, decision: Decision, now: float) -> Memory:
