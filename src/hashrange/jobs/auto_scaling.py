@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 
 import msgspec
 
@@ -12,7 +11,7 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.plan import Write
-from hashrange.api.scaling import policies, resources
+from hashrange.api.scaling import resources
 from hashrange.api.scaling.resources import NAMESPACE, Resource
 from hashrange.api.tables import throughput
 from hashrange.api.tables.structures import (
@@ -26,6 +25,12 @@ from hashrange.config import Settings
 from hashrange.core.schema import Table, Throughput
 from hashrange.core.table_life import gone, settled
 from hashrange.jobs.job import IDLE_SECONDS
+from hashrange.jobs.scaling_activities import (
+    NotScaledActivities,
+    cause_of,
+    held_activity,
+    latest_activity,
+)
 from hashrange.scaling import schedules, tracking
 from hashrange.scaling.tracking import Bounds, Decision, Tracking
 from hashrange.storage import catalogue, scaling_rows
@@ -51,7 +56,6 @@ _BUSY_SECONDS = 1.0
 _EVALUATED_SECONDS = 3600  # for so long it is known up to which minute a policy was evaluated
 _JUMP_SECONDS = 5.0  # a clock that is adjusted by less was not moved by a user
 _ADJUSTED_SECONDS = 600.0  # a clock that is set back by less than that shall not repeat anything
-_LATEST_ACTIVITIES = 500  # among which a repeated failure is looked for
 
 # Gives the units consumed in each minute from a moment on, up to another: read, place, resource, start, end.
 Consumption = Callable[[Reader, Place, Resource, int, int], list[float]]
@@ -91,6 +95,7 @@ class ScaleCapacity:
         self._waiting: list[tuple[Place, str]] = []  # ids of the targets of this round
         self._is_busy = False  # a table was, in this round
         self._jumps = _Jumps(monotonic)
+        self._not_scaled = NotScaledActivities(engine)
         self._evaluated: dict[str, int] = {}  # policy's id -> the minute up to which it was evaluated
 
     def step(self, now: float) -> float:
@@ -171,9 +176,11 @@ class ScaleCapacity:
         if decision is None or (decision.capacity < before and not _may_decrease(capacity, now)):
             if not self._jumps.is_recent:
                 self._evaluated[policy.id] = minute
+                held = tracking.held(followed, bounds, before, minutes)
+                activity = None if held is None else held_activity(policy, held, bounds, before, now)
+                self._not_scaled.note(scaled.place, policy, activity)
             return True
-        alarm = policies.alarm_names(policy)[scaling_rows.ALARMS.index(decision.alarm)]
-        cause = f"monitor alarm {alarm} in state ALARM triggered policy {policy.name}"
+        cause = cause_of(policy, decision.alarm)
         remember = partial(_remember, scaled=scaled, policy=policy, decision=decision, now=now)
         if not self._set(scaled, table, capacity, _Change(decision.capacity, cause, remember), now):
             return False
@@ -229,7 +236,8 @@ class ScaleCapacity:
         def step(tx: Transaction) -> None:
             if change.once:
                 change.note(tx)
-            if not _is_repeated(tx, scaled, failed):
+            latest = latest_activity(tx, scaled.place, failed)
+            if latest is None or latest.failure != failed.failure:
                 scaling_rows.save_activity(tx, scaled.place, failed)
 
         self._engine.write(step)
@@ -460,12 +468,3 @@ def _activity(scaled: Scaled, change: _Change, now: float, *, ended_at: float) -
         success=f"Successfully set {what}. Change successfully fulfilled by dynamodb.",
         progress=f"Successfully set {what}. Waiting for change to be fulfilled by dynamodb.",
     )
-
-
-def _is_repeated(reader: Reader, scaled: Scaled, failed: Activity) -> bool:
-    """Whether the latest activity of the target failed for the same reason."""
-    latest_ones = scaling_rows.ACTIVITIES.of_region(reader, scaled.place, reverse=True)
-    for _, latest in islice(latest_ones, _LATEST_ACTIVITIES):
-        if (latest.resource_id, latest.dimension) == (failed.resource_id, failed.dimension):
-            return latest.failure == failed.failure
-    return False

@@ -18,7 +18,7 @@ from hashrange.services.autoscaling.structures import (
     ServiceNamespace,
 )
 from hashrange.storage.engine import Reader
-from hashrange.storage.scaling_rows import ACTIVITIES, ACTIVITY_SECONDS, Activity
+from hashrange.storage.scaling_rows import ACTIVITIES, ACTIVITY_SECONDS, Activity, NotScaled
 
 
 class DescribeScalingActivities(Request, kw_only=True):
@@ -35,6 +35,15 @@ class DescribeScalingActivities(Request, kw_only=True):
 SHAPE = Shape(DescribeScalingActivities)
 
 
+class NotScaledReason(Response, kw_only=True):
+    """Why an activity changed nothing."""
+
+    code: str
+    max_capacity: int | None = None
+    min_capacity: int | None = None
+    current_capacity: int | None = None
+
+
 class ScalingActivity(Response, kw_only=True):
     """One activity."""
 
@@ -47,7 +56,8 @@ class ScalingActivity(Response, kw_only=True):
     start_time: float
     end_time: float | None = None
     status_code: str
-    status_message: str
+    status_message: str | None = None
+    not_scaled_reasons: list[NotScaledReason] | None = None
 
 
 class DescribeScalingActivitiesOutput(Response, kw_only=True):
@@ -58,7 +68,7 @@ class DescribeScalingActivitiesOutput(Response, kw_only=True):
 
 
 def describe_scaling_activities(context: Context, request: DescribeScalingActivities) -> Plan:
-    """Activities that changed nothing are not kept, so none are included."""
+    """Activities that changed nothing are told only to those who ask for them."""
     start, limit = pages.start_of(request.next_token), request.max_results or SCALING_PAGE_MAX
     place, now = resources.place_of(context), context.clock.now()
 
@@ -68,6 +78,7 @@ def describe_scaling_activities(context: Context, request: DescribeScalingActivi
             and activity.started_at >= now - ACTIVITY_SECONDS
             and request.resource_id in (None, activity.resource_id)
             and request.scalable_dimension in (None, activity.dimension)
+            and (activity.not_scaled is None or request.include_not_scaled_activities is True)
         )
 
     def step(reader: Reader) -> Described:
@@ -93,10 +104,22 @@ def _described(activity: Activity, now: float) -> ScalingActivity:
         end_time=timestamp(activity.ended_at) if is_over else None,
         status_code=code,
         status_message=message,
+        not_scaled_reasons=None if activity.not_scaled is None else [_reason(activity.not_scaled)],
     )
 
 
-def _outcome(activity: Activity, *, is_over: bool) -> tuple[str, str]:
+def _reason(reason: NotScaled) -> NotScaledReason:
+    return NotScaledReason(
+        code=reason.code,
+        max_capacity=reason.most,
+        min_capacity=reason.least,
+        current_capacity=reason.current,
+    )
+
+
+def _outcome(activity: Activity, *, is_over: bool) -> tuple[str, str | None]:
+    if activity.not_scaled is not None:
+        return "Failed", None
     if activity.failure is not None:
         return "Failed", activity.failure
     return ("Successful", activity.success) if is_over else ("InProgress", activity.progress)
