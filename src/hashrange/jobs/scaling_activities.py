@@ -4,7 +4,7 @@ from functools import partial
 from itertools import islice
 
 from hashrange import ids
-from hashrange.api.scaling import policies
+from hashrange.api.scaling import policy_alarms
 from hashrange.core.limits import SCALABLE_TARGETS_MAX
 from hashrange.scaling.tracking import Alarm, Bounds, Held
 from hashrange.storage import scaling_rows
@@ -40,7 +40,7 @@ class NotScaledActivities:
 
 def cause_of(policy: Policy, alarm: Alarm) -> str:
     """The cause of what a policy does."""
-    name = policies.alarm_names(policy)[scaling_rows.ALARMS.index(alarm)]
+    name = policy_alarms.alarm_name(policy, alarm)
     return f"monitor alarm {name} in state ALARM triggered policy {policy.name}"
 
 
