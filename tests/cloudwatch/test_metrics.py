@@ -289,6 +289,24 @@ def test_expressions_that_compute_for_too_long_are_refused(
     assert refused == ("ValidationException", effort.EXHAUSTED)
 
 
+def test_expressions_that_compute_too_many_points_are_refused(watched: Watched) -> None:
+    long = {"StartTime": MIDNIGHT - 15 * DAY, "EndTime": MIDNIGHT}
+
+    def row(count: int) -> list[dict[str, Any]]:
+        return [
+            {"Id": f"e{at}", "Expression": "TIME_SERIES(1)", "ReturnData": at == 0} for at in range(count)
+        ]
+
+    most = limits.METRIC_DATAPOINTS_COMPUTED_MAX // (15 * 1440)
+    answer = watched.ask("GetMetricData", MetricDataQueries=row(most), **long)
+    assert [len(one["Values"]) for one in answer["MetricDataResults"]] == [15 * 1440]
+    refused = watched.fails("GetMetricData", MetricDataQueries=row(most + 1), **long)
+    assert refused == (
+        "ValidationException",
+        f"Error in expression 'e{most}': The expressions of the request compute more than 1000000 datapoints",
+    )
+
+
 def test_pages_of_points(watched: Watched) -> None:
     for minute in range(5):
         watched.put("m", float(minute), at=MIDNIGHT + 60 * minute)

@@ -101,6 +101,7 @@ STATISTICS_DATAPOINTS_MAX = 1440  # API_GetMetricStatistics
 METRIC_QUERIES_MAX = 500  # API_GetMetricData
 METRIC_DATAPOINTS_MAX = 100_800  # API_GetMetricData: on one page
 METRIC_DATAPOINTS_READ_MAX = 500_000  # our own: for all pages of one request
+METRIC_DATAPOINTS_COMPUTED_MAX = 1_000_000  # our own: by all expressions of one request
 SEARCHES_MAX = 10  # our own: in one request, each of which looks at all metrics
 SEARCHED_SERIES_MAX = 100  # user guide: search expressions give so many at most
 LIST_METRICS_MAX = 500  # API_ListMetrics

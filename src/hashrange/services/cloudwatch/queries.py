@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from hashrange.core import effort
+from hashrange.core.errors import Expected
 from hashrange.core.limits import (
     METRIC_DATAPOINTS_READ_MAX,
     METRIC_QUERIES_MAX,
@@ -111,13 +112,25 @@ class Queries:
         first = int(start - start % period)
         reading = _Reading(store, start, end)
         scope = Scope(values, read, range(first, int(end), period), reading.search)
-        for query_id in self.order:
-            query = self.by_id[query_id]
-            if query.metric_stat is not None:
-                values[query_id] = read[query_id] = reading.metric(query.metric_stat, query.label)
-            else:
-                values[query_id] = _evaluated(query_id, self._trees[query_id], scope)
+        try:
+            for query_id in self.order:
+                query = self.by_id[query_id]
+                if query.metric_stat is not None:
+                    values[query_id] = read[query_id] = reading.metric(query.metric_stat, query.label)
+                else:
+                    values[query_id] = _evaluated(query_id, self._trees[query_id], scope)
+        except Expected:
+            release(values)
+            raise
         return values
+
+
+def release(values: dict[str, Value]) -> None:
+    """Let go of values, a series at a time: freeing a million points at once would keep all threads waiting."""
+    while values:
+        _, value = values.popitem()
+        while isinstance(value, list) and value:
+            value.pop()
 
 
 class _Reading:
