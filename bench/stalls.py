@@ -25,6 +25,7 @@ from typing import Any
 
 import orjson
 import stall_lists
+import stall_metrics
 import stall_services
 import stall_shapes
 import stall_values
@@ -33,7 +34,13 @@ from stall_shapes import TABLE, WATCHED, Shape, rows, schema
 from hashrange_bench.process import Meter
 from serving import AUTHORIZATION, serving
 
-SHAPES = (*stall_shapes.SHAPES, *stall_lists.SHAPES, *stall_values.SHAPES, *stall_services.SHAPES)
+SHAPES = (
+    *stall_shapes.SHAPES,
+    *stall_lists.SHAPES,
+    *stall_values.SHAPES,
+    *stall_services.SHAPES,
+    *stall_metrics.SHAPES,
+)
 PROMISED_MS = 100.0
 _ANSWER_SECONDS_MAX = 300
 _QUIET_SECONDS = 0.3
@@ -60,9 +67,13 @@ class Client:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_SECONDS_MAX)
 
     def call(self, operation: str, body: bytes, *, gzipped: bool = False) -> tuple[int, bytes]:
+        """Ask for an operation of DynamoDB, of the service in front of a dot, or for a page by its path."""
+        if operation.startswith("/"):
+            self._connection.request("GET", operation)
+            return self._answer()
         headers = {
             "Content-Type": "application/x-amz-json-1.0",
-            "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+            "X-Amz-Target": operation if "." in operation else f"DynamoDB_20120810.{operation}",
             "X-Amz-Date": "20260101T000000Z",
             "Authorization": AUTHORIZATION,
         }
@@ -73,6 +84,9 @@ class Client:
         except BrokenPipeError:  # the server closes connections that have been idle for long
             self._connection.close()
             self._connection.request("POST", "/", body, headers)
+        return self._answer()
+
+    def _answer(self) -> tuple[int, bytes]:
         response = self._connection.getresponse()
         return response.status, response.read()
 
@@ -136,6 +150,7 @@ def fill(port: int) -> None:
         if status != 200:
             raise SystemExit(f"PutItem: {answer[:300].decode()}")
     stall_services.STREAM.fill(client.call)
+    stall_metrics.fill(client.call)
 
 
 def outcome(status: int, body: bytes) -> str:
