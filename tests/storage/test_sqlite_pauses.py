@@ -1,7 +1,7 @@
-"""Scans on threads pause now and then: at every row they release Python's lock too shortly for the event loop."""
+"""Reads on threads pause now and then: at every row they release Python's lock too shortly for the event loop."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -56,14 +56,27 @@ def test_a_scan_without_a_timeout_pauses_whenever_it_was_busy_for_long(
     engine: SqliteEngine, paused: Paused
 ) -> None:
     assert len(engine.read(_scan)) == ROWS
-    # Ten looks at the clock are not too long, the eleventh is; and one look begins the time after a pause.
-    assert paused.pauses == [PAUSE_SECONDS] * (ROWS // 11)
+    # Ten looks at the clock are not too long, the eleventh is; and one look begins the time after a pause. There is
+    # a look for the step, one for the scan, and one for every row.
+    assert paused.pauses == [PAUSE_SECONDS] * ((2 + ROWS) // 11)
 
 
-def test_many_short_scans_pause_like_a_long_one(engine: SqliteEngine, paused: Paused) -> None:
-    for number in range(ROWS):
-        engine.read(lambda reader, n=number: list(reader.scan(b"row %03d" % n, b"row %03d" % (n + 1))))
+@pytest.mark.parametrize("step", [lambda reader: reader.get(b"row 001"), lambda reader: reader.counter(b"n")])
+def test_many_short_reads_pause_like_a_long_one(
+    engine: SqliteEngine, paused: Paused, step: Callable[[Reader], object]
+) -> None:
+    for _ in range(ROWS):
+        engine.read(step)
     assert len(paused.pauses) == ROWS // 11
+
+
+def test_scans_without_rows_pause_too(engine: SqliteEngine, paused: Paused) -> None:
+    def look(reader: Reader) -> None:
+        for _ in range(ROWS):
+            assert not list(reader.scan(b"none", b"none at all"))
+
+    engine.read(look)
+    assert len(paused.pauses) == (1 + ROWS) // 11
 
 
 def test_a_long_read_of_the_pool_pauses(engine: SqliteEngine, paused: Paused) -> None:
@@ -73,8 +86,10 @@ def test_a_long_read_of_the_pool_pauses(engine: SqliteEngine, paused: Paused) ->
     assert paused.pauses
 
 
-def test_a_scan_with_a_timeout_never_pauses(engine: SqliteEngine, paused: Paused) -> None:
+def test_a_step_with_a_timeout_never_pauses(engine: SqliteEngine, paused: Paused) -> None:
     """It runs on the event loop's thread."""
+    for _ in range(ROWS):
+        engine.read(lambda reader: reader.get(b"row 001"), seconds=60)
     assert len(engine.read(_scan, seconds=60)) == ROWS
     assert not paused.pauses
 

@@ -3,7 +3,7 @@
 A thread that waits for the lock asks its holder to give it up after the switch interval (a millisecond: server.py). But
 SQLite works without the lock, so a scan releases it at every row and takes it again a few microseconds later. Each
 release wakes the waiting thread, too late, and begins its interval anew: it never asks, and starves for as long as the
-scan goes on. A thread that sleeps for a moment has really given the lock up.
+scan goes on, or for as long as many short reads do. A thread that sleeps for a moment has really given the lock up.
 """
 
 import time
@@ -11,12 +11,15 @@ from collections.abc import Callable
 
 from hashrange.storage.checksums import opened
 
-BUSY_SECONDS = 0.002  # of a scan, between two pauses
+BUSY_SECONDS = 0.002  # of reading, between two pauses
 PAUSE_SECONDS = 0.0001  # with what the system adds, enough to wake a thread
 
 
 class Pauses:
-    """Has one connection's scans pause."""
+    """Has what is read through one connection pause.
+
+    Also the first read after a time without any is late: a pause is cheaper than to know of such times.
+    """
 
     __slots__ = ("_clock", "_due_at", "_sleep")
 
@@ -27,12 +30,13 @@ class Pauses:
         self._sleep = sleep
         self._due_at = clock() + BUSY_SECONDS
 
-    def opened_row(self, row: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
-        """Give a scanned row with its value, after a pause if one is due.
-
-        Also the first row after a time without scans is late: a pause is cheaper than to know of such times.
-        """
+    def pause_if_due(self) -> None:
+        """Sleep, if that was long ago."""
         if self._clock() > self._due_at:
             self._sleep(PAUSE_SECONDS)
             self._due_at = self._clock() + BUSY_SECONDS
+
+    def opened_row(self, row: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+        """Give a scanned row with its value, after a pause if one is due."""
+        self.pause_if_due()
         return row[0], opened(*row)

@@ -59,7 +59,7 @@ class SnapshotReader:
     ) -> None:
         """Read through a connection that nobody else uses.
 
-        If it `checks_pages`, rows may be joined without a look at the checksum of each. `pauses` are for scans without
+        If it `checks_pages`, rows may be joined without a look at the checksum of each. `pauses` are for steps without
         a timeout, where an event loop runs beside them.
         """
         self.joined: JoinRows | None = self._joined if checks_pages else None
@@ -80,6 +80,8 @@ class SnapshotReader:
         """Get ready for a step that must see everything up to this commit version, with a timeout for its scans."""
         self.idle = False
         self.seconds = seconds
+        if seconds is None and self._pauses is not None:
+            self._pauses.pause_if_due()
         if commit_version != self._commit_version:
             self._commit_version = commit_version
             if self._in_transaction:
@@ -113,6 +115,7 @@ class SnapshotReader:
             return with_timeout(opened_rows(cursor), self.seconds)
         if self._pauses is None:
             return opened_rows(cursor)
+        self._pauses.pause_if_due()  # also if there are no rows
         return map(self._pauses.opened_row, cast("Iterator[tuple[bytes, bytes]]", cursor))
 
     def _joined(
