@@ -115,8 +115,7 @@ class SnapshotReader:
             return with_timeout(opened_rows(cursor), self.seconds)
         if self._pauses is None:
             return opened_rows(cursor)
-        self._pauses.pause_if_due()  # also if there are no rows
-        return map(self._pauses.opened_row, cast("Iterator[tuple[bytes, bytes]]", cursor))
+        return self._pauses.opened_rows(cast("Iterator[tuple[bytes, bytes]]", cursor))
 
     def _joined(
         self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
