@@ -192,10 +192,6 @@ def test_more_rules_than_the_account_may_have_fail(make_client: Any) -> None:
 
 
 def wait_active(client: Any, name: str) -> None:
-    def is_active() -> bool:
-        try:
-            return bool(client.describe_table(TableName=name)["Table"]["TableStatus"] == "ACTIVE")
-        except client.exceptions.ResourceNotFoundException:
-            return False  # seen once on PostgreSQL, where many tables were changed at once: looked at again
-
-    assert eventually(is_active, _PATIENCE_SECONDS)
+    assert eventually(
+        lambda: client.describe_table(TableName=name)["Table"]["TableStatus"] == "ACTIVE", _PATIENCE_SECONDS
+    )

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from clocked import Clocked
+from hashrange.storage.catalogue import address
 from hashrange.storage.follower import Follower
 from hashrange.storage.sqlite import MemoryEngine
 from item_tables import definitions, key_schema
@@ -68,3 +69,14 @@ def test_own_changes_alone_are_not_read_again(pair: tuple[Clocked, Clocked]) -> 
     one.catalogue.on_change = lambda: reads.append("again")
     follow(one)
     assert reads == []
+
+
+def test_reading_an_unchanged_record_again_does_not_hide_a_change(pair: tuple[Clocked, Clocked]) -> None:
+    """The one change since may be of another table: its server would answer ResourceNotFoundException for it."""
+    one, two = pair
+    create(two, "twos")
+    (known,) = two.catalogue.tables()
+    create(one, "ones")
+    two.catalogue.refresh(*address(known))
+    follow(two)
+    assert two.describe("ones")["TableName"] == "ones"

@@ -42,6 +42,7 @@ def _is_outdated(table: Table, now: float) -> bool:
 
 
 def _settle(tx: Transaction, *, planned: Table, now: float) -> None:
+    tx.use_reserve()  # a table that stays CREATING or DELETING on a full volume could not be cleared away
     stored = catalogue.stored_table(tx, *catalogue.address(planned))
     if stored is None or stored.number != planned.number or not _is_outdated(stored, now):
         return

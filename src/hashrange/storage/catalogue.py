@@ -67,7 +67,7 @@ class Catalogue:
         self._invalidation = invalidation
         self._cached_version = b""
         self._tables: dict[TableAddress, Table] = {}
-        self.epoch = b""  # of the snapshot that the records are from
+        self.epoch = b""  # of a snapshot that no record here is older than
         # Requests and jobs refresh from different threads; the one that reads last must also write last.
         self._refresh_lock = Lock()
         self.on_change: Callable[[], None] | None = None
@@ -137,8 +137,9 @@ class Catalogue:
         with self._refresh_lock:
             epoch, stored = self._engine.read(lambda reader: (stored_epoch(reader), reader.get(key)))
             table = None if stored is None else schema.decode(stored)
-            if changes(epoch) == changes(self.epoch) + 1:
-                self.epoch = epoch  # this change was the only one since
+            is_news = table != self._tables.get((account_id, region, name))
+            if is_news and changes(epoch) == changes(self.epoch) + 1:
+                self.epoch = epoch  # there was one change since, and it was of this record
             if table is None:
                 self._tables.pop((account_id, region, name), None)
             else:
