@@ -182,7 +182,7 @@ def tried(shape: Shape, port: int, watcher: Watcher, meter: Meter, clients: int)
         answers = list(
             pool.map(lambda client: client.call(shape.operation, sent, gzipped=shape.gzipped), connections)
         )
-    if shape.is_over is not None:
+    if shape.is_over is not None and answers[0][0] == 200:
         wait_for(shape.is_over)
     seconds = time.perf_counter() - began
     time.sleep(_QUIET_SECONDS)  # what is cleared away afterwards counts, too
