@@ -115,7 +115,7 @@ SHAPES: tuple[Shape, ...] = (
         "400 expressions, 100 series", "GetMetricData", lambda: _computed(400, "METRICS()*2", 5 * 3600)
     ),
     _cloudwatch(
-        "33 expressions, 100 series", "GetMetricData", lambda: _computed(33, "METRICS()*2", 5 * 3600)
+        "40 expressions, 100 series", "GetMetricData", lambda: _computed(40, "METRICS()*2", 5 * 3600)
     ),
     _cloudwatch(
         "400 FILLs, 100 series", "GetMetricData", lambda: _computed(400, "FILL(METRICS(),0)", 3 * _DAY)
@@ -123,7 +123,7 @@ SHAPES: tuple[Shape, ...] = (
     _cloudwatch(
         "a sum of 200 lists", "GetMetricData", lambda: _computed(1, "+".join(["METRICS()"] * 200), 5 * 3600)
     ),
-    _cloudwatch("45 TIME_SERIES", "GetMetricData", lambda: _alone(45, "TIME_SERIES(1)", 15 * _DAY)),
+    _cloudwatch("90 TIME_SERIES", "GetMetricData", lambda: _alone(90, "TIME_SERIES(1)", 15 * _DAY)),
     _cloudwatch("500 TIME_SERIES", "GetMetricData", lambda: _alone(500, "TIME_SERIES(1)", 15 * _DAY)),
     _cloudwatch(
         "10 searches",

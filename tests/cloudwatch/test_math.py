@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hashrange.core.limits import METRIC_DATAPOINTS_COMPUTED_MAX
 from hashrange.services.cloudwatch.math.errors import MathError
 from hashrange.services.cloudwatch.math.evaluate import Scope, evaluate
 from hashrange.services.cloudwatch.math.parser import parse
@@ -164,50 +163,3 @@ def test_rubbish_is_refused_and_never_breaks_anything(expression: str) -> None:
     except MathError:
         return
     assert isinstance(value, float | list)
-
-
-TOO_MANY = "The expressions of the request compute more than 1000000 datapoints"
-LONG = Series("long", 60, dict.fromkeys(range(0, 60 * 10_000, 60), 1.0))
-LONGER = Series("longer", 60, dict.fromkeys(range(0, 60 * 10_001, 60), 1.0))
-
-
-def evaluated(expression: str, times: range, **values: Any) -> Any:
-    metrics = {name: value for name, value in values.items() if isinstance(value, Series)}
-    return evaluate(parse(expression), Scope(values, metrics, times, lambda *_: [series(1.0)] * 100))
-
-
-def test_what_expressions_compute_is_limited() -> None:
-    times = range(0, 60 * 10_000, 60)
-    assert 100 * len(LONG.points) == METRIC_DATAPOINTS_COMPUTED_MAX
-    assert evaluated("0" + "+m" * 100, times, m=LONG).points == dict.fromkeys(times, 100.0)
-    with pytest.raises(MathError, match=TOO_MANY):
-        evaluated("0" + "+m" * 101, times, m=LONG)
-
-
-def test_the_limit_holds_for_all_expressions_of_a_scope() -> None:
-    scope = Scope({"m": LONG}, {"m": LONG}, range(0, 240, 60), lambda *_: [])
-    for _ in range(100):
-        evaluate(parse("m * 2"), scope)
-    with pytest.raises(MathError, match=TOO_MANY):
-        evaluate(parse("m * 2"), scope)
-
-
-def test_what_is_there_already_is_not_computed() -> None:
-    names = {f"m{number}": LONG for number in range(200)}
-    assert evaluated("SUM(METRICS())", range(0, 240, 60), **names).points[0] == 200.0
-
-
-def test_what_is_filled_counts_once() -> None:
-    times = range(0, 60 * 10_000, 60)
-    scope = Scope({"m": LONG}, {"m": LONG}, times, lambda *_: [])
-    for _ in range(100):
-        evaluate(parse("FILL(m, 0)"), scope)
-    with pytest.raises(MathError, match=TOO_MANY):
-        evaluate(parse("FILL(m, 0)"), scope)
-
-
-@pytest.mark.parametrize("how", ["0", "REPEAT", "LINEAR", "m"])
-def test_fill_counts_what_it_makes_before_it_does(how: str) -> None:
-    """A search gives a hundred series of a point each, which would become a hundred of 10,000 or more."""
-    with pytest.raises(MathError, match=TOO_MANY):
-        evaluated(f"FILL(SEARCH('a', 'Sum'), {how})", range(START, START + 16 * 86_400, 60), m=LONGER)

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 
 from hashrange.core import effort
-from hashrange.core.limits import METRIC_DATAPOINTS_COMPUTED_MAX
 from hashrange.services.cloudwatch.math.errors import MathError
 from hashrange.services.cloudwatch.math.functions import ARGUMENTS_MAX, PLAIN
 from hashrange.services.cloudwatch.math.tree import (
@@ -60,46 +59,16 @@ class Scope:
         self.metrics = metrics
         self.times = times
         self.search = search
-        self._left = METRIC_DATAPOINTS_COMPUTED_MAX
-
-    def compute(self, points: int) -> None:
-        """Count points that an expression has made: each takes a microsecond and a hundred bytes."""
-        effort.spend(_POINT_UNITS * points)
-        self.check(points)
-        self._left -= points
-
-    def check(self, points: int) -> None:
-        """Raise if so many points are more than the expressions may still make."""
-        if points > self._left:
-            raise MathError(
-                f"The expressions of the request compute more than {METRIC_DATAPOINTS_COMPUTED_MAX} datapoints"
-            )
 
 
 def evaluate(node: Node, scope: Scope) -> Value:
     """The value of an expression."""
     value = _value(node, scope)
-    if _is_known(node):
-        effort.spend(_POINT_UNITS * _points(value))
-    else:
-        scope.compute(_points(value))
+    if isinstance(value, Series):
+        effort.spend(_POINT_UNITS * len(value.points))
+    elif isinstance(value, list):
+        effort.spend(_POINT_UNITS * sum(len(series.points) for series in value))
     return value
-
-
-def _is_known(node: Node) -> bool:
-    """Whether a node only refers to what is there."""
-    return isinstance(node, Name) or (isinstance(node, FunctionCall) and node.function == "METRICS")
-
-
-def _points(value: Value) -> int:
-    return sum(len(series.points) for series in _listed(value))
-
-
-def _listed(value: Value) -> SeriesList:
-    """The series of a value, if it has any."""
-    if isinstance(value, float):
-        return []
-    return [value] if isinstance(value, Series) else value
 
 
 def _value(node: Node, scope: Scope) -> Value:
@@ -164,26 +133,16 @@ def _fill(arguments: Sequence[Node], scope: Scope) -> Value:
     how = arguments[1]
     if isinstance(how, Name) and how.name in {"REPEAT", "LINEAR"}:
         filled = _repeated if how.name == "REPEAT" else _interpolated
-        scope.check(_times_of_all(value, scope))
         return each(value, lambda series: filled(series, scope))
     filler = evaluate(how, scope)
     if isinstance(filler, list):
         raise MathError("FILL fills with a number or a time series")
-    # What is made may be far more than there is: of the series that a search found, a hundredfold.
-    if isinstance(filler, float):
-        scope.check(_times_of_all(value, scope))
-    else:
-        scope.check(len(_listed(value)) * len(filler.points))
 
     def fill(series: Series) -> Series:
         points = dict.fromkeys(_times(series, scope), filler) if isinstance(filler, float) else filler.points
         return series.with_points({**points, **series.points})
 
     return each(value, fill)
-
-
-def _times_of_all(value: Value, scope: Scope) -> int:
-    return sum(len(_times(series, scope)) for series in _listed(value))
 
 
 def _times(series: Series, scope: Scope) -> range:
