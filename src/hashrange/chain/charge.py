@@ -124,12 +124,16 @@ class Lane:
         yield from self._touched.take()
 
     def _items(self, notes: list[_Note], *, write: bool) -> Iterator[Group]:
-        for part in _by_owner(notes, _column(0, notes)):
+        tables = _column(0, notes)
+        # Most often all are of one table, and to see that takes a fraction of what their ids would.
+        is_one = tables.count(tables[0]) == len(tables)
+        for part in (notes,) if is_one else _by_owner(notes, list(map(id, tables))):
             keys, units, latencies = (_column(number, part) for number in (1, 2, 3))
             yield Group(self._name, part[0][0], None, write, keys, units, latencies)
 
     def _read_pages(self, pages: list[_Page]) -> Iterator[Group]:
-        for part in _by_owner(pages, [note[1] or note[0] for note in pages]):
+        # Indexes of two tables may be equal, but are not the same.
+        for part in _by_owner(pages, [id(note[1] or note[0]) for note in pages]):
             table, index, *_ = part[0]
             keys, units, latencies, counts = (_column(number, part) for number in (2, 3, 4, 5))
             owner = None if index is None or index.local else index
@@ -143,13 +147,13 @@ def _column(number: int, notes: Sequence[N]) -> list[Any]:
     return list(map(_COLUMNS[number], notes))
 
 
-def _by_owner(notes: list[N], owners: Sequence[object]) -> Iterable[list[N]]:
-    """The notes of each table or index."""
-    if len(set(map(id, owners))) == 1:
+def _by_owner(notes: list[N], owners: Sequence[int]) -> Iterable[list[N]]:
+    """The notes of each table or index, by the ids of these."""
+    if owners.count(owners[0]) == len(owners):
         return (notes,)
     parts: dict[int, list[N]] = {}
     for owner, note in zip(owners, notes, strict=True):
-        parts.setdefault(id(owner), []).append(note)
+        parts.setdefault(owner, []).append(note)
     return parts.values()
 
 
