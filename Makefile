@@ -3,21 +3,24 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FAST := tests/chain tests/cloudwatch tests/core tests/jobs tests/storage tests/streams tests/tidy tests/wire
+FAST := tests/auth tests/chain tests/cloudwatch tests/core tests/jobs tests/storage tests/streams tests/tidy tests/wire
+# Many tests wait, for servers that start and for faults that pass, so there are more of them at once than processors
+# (two). Each process gets a stretch of neighbouring tests, which share servers, and takes over from others in the end.
+AT_ONCE := -n 4 --dist worksteal
 
 # Python keeps what it has compiled, also where the environment says otherwise: pytest rewrites every test module, which
 # takes five seconds of processor time in each of its processes if it cannot keep the outcome.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: serve test check lint fmt types clean clients fuzz differential mutants bytecode pythons
+.PHONY: serve test check fast lint fmt types clean clients fuzz differential mutants bytecode pythons
 
 serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
 
 test: $(VENV)/ready bytecode
-	$(BIN)/pytest -n 2
-	$(BIN)/pytest -n 2 --engine postgres tests/api
-	$(BIN)/pytest -n 2 --engine postgres-serializable tests/api
+	$(BIN)/pytest $(AT_ONCE)
+	$(BIN)/pytest $(AT_ONCE) --engine postgres tests/api
+	$(BIN)/pytest $(AT_ONCE) --engine postgres-serializable tests/api
 
 # Smoke tests on the other supported Pythons, as far as they are on this machine.
 pythons: $(VENV)/ready
@@ -40,8 +43,12 @@ clients: $(VENV)/ready
 mutants: $(VENV)/ready
 	PYTHONPATH=tests $(BIN)/python -m mutants --sample $(or $(SAMPLE),300) --seed $(or $(SEED),1) --only "$(ONLY)"
 
-check: lint types
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile quick $(FAST)
+# All three at once: the tests leave the processors idle here and there.
+check: $(VENV)/ready
+	@$(MAKE) --no-print-directory --jobs 3 lint types fast
+
+fast: $(VENV)/ready
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick $(FAST)
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

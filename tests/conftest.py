@@ -14,7 +14,7 @@ from serving import Answer, Serving, serving
 
 # Property tests give the same examples in every run; `make check` tries fewer of them.
 settings.register_profile("steady", derandomize=True, max_examples=150, deadline=None, database=None)
-settings.register_profile("quick", settings.get_profile("steady"), max_examples=40)
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=25)
 settings.load_profile("steady")
 
 
@@ -35,6 +35,27 @@ def postgres() -> Iterator[PostgresServer]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     choices = ("memory", "postgres", "postgres-serializable")
     parser.addoption("--engine", choices=choices, default="memory", help="what keeps the data")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whatever needs PostgreSQL is slow, for making and starting one takes seconds.
+
+    With another engine, only the tests that talk to its server run: the others would do the same once more.
+    """
+    for item in items:
+        if "postgres" in _fixtures(item):
+            item.add_marker(pytest.mark.slow)
+    if config.getoption("--engine") != "memory":
+        others = [item for item in items if "engine_flags" not in _fixtures(item)]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if "engine_flags" in _fixtures(item)]
+
+
+def _fixtures(item: pytest.Item) -> list[str]:
+    """The names of all fixtures that a test uses, also by way of others."""
+    names: list[str] = getattr(item, "fixturenames", [])
+    return names
 
 
 @pytest.fixture(scope="session")

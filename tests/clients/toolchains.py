@@ -43,14 +43,16 @@ class Toolchain:
         return [*(word.format(tour=tour) for word in self.run), endpoint]
 
 
-_PIP = ("bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+# Neither pip itself nor modules that no tour imports are worth compiling.
+_VENV = (sys.executable, "-m", "venv", "--without-pip", ".")
+_PIP = (sys.executable, "-m", "pip", "--python", "bin/python", "install", "--no-compile", "--quiet")
 _NPM = ("npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund")
 _MVN = ("mvn", "--quiet", "--batch-mode", "dependency:copy-dependencies")
 PYTHON = Toolchain(
     "python",
     "requirements.txt",
     (),
-    ((sys.executable, "-m", "venv", "."), (*_PIP, "-r", "requirements.txt")),
+    (_VENV, (*_PIP, "--disable-pip-version-check", "-r", "requirements.txt")),
     ("bin/python", "{tour}_tour.py"),
 )
 NODE = Toolchain("node", "package.json", ("node", "npm"), (_NPM,), ("node", "{tour}.mjs"))

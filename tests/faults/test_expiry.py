@@ -54,7 +54,7 @@ def _await_deleted(server: Serving, count: int) -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while _deleted(server) < count:
         assert time.monotonic() < deadline, f"{_deleted(server)} are deleted"
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

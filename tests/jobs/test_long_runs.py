@@ -145,6 +145,7 @@ def test_a_job_is_tried_again_for_some_time_and_then_fails(error: Exception) -> 
     assert world.threads.moved_seconds >= long_runs.TRANSFER.seconds
 
 
+@pytest.mark.slow
 def test_a_job_that_gets_on_between_its_failures_is_not_given_up() -> None:
     world = World("1")
     world.errors["1"] = Unreachable()
@@ -180,6 +181,7 @@ def test_what_cannot_succeed_is_not_tried_again() -> None:
     assert world.turns == ["1", "2", "3"]
 
 
+@pytest.mark.slow
 def test_an_engine_that_does_not_answer_fails_no_job(caplog: pytest.LogCaptureFixture) -> None:
     world = World("1")
     world.errors["1"] = Unavailable("the disk is full")

@@ -274,6 +274,7 @@ def test_verify_says_of_a_lost_file_what_a_start_says(
         assert capsys.readouterr().err == message
 
 
+@pytest.mark.slow
 def test_places_that_are_no_data_directories(stopped: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nowhere = stopped / "nothing" / "here"
     assert f"there is no data in {nowhere}: no such directory" in refusal(nowhere, capsys)

@@ -13,6 +13,7 @@ from house import SOURCE, imports, modules, name, tree
 RANKS = {
     "core": 0,
     "admin": 1,
+    "auth": 1,
     "capacity": 1,
     "clock": 1,
     "ids": 1,

@@ -16,6 +16,7 @@ from serving import Serving, serving
 from transfers import Transfer, contents, ended, full_table, started, until
 
 COUNT = 1500
+SLOWLY = 750  # items that are copied at 200 a second
 
 
 class Requests:
@@ -55,7 +56,7 @@ def keep_state_now(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_copy_that_was_stopped_goes_on(
     client: Any, other: Any, server: Serving, other_server: Serving, sent: int, status: int, folder: Path
 ) -> None:
-    source = full_table(client, COUNT)
+    source = full_table(client, SLOWLY)
     target = make_table(other, "pk", "sk", types={"sk": "N"})
     requests = Requests("BatchWriteItem", 20, sent)
     with answering_proxy(other_server.endpoint, requests.hook) as proxy:
@@ -125,7 +126,7 @@ def test_what_was_done_is_not_done_again(
 
 @pytest.mark.slow
 def test_a_server_may_die_and_come_back(client: Any, server: Serving, tmp_path: Path) -> None:
-    source = full_table(client, COUNT)
+    source = full_table(client, SLOWLY)
     data = ("--data-dir", str(tmp_path / "data"), "--log-level", "warning")
     with serving(*data) as first:
         words = ["--from", f"{server.endpoint}/{source}", "--to", f"{first.endpoint}/copy"]
@@ -140,7 +141,7 @@ def test_a_server_may_die_and_come_back(client: Any, server: Serving, tmp_path: 
     with serving(*data, "--port", str(first.port)):
         last = ended(process)
     assert last.status == 0, last.err
-    assert f"both sides have {COUNT:,} items" in last.out
+    assert f"both sides have {SLOWLY:,} items" in last.out
 
 
 @pytest.mark.slow

@@ -8,6 +8,8 @@ import pytest
 from new_tables import request as new_table
 from serving import Serving, serving
 
+pytestmark = pytest.mark.slow
+
 _ARENA_BYTES = 64 * 1024 * 1024  # glibc reserves as much for every arena but the first, at a multiple of it
 _LIST = {"L": [{"S": ""}] * 30_000}
 

@@ -205,12 +205,14 @@ def test_the_command(server: Serving, capsys: pytest.CaptureFixture[str]) -> Non
     assert "latency_ms" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_without_the_flag_there_are_no_faults() -> None:
     with serving("--in-memory") as server:
         for method in ("GET", "POST", "DELETE"):
             assert server.request(method, "/_hashrange/chaos", b'{"fault":"error"}').status == 403
 
 
+@pytest.mark.slow
 def test_all_workers_follow(tmp_path: Path) -> None:
     with serving("--data-dir", str(tmp_path / "data"), "--chaos", "--workers", "2") as server:
         make(server, "aaa")

@@ -139,6 +139,7 @@ def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
         assert server.request("GET", "/").body == b"healthy: dynamodb.eu-north-1.amazonaws.com "
 
 
+@pytest.mark.slow
 def test_the_keys_of_an_object_store_are_never_shown(tmp_path: Path) -> None:
     url = "https://KEY:geheim@s3.example.org"
     with serving("--data-dir", str(tmp_path), "--s3", url, "--log-level", "debug") as server:
@@ -150,6 +151,7 @@ def test_the_keys_of_an_object_store_are_never_shown(tmp_path: Path) -> None:
         assert "geheim" not in rest + arguments + server.log_text()
 
 
+@pytest.mark.slow
 def test_the_buckets_of_a_server_in_memory_are_gone_with_it(tmp_path: Path) -> None:
     with serving("--in-memory", environment={"TMPDIR": str(tmp_path)}) as server:
         assert len(list(tmp_path.glob("hashrange-memory-buckets-*"))) == 1
@@ -209,6 +211,7 @@ def test_a_strange_host() -> None:
     assert (ended.returncode, ended.stderr) == (1, message)
 
 
+@pytest.mark.slow
 def test_a_data_directory_in_use(tmp_path: Path) -> None:
     with serving("--data-dir", str(tmp_path)) as server:
         ended = hashrange("serve", "--port", "0", "--data-dir", str(tmp_path))

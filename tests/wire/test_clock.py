@@ -12,6 +12,8 @@ from postgres_server import PostgresServer
 from serving import Answer, Serving, serving
 from wiring import eventually
 
+pytestmark = pytest.mark.slow
+
 _PATIENCE_SECONDS = 60
 _PATH = "/_hashrange/clock"
 _DAY = 86_400

@@ -3,7 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from serving import Serving, serving
+
+pytestmark = pytest.mark.slow
 
 KEY = {"pk": {"S": "k"}}
 LAG = ("--eventual-lag", "60000", "--test-clock")

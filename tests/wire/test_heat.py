@@ -13,6 +13,8 @@ from hashrange.heat_command import drawn
 from serving import Serving, serving
 from wiring import eventually
 
+pytestmark = pytest.mark.slow
+
 _PATIENCE_SECONDS = 90
 _PATH = "/_hashrange/heat"
 _UNITS = 40

@@ -10,7 +10,7 @@ from serving import Serving, serving
 from wiring import eventually
 
 _PATIENCE_SECONDS = 90
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")

@@ -53,6 +53,7 @@ def test_clocks() -> None:
     assert SystemClock().now() > 1_700_000_000
 
 
+@pytest.mark.slow
 def test_every_request_is_logged_where_that_is_asked_for() -> None:
     with serving("--in-memory", "--log-level", "debug") as running:
         running.post("ListTables", {})

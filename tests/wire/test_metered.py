@@ -17,6 +17,8 @@ from item_tables import definitions, make_table
 from service_clients import REGION, client_of
 from serving import Serving, serving
 
+pytestmark = pytest.mark.slow
+
 ACCOUNT = "000000000000"
 INDEX = "by-g"
 

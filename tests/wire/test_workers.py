@@ -298,6 +298,7 @@ def test_the_parent_gives_up_when_no_worker_can_start_any_more(tmp_path: Path) -
     assert min(len((tmp_path / name).read_text()) for name in ("0", "1")) == 1 + FAILURES_MAX
 
 
+@pytest.mark.slow
 def test_a_worker_that_cannot_start_takes_no_connections_from_the_others(tmp_path: Path) -> None:
     with failing(tmp_path, "one") as (process, port):
         assert exchange(port, b"d") == b""  # worker 0

@@ -1,7 +1,7 @@
 """Reads the golden case files: a first group with what all groups share, then groups of cases."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,31 @@ def shared(name: str) -> dict[str, Any]:
     return first
 
 
-def cases(name: str) -> list[Any]:
-    """Every case of a file as a pytest parameter: its group, then its members."""
-    return [
-        pytest.param(group, *case, id=f"{group['about'].split(':')[0]}: {_shown(case[0])}")
-        for group, case in _all(name)
-    ]
+def every_case(name: str, *what: str) -> Callable[[Callable[..., None]], Callable[[dict[str, Any]], None]]:
+    """Have a test take every case of a file, group by group: its group, then its members.
+
+    A group is one test, for pytest needs ten times as long as a case does; all of its cases that are wrong are told.
+    """
+    groups = [group for group in _groups(name)[1:] if not what or group["what"] in what]
+
+    def over_groups(test: Callable[..., None]) -> Callable[[dict[str, Any]], None]:
+        @pytest.mark.parametrize("group", groups, ids=[group["about"].split(":")[0] for group in groups])
+        def all_of(group: dict[str, Any]) -> None:
+            problems = (_problem(test, group, case) for case in group["cases"])
+            wrong = [problem for problem in problems if problem]
+            assert not wrong, "\n".join(wrong)
+
+        return all_of
+
+    return over_groups
 
 
-def _all(name: str) -> Iterator[tuple[dict[str, Any], list[Any]]]:
-    for group in _groups(name)[1:]:
-        for case in group["cases"]:
-            yield group, case
+def _problem(test: Callable[..., None], group: dict[str, Any], case: list[Any]) -> str | None:
+    try:
+        test(group, *case)
+    except (Exception, pytest.fail.Exception) as problem:  # noqa: BLE001 - the other cases are tried all the same
+        return f"{_shown(case[0])}: {problem}"
+    return None
 
 
 def _groups(name: str) -> list[Any]:

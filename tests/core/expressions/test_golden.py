@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.expressions.golden import cases, shared
+from core.expressions.golden import every_case, shared
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import (
     Binder,
@@ -45,23 +45,23 @@ def changes(before: Item, after: Item) -> dict[str, Any]:
     return {name: after.get(name) for name in {**before, **after} if after.get(name) != before.get(name)}
 
 
-@pytest.mark.parametrize(("group", "text", "holds"), cases("conditions"))
+@every_case("conditions")
 def test_condition(group: dict[str, Any], text: str, holds: bool) -> None:
     condition = binder(CONDITIONS).condition("FilterExpression", text)
     assert matches(condition, CONDITIONS["item"]) is holds
 
 
-@pytest.mark.parametrize(("group", "text", "flaw"), cases("flaws"))
+@every_case("flaws")
 def test_flaw(group: dict[str, Any], text: str, flaw: str | None) -> None:
     assert refusal(FLAWS, group["parameter"], text) == flaw
 
 
-@pytest.mark.parametrize(("group", "text", "flaw"), cases("precedence"))
+@every_case("precedence")
 def test_of_two_flaws_the_service_reports_this_one(group: dict[str, Any], text: str, flaw: str) -> None:
     assert refusal(PRECEDENCE, group["parameter"], text) == flaw
 
 
-@pytest.mark.parametrize(("group", "text", "outcome"), cases("updates"))
+@every_case("updates")
 def test_update(group: dict[str, Any], text: str, outcome: Any) -> None:
     update = binder(UPDATES).update(text)
     if isinstance(outcome, str):
@@ -72,19 +72,19 @@ def test_update(group: dict[str, Any], text: str, outcome: Any) -> None:
         assert changes(UPDATES["item"], apply_update(update, UPDATES["item"]).item) == outcome
 
 
-@pytest.mark.parametrize(("group", "text", "old", "new"), cases("returned_paths"))
+@every_case("returned_paths")
 def test_returned_paths(group: dict[str, Any], text: str, old: Item, new: Item) -> None:
     applied = apply_update(binder(RETURNED).update(text), RETURNED["item"])
     assert select_paths(applied.paths, RETURNED["item"]) == old
     assert select_paths(applied.paths, applied.item) == new
 
 
-@pytest.mark.parametrize(("group", "text", "kept"), cases("projections"))
+@every_case("projections")
 def test_projection(group: dict[str, Any], text: str, kept: Item) -> None:
     assert pick(binder(PROJECTIONS).projection(text), PROJECTIONS["item"]) == kept
 
 
-@pytest.mark.parametrize(("group", "text", "clauses"), cases("key_conditions"))
+@every_case("key_conditions")
 def test_key_condition(group: dict[str, Any], text: str, clauses: Any) -> None:
     try:
         condition = binder(KEYS).condition("KeyConditionExpression", text)
@@ -94,12 +94,6 @@ def test_key_condition(group: dict[str, Any], text: str, clauses: Any) -> None:
     except Invalid as invalid:
         result = invalid.message
     assert result == clauses
-
-
-LEGACY_CASES = {
-    what: [case for case in cases("legacy") if case.values[0]["what"] == what]
-    for what in ("filter_conditions", "expected", "key_conditions", "attribute_updates")
-}
 
 
 def legacy_values(conditions: dict[str, Any]) -> dict[str, Any]:
@@ -136,10 +130,7 @@ def legacy_updates(updates: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("group", "conditions", "operator", "outcome"),
-    [*LEGACY_CASES["filter_conditions"], *LEGACY_CASES["expected"]],
-)
+@every_case("legacy", "filter_conditions", "expected")
 def test_legacy_condition(group: dict[str, Any], conditions: Any, operator: str | None, outcome: Any) -> None:
     read = getattr(legacy, group["what"])
     try:
@@ -151,7 +142,7 @@ def test_legacy_condition(group: dict[str, Any], conditions: Any, operator: str 
     assert result == outcome
 
 
-@pytest.mark.parametrize(("group", "conditions", "clauses"), LEGACY_CASES["key_conditions"])
+@every_case("legacy", "key_conditions")
 def test_legacy_key_conditions(group: dict[str, Any], conditions: Any, clauses: Any) -> None:
     try:
         result: Any = [
@@ -163,7 +154,7 @@ def test_legacy_key_conditions(group: dict[str, Any], conditions: Any, clauses: 
     assert result == clauses
 
 
-@pytest.mark.parametrize(("group", "updates", "outcome"), LEGACY_CASES["attribute_updates"])
+@every_case("legacy", "attribute_updates")
 def test_legacy_attribute_updates(group: dict[str, Any], updates: Any, outcome: Any) -> None:
     try:
         result: Any = changes(

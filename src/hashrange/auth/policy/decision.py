@@ -1,0 +1,125 @@
+"""The decision: how the policies that apply to a request are put together.
+
+An explicit denial anywhere decides. Otherwise, within one account, either the caller's policies or the resource's
+must allow the request; across accounts both must. A boundary and a session policy limit what a caller's policies
+allow, and what a resource policy allows to a role; not what it allows to a user or a session by name.
+"""
+
+import enum
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hashrange.auth.policy.grantees import Naming
+from hashrange.auth.policy.policy import Policy
+from hashrange.auth.policy.statements import Asked, Statement
+
+
+class PolicyType(enum.Enum):
+    """The types of policy that a refusal may name, in the service's words."""
+
+    IDENTITY = "identity-based policy"
+    RESOURCE = "resource-based policy"
+    BOUNDARY = "permissions boundary"
+    SESSION = "session policy"
+    TRUST = "role trust policy"
+
+
+class Rules(NamedTuple):
+    """The policies that apply to a request."""
+
+    identity: Sequence[Policy] = ()
+    boundary: Policy | None = None
+    session: Sequence[Policy] | None = (
+        None  # None: the session has no policy of its own, or there is no session
+    )
+    resource: Policy | None = None
+    owner: str | None = None  # the account of the resource; None: the caller's
+
+
+class Decision(NamedTuple):
+    """Whether a request is allowed, and what decided it."""
+
+    allowed: bool
+    explicit: bool = False
+    type: PolicyType | None = None  # of the policy that decided; of a missing one if the denial is implicit
+    policy: Policy | None = None
+    statement: Statement | None = None
+
+
+_ROOT = Decision(allowed=True)
+
+
+def decide(asked: Asked, rules: Rules) -> Decision:
+    """Whether a request is allowed."""
+    for kind, policy in _all(rules):
+        denial = policy.denial(asked)
+        if denial is not None:
+            return Decision(allowed=False, explicit=True, type=kind, policy=policy, statement=denial)
+    if rules.owner is None or rules.owner == asked.caller.account_id:
+        return _within_account(asked, rules)
+    return _across_accounts(asked, rules)
+
+
+def _all(rules: Rules) -> Iterator[tuple[PolicyType, Policy]]:
+    for policy in rules.identity:
+        yield PolicyType.IDENTITY, policy
+    if rules.resource is not None:
+        yield PolicyType.RESOURCE, rules.resource
+    if rules.boundary is not None:
+        yield PolicyType.BOUNDARY, rules.boundary
+    for policy in rules.session or ():
+        yield PolicyType.SESSION, policy
+
+
+def _within_account(asked: Asked, rules: Rules) -> Decision:
+    if asked.caller.is_root:
+        return _ROOT
+    by_resource = Decision(allowed=False, type=PolicyType.RESOURCE)
+    if rules.resource is not None:
+        naming, statement = rules.resource.grant(asked)
+        if naming >= Naming.LOOSELY:
+            by_resource = _granted(PolicyType.RESOURCE, rules.resource, statement)
+        if naming is Naming.DIRECTLY:
+            return by_resource
+    return by_resource if by_resource.allowed and _unlimited(asked, rules) is None else _own(asked, rules)
+
+
+def _across_accounts(asked: Asked, rules: Rules) -> Decision:
+    own = _ROOT if asked.caller.is_root else _own(asked, rules)
+    if not own.allowed:
+        return own
+    naming, statement = (Naming.NOT, None) if rules.resource is None else rules.resource.grant(asked)
+    if naming is Naming.NOT:
+        return Decision(allowed=False, type=PolicyType.RESOURCE)
+    return _granted(PolicyType.RESOURCE, rules.resource, statement)
+
+
+def _own(asked: Asked, rules: Rules) -> Decision:
+    """What the caller's own policies say."""
+    granted = _first_grant(PolicyType.IDENTITY, rules.identity, asked)
+    return granted if not granted.allowed else _unlimited(asked, rules) or granted
+
+
+def _unlimited(asked: Asked, rules: Rules) -> Decision | None:
+    """The refusal by a boundary or session policy; None if neither stands in the way."""
+    if rules.boundary is not None:
+        bounded = _first_grant(PolicyType.BOUNDARY, [rules.boundary], asked)
+        if not bounded.allowed:
+            return bounded
+    if rules.session is not None:
+        limited = _first_grant(PolicyType.SESSION, rules.session, asked)
+        if not limited.allowed:
+            return limited
+    return None
+
+
+def _first_grant(kind: PolicyType, policies: Sequence[Policy], asked: Asked) -> Decision:
+    for policy in policies:
+        naming, statement = policy.grant(asked)
+        if naming is not Naming.NOT:
+            return _granted(kind, policy, statement)
+    return Decision(allowed=False, type=kind)
+
+
+def _granted(kind: PolicyType, policy: Policy | None, statement: Statement | None) -> Decision:
+    return Decision(allowed=True, explicit=True, type=kind, policy=policy, statement=statement)

@@ -1,0 +1,204 @@
+"""Patterns: text with wildcards and with variables that take their values from the request.
+
+What a variable stands for is never a wildcard, whatever characters it has.
+"""
+
+import enum
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from hashrange.auth.policy.keys import ConditionKeys
+
+_VARIABLE = re.compile(r"\$\{\s*(?P<key>[^{}]*?)\s*\}")
+_ESCAPES = frozenset("*?$")
+_DEFAULT = re.compile(r"(?P<key>[^,']*?)\s*,\s*'(?P<default>[^']*)'")
+
+
+class Wildcard(enum.Enum):
+    """A piece of a pattern that stands for other text."""
+
+    ONE = "?"
+    MANY = "*"
+
+
+class Variable(NamedTuple):
+    """A piece of a pattern that the request fills in."""
+
+    key: str  # in lower case
+    default: str | None
+
+
+Piece = str | Wildcard | Variable
+
+
+class Pattern:
+    """A compiled pattern. One without wildcards and variables is compared as it is."""
+
+    __slots__ = ("_literal", "_pieces", "_prefix", "_runs", "varies")
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._pieces = tuple(_merged(pieces))
+        self.varies = any(type(piece) is Variable for piece in self._pieces)  # from request to request
+        self._runs = None if self.varies else _runs(self._pieces)
+        self._literal = _literal(self._pieces)
+        self._prefix = _prefix(self._pieces)
+
+    def matches(self, text: str, keys: ConditionKeys) -> bool:
+        """Whether the whole text fits. With a variable that has neither value nor default, none does."""
+        if self._literal is not None:
+            return text == self._literal
+        if self._prefix is not None:
+            return text.startswith(self._prefix)
+        runs = self._runs
+        if runs is None:
+            resolved = _resolved(self._pieces, keys)
+            if resolved is None:
+                return False
+            runs = _runs(resolved)
+        return _fits(runs, text)
+
+    def resolved(self, keys: ConditionKeys) -> str | None:
+        """The text of a pattern without wildcards; None if a variable has no value."""
+        if self._literal is not None:
+            return self._literal
+        pieces = _resolved(self._pieces, keys)
+        return None if pieces is None else "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def compiled(text: str, *, wildcards: bool, variables: bool) -> Pattern:
+    """The pattern that a text means, where wildcards or variables have a meaning."""
+    return Pattern(list(_pieces(text, wildcards=wildcards, variables=variables)))
+
+
+def _pieces(text: str, *, wildcards: bool, variables: bool) -> Iterable[Piece]:
+    at = 0
+    for found in _VARIABLE.finditer(text) if variables else ():
+        yield from _wild(text[at : found.start()], wildcards=wildcards)
+        yield found["key"] if found["key"] in _ESCAPES else _variable(found["key"])
+        at = found.end()
+    yield from _wild(text[at:], wildcards=wildcards)
+
+
+def _variable(content: str) -> Variable:
+    with_default = _DEFAULT.fullmatch(content)
+    if with_default is None:
+        return Variable(content.lower(), None)
+    return Variable(with_default["key"].lower(), with_default["default"])
+
+
+def _wild(text: str, *, wildcards: bool) -> Iterable[Piece]:
+    if not wildcards:
+        yield text
+        return
+    for part in re.split(r"([*?])", text):
+        yield Wildcard(part) if part in {"*", "?"} else part
+
+
+def _merged(pieces: Iterable[Piece]) -> list[Piece]:
+    """The same pieces with neighbouring texts as one, and without empty ones or stars that follow a star."""
+    merged: list[Piece] = []
+    for piece in pieces:
+        last = merged[-1] if merged else None
+        if piece == "" or (piece is Wildcard.MANY and last is Wildcard.MANY):
+            continue
+        if isinstance(piece, str) and isinstance(last, str):
+            merged[-1] = last + piece
+        else:
+            merged.append(piece)
+    return merged
+
+
+def _literal(pieces: Sequence[Piece]) -> str | None:
+    if not pieces:
+        return ""
+    only = pieces[0]
+    return only if len(pieces) == 1 and isinstance(only, str) else None
+
+
+def _prefix(pieces: Sequence[Piece]) -> str | None:
+    """What a text begins with, if that is all the pattern says."""
+    match pieces:
+        case [Wildcard.MANY]:
+            return ""
+        case [str(text), Wildcard.MANY]:
+            return text
+        case _:
+            return None
+
+
+def _resolved(pieces: Sequence[Piece], keys: ConditionKeys) -> list[Piece] | None:
+    resolved: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, Variable):
+            value = keys.get(piece.key)
+            # A multivalued key has no one value to stand in a text.
+            text = value if isinstance(value, str) else piece.default
+            if text is None:
+                return None
+            resolved.append(text)
+        else:
+            resolved.append(piece)
+    return _merged(resolved)
+
+
+class _Run(NamedTuple):
+    """What stands between two stars: texts at fixed offsets."""
+
+    length: int
+    texts: tuple[tuple[int, str], ...]
+
+    def fits_at(self, text: str, at: int) -> bool:
+        return all(text.startswith(literal, at + offset) for offset, literal in self.texts)
+
+    def found(self, text: str, start: int, end: int) -> int:
+        """The first place from `start` on where it fits and ends by `end`; -1 if there is none."""
+        if not self.texts:
+            return start if start + self.length <= end else -1
+        offset, literal = self.texts[0]
+        at = start
+        while at + self.length <= end:
+            at = text.find(literal, at + offset, end) - offset
+            if at < start:
+                return -1
+            if at + self.length <= end and self.fits_at(text, at):
+                return at
+            at += 1
+        return -1
+
+
+def _runs(pieces: Sequence[Piece]) -> tuple[_Run, ...]:
+    """The runs of a pattern without variables: one more than it has stars."""
+    runs: list[_Run] = []
+    length, texts = 0, list[tuple[int, str]]()
+    for piece in pieces:
+        if piece is Wildcard.MANY:
+            runs.append(_Run(length, tuple(texts)))
+            length, texts = 0, []
+        elif isinstance(piece, str):
+            texts.append((length, piece))
+            length += len(piece)
+        else:
+            length += 1
+    return (*runs, _Run(length, tuple(texts)))
+
+
+def _fits(runs: Sequence[_Run], text: str) -> bool:
+    """Whether the runs follow each other in the text, the first at its beginning and the last at its end.
+
+    Taking the first place where a run fits is enough, so that nothing is tried twice.
+    """
+    first, *middle = runs
+    if not middle:
+        return len(text) == first.length and first.fits_at(text, 0)
+    *middle, last = middle
+    end = len(text) - last.length
+    if end < first.length or not first.fits_at(text, 0) or not last.fits_at(text, end):
+        return False
+    at = first.length
+    for run in middle:
+        at = run.found(text, at, end)
+        if at < 0:
+            return False
+        at += run.length
+    return True

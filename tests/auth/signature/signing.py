@@ -1,0 +1,69 @@
+"""Requests signed by botocore, as any SDK would send them, and a directory that knows their keys."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from unittest.mock import patch
+from urllib.parse import urlsplit
+
+import botocore.auth
+from botocore.auth import SigV4Auth, SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from hashrange.auth.signature.verifier import Signed
+
+ACCESS_KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+SESSION_KEY, SESSION_SECRET, TOKEN = "ASIDEXAMPLE", "another/secret", "TOKEN" * 30
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+NOW = MOMENT.timestamp()
+HEADERS = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810.ListTables"}
+
+
+@dataclass
+class Key:
+    secret: str
+    is_active: bool = True
+    token: str | None = None
+    expires_at: float | None = None
+
+
+class KnownKeys:
+    """A directory of two keys."""
+
+    def __init__(self, **more: Key) -> None:
+        self._keys = {
+            ACCESS_KEY: Key(SECRET),
+            SESSION_KEY: Key(SESSION_SECRET, token=TOKEN, expires_at=NOW + 3600),
+        } | more
+
+    def credential(self, access_key: str, _token: str | None, /) -> Key | None:
+        return self._keys.get(access_key)
+
+
+def signed(
+    body: bytes = b"{}",
+    *,
+    headers: Mapping[str, str] = HEADERS,
+    url: str = "http://localhost:8000/",
+    session: bool = False,
+    region: str = "us-east-1",
+    service: str = "dynamodb",
+    method: str = "POST",
+    presigned_seconds: int | None = None,
+) -> Signed:
+    """A request that botocore has signed."""
+    request = AWSRequest(method=method, url=url, data=body, headers=dict(headers))
+    credentials = (
+        Credentials(SESSION_KEY, SESSION_SECRET, TOKEN) if session else Credentials(ACCESS_KEY, SECRET)
+    )
+    with patch.object(botocore.auth, "get_current_datetime", lambda: MOMENT.replace(tzinfo=None)):
+        if presigned_seconds is None:
+            SigV4Auth(credentials, service, region).add_auth(request)
+        else:
+            SigV4QueryAuth(credentials, service, region, expires=presigned_seconds).add_auth(request)
+    parts = urlsplit(request.url)
+    fields = [(b"Host", parts.netloc.encode())]
+    fields += [(name.title().encode(), str(value).encode()) for name, value in request.headers.items()]
+    target = parts.path.encode()
+    return Signed(method.encode(), target, parts.query.encode(), dict(fields), fields, body)
