@@ -18,7 +18,7 @@ from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.results import Result
 from hashrange.api.scaling.resources import Resource
-from hashrange.chain.executor import Call, LocalExecutor, run_now
+from hashrange.chain.executor import Call, LocalExecutor
 from hashrange.clock import ManualClock
 from hashrange.config import Settings
 from hashrange.jobs.auto_scaling import ScaleCapacity
@@ -49,6 +49,7 @@ from hashrange.storage.setting_rows import Place
 from hashrange.storage.sqlite import MemoryEngine
 from hashrange.wire.answers import described
 from hashrange.wire.renderers import RENDERERS
+from run_now import run_now
 
 # DynamoDB's own where two services have one of the same name.
 OPERATIONS = AUTO_SCALING.operations | DYNAMODB.operations | STREAMS.operations
@@ -94,7 +95,7 @@ class Clocked:
         self.trimming = TrimLogs(self.engine, self.catalogue)
         self.consumed = Consumed()
         settings = Settings(transition_ms=transition_ms)
-        self.scaling = ScaleCapacity(self.engine, self.catalogue, settings, self.consumed)
+        self.scaling = ScaleCapacity(self.engine, self.catalogue, settings, self.consumed, self.clock.now)
         self.backup_folder = Path(tempfile.mkdtemp(prefix="clocked-backups-"))
         weakref.finalize(self, shutil.rmtree, self.backup_folder, ignore_errors=True)
         self.backups = BackupPlace(FolderBucket("backups", self.backup_folder), "")

@@ -12,12 +12,14 @@ from botocore.config import Config
 
 from clocked import Clocked
 from hashrange.api.errors import ApiError, as_api_error
-from hashrange.chain.executor import Call, run_now
+from hashrange.chain.executor import Call
 from hashrange.core.errors import Refused
 from hashrange.jobs.custom_metrics import CompactCustomMetrics, ForgetAlarmHistory
 from hashrange.jobs.evaluate_alarms import EvaluateAlarms
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
+from hashrange.storage.setting_rows import Place
 from hashrange.wire.answers import described
+from run_now import run_now
 
 TARGET = "GraniteServiceVersion20100801"
 PROTOCOLS = ("query", "json", "smithy-rpc-v2-cbor")
@@ -28,9 +30,14 @@ class Watched(Clocked):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.evaluating = EvaluateAlarms(self.engine)
+        self.evaluating = EvaluateAlarms(self.engine, self.clock.now)
         self.compacting = CompactCustomMetrics(self.engine)
         self.forgetting = ForgetAlarmHistory(self.engine)
+
+    @property
+    def place(self) -> Place:
+        """Where its alarms and metrics are."""
+        return Place(self.context.account_id, self.context.region)
 
     def ask(self, name: str, /, **request: Any) -> Any:
         """Ask CloudWatch."""

@@ -1,12 +1,19 @@
 """Alarms: how they are set, listed, changed and deleted, and what happens when they are evaluated."""
 
 import json
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, cast
 
 import pytest
 
 from clocked import MIDNIGHT
-from hashrange.jobs.evaluate_alarms import SETTLED_SECONDS
+from hashrange.capacity.series import Place
+from hashrange.jobs.custom_metrics import ForgetAlarmHistory
+from hashrange.jobs.evaluate_alarms import SETTLED_SECONDS, EvaluateAlarms
+from hashrange.storage import metric_rows
+from hashrange.storage.engine import Reader
+from hashrange.storage.wrapped import WrappedEngine
 from new_tables import request as new_table
 from watching import Watched
 
@@ -260,6 +267,80 @@ def test_history_is_forgotten_after_thirty_days(watched: Watched) -> None:
     watched.clock.advance(1)
     watched.forgetting.step(watched.clock.now())
     assert summaries(watched) == []
+
+
+def test_what_is_counted_is_waited_for_when_the_clock_was_moved(watched: Watched) -> None:
+    """Workers write some seconds later: a table that was busy must not look idle meanwhile."""
+    watched.call("CreateTable", **new_table("pk", TableName="tab"))
+    watched.settle()
+    moment = [0.0]
+    watched.evaluating = EvaluateAlarms(watched.engine, lambda: moment[0])
+    dimensions = [{"Name": "TableName", "Value": "tab"}]
+    metric = {
+        "Namespace": "AWS/DynamoDB",
+        "MetricName": "ConsumedReadCapacityUnits",
+        "Dimensions": dimensions,
+    }
+    make(watched, "counted", **metric)
+    plain = dict.fromkeys(("Namespace", "MetricName", "Statistic", "Period"))
+    stat = {"Metric": metric, "Period": 60, "Stat": "Sum"}
+    make(watched, "expression", **plain, Metrics=[{"Id": "m", "MetricStat": stat}])
+    make(watched, "sent")
+    watched.put("m", 100.0)
+    watched.tick(0)
+    minute = watched.clock.now()
+    watched.clock.advance(120)
+    assert watched.evaluating.step(watched.clock.now()) == 1.0
+    states = {name: watched.state(name)[0] for name in ("counted", "expression", "sent")}
+    assert states == {"counted": "INSUFFICIENT_DATA", "expression": "INSUFFICIENT_DATA", "sent": "ALARM"}
+    place = Place(*watched.place, "tab")
+    samples = {"ConsumedReadCapacityUnits": 50.0}
+    for at in (minute, minute + 60):
+        watched.engine.write(partial(metric_rows.add_samples, place=place, now=at, samples=samples))
+    moment[0] += 11.0
+    watched.tick(11)
+    assert watched.state("counted")[0] == watched.state("expression")[0] == "ALARM"
+
+
+class CountingEngine(WrappedEngine):
+    """Counts the rows that are looked at in scans."""
+
+    rows = 0
+
+    def read(self, step: Callable[[Reader], Any], *, seconds: float | None = None) -> Any:
+        def counted(reader: Reader) -> Any:
+            return step(cast("Reader", CountingReader(self, reader)))
+
+        return super().read(counted, seconds=seconds)
+
+
+class CountingReader:
+    def __init__(self, engine: CountingEngine, reader: Reader) -> None:
+        self._engine = engine
+        self._reader = reader
+
+    def scan(
+        self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        for row in self._reader.scan(start, end, reverse=reverse, limit=limit):
+            self._engine.rows += 1
+            yield row
+
+
+def test_forgetting_history_reads_only_what_is_to_go(watched: Watched) -> None:
+    make(watched, "old")
+    watched.clock.advance(86_400)
+    for region in ("eu-west-1", "us-east-1", "us-west-2"):
+        watched.context.region = region
+        for at in range(20):
+            make(watched, f"alarm-{at}")
+    watched.clock.advance(29.5 * 86_400)
+    engine = CountingEngine(watched.engine)
+    ForgetAlarmHistory(engine).step(watched.clock.now())
+    # Of every region one row to find it and one that is not to go.
+    assert engine.rows == 1 + 2 * 3
+    watched.context.region = "us-east-1"
+    assert len(summaries(watched)) == 20
 
 
 def test_alarms_of_a_metric(watched: Watched) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hashrange.services.cloudwatch.alarms import Configuration
+from hashrange.api.cloudwatch.alarms import Configuration
 from hashrange.services.cloudwatch.evaluation import Evaluated, Rule, reason_data, rule_of, verdict
 
 TREATMENTS = ("missing", "ignore", "breaching", "notBreaching")

@@ -1,12 +1,16 @@
 """Metrics: putting, listing and reading them, by statistics and by queries; and what becomes of old data."""
 
+import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from clocked import MIDNIGHT
+from hashrange.capacity.series import Place
 from hashrange.core import effort, limits
-from hashrange.storage import custom_metric_rows, layout
+from hashrange.services.cloudwatch import list_metrics, tokens
+from hashrange.storage import custom_metric_rows, layout, metric_rows
 from hashrange.storage.engine import Reader
 from watching import Watched
 
@@ -284,9 +288,32 @@ def test_expressions_that_compute_for_too_long_are_refused(
     """As any other request is, and on a thread where they hold up nobody."""
     monkeypatch.setattr(effort, "REQUEST_SECONDS", 0.0)
     long = {"StartTime": MIDNIGHT - 15 * DAY, "EndTime": MIDNIGHT}
-    row = [{"Id": f"e{at}", "Expression": "TIME_SERIES(1) + TIME_SERIES(2)"} for at in range(100)]
+    row = [{"Id": f"e{at}", "Expression": "TIME_SERIES(1) + TIME_SERIES(2)"} for at in range(20)]
     refused = watched.fails("GetMetricData", MetricDataQueries=row, **long)
     assert refused == ("ValidationException", effort.EXHAUSTED)
+
+
+def test_pages_of_metrics(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(list_metrics, "LIST_METRICS_MAX", 3)
+    for table in ("", "one", "two"):
+        place = Place(*watched.place, table)
+        samples = dict.fromkeys(("A", "B", "C", "D"), 1.0)
+        watched.engine.write(partial(metric_rows.add_samples, place=place, now=MIDNIGHT, samples=samples))
+    for number in range(7):
+        watched.put(f"m{number}", 1.0)
+    listed: list[str] = []
+    token: dict[str, str] = {}
+    while True:
+        page = watched.ask("ListMetrics", **token)
+        assert len(page["Metrics"]) <= 3
+        listed += [json.dumps(metric) for metric in page["Metrics"]]
+        if "NextToken" not in page:
+            break
+        token = {"NextToken": page["NextToken"]}
+    assert len(listed) == len(set(listed)) == 19
+    for rubbish in ("{}x", '{"table": "\\ud800"}', '{"digest": "x"}', '{"number": null}', "[]", ""):
+        forged = tokens.token(rubbish, (None, None, None, None))
+        assert watched.fails("ListMetrics", NextToken=forged)[0] == "InvalidNextToken"
 
 
 def test_pages_of_points(watched: Watched) -> None:
@@ -357,11 +384,17 @@ def test_expressions_may_refer_to_each_other_in_a_long_row(watched: Watched) -> 
 
 def test_more_points_than_a_request_may_read(watched: Watched) -> None:
     long = {"StartTime": MIDNIGHT - 15 * DAY, "EndTime": MIDNIGHT}
-    queries = [{"Id": f"a{at}", "MetricStat": stat()} for at in range(24)]
+    # What is not consumption is kept by longer periods when it is old: three thousand points at most.
+    queries = [{"Id": f"a{at}", "MetricStat": stat()} for at in range(200)]
     assert "exceeds the limit of 500000" in str(
         watched.fails("GetMetricData", MetricDataQueries=queries, **long)[1]
     )
-    assert len(data(watched, *queries[:23], **long)) == 23
+    assert len(data(watched, *queries[:100], **long)) == 100
+    consumed = {"Namespace": "AWS/DynamoDB", "MetricName": "ConsumedReadCapacityUnits"}
+    queries = [{"Id": f"a{at}", "MetricStat": {**stat(), "Metric": consumed}} for at in range(24)]
+    assert "exceeds the limit of 500000" in str(
+        watched.fails("GetMetricData", MetricDataQueries=queries, **long)[1]
+    )
 
 
 def _checked(reader: Reader) -> int:

@@ -9,7 +9,7 @@ from hashrange.clock import ManualClock
 from hashrange.jobs.metrics import AgeMetrics
 from hashrange.storage import layout, metric_rows
 from hashrange.storage.engine import Engine, Reader
-from hashrange.storage.metric_rows import Flush
+from hashrange.storage.metric_rows import Flush, WantedSeries
 
 NOW = 1_699_920_000
 PLACE = Place("000000000000", "eu-west-1", "orders")
@@ -46,6 +46,34 @@ def test_workers_are_added_up(engine: Engine) -> None:
     assert points(engine, start=NOW, end=NOW + 120) == [(NOW, 8, 16.0), (NOW + 60, 4, 20.0)]
     assert points(engine, start=NOW, end=NOW + 120, period=300) == [(NOW, 12, 36.0)]
     assert points(engine, start=NOW + 60, end=NOW + 120) == [(NOW + 60, 4, 20.0)]
+
+
+def test_many_series_are_read_as_each_by_itself(engine: Engine) -> None:
+    other = PLACE._replace(table_name="customers")
+    tallies = [
+        counted(NOW + 60 * minute, float(minute), place=place, metric=metric)
+        for minute in range(12)
+        for place in (PLACE, other)
+        for metric in ("UserErrors", "SystemErrors")
+    ]
+    engine.write(partial(Flush(b"worker-1", 1, tallies).write, now=NOW))
+    wanted = [
+        WantedSeries(metric, (("TableName", name),), period)
+        for metric in ("UserErrors", "SystemErrors", "Nothing")
+        for name in ("orders", "customers")
+        for period in (60, 120, 300)
+    ]
+    start, end = NOW + 150, NOW + 700
+    many = engine.read(lambda reader: metric_rows.read_many(reader, *PLACE[:2], wanted, start, end))
+    assert many == {
+        one: engine.read(
+            lambda reader, one=one: metric_rows.read_series(
+                reader, *PLACE[:2], one.metric, dict(one.dimensions), start, end, one.period
+            )
+        )
+        for one in wanted
+    }
+    assert [len(many[one]) for one in wanted[:3]] == [10, 5, 3]
 
 
 def test_a_flush_that_is_repeated_counts_once(engine: Engine) -> None:

@@ -72,7 +72,8 @@ from hashrange.api.transfers import (
 Resources = Callable[[Any], Iterable[str]]
 
 
-def _nothing(_: Any) -> Iterable[str]:
+def no_resource(_: Any) -> Iterable[str]:
+    """What a request is about that is about no resource in particular."""
     return ()
 
 
@@ -117,7 +118,8 @@ def _bulk(request: Any) -> Iterable[str]:
     return (request.bulk_operation_arn,)
 
 
-def _arn(request: Any) -> Iterable[str]:
+def resource_arn(request: Any) -> Iterable[str]:
+    """The resource of an operation on tags."""
     return () if request.resource_arn is None else (request.resource_arn,)
 
 
@@ -164,10 +166,10 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("DescribeBulkOperation", describe_bulk_operation, "control", _bulk),
     ("DescribeContinuousBackups", describe_continuous_backups, "control", _table),
     ("DescribeContributorInsights", describe_contributor_insights, "control", _table),
-    ("DescribeEndpoints", describe_endpoints, "control", _nothing),
+    ("DescribeEndpoints", describe_endpoints, "control", no_resource),
     ("DescribeExport", describe_export, "control", _export),
     ("DescribeImport", describe_import, "control", _import),
-    ("DescribeLimits", describe_limits, "control", _nothing),
+    ("DescribeLimits", describe_limits, "control", no_resource),
     ("DescribeTable", describe_table, "control", _table),
     ("DescribeTableReplicaAutoScaling", describe_table_replica_auto_scaling, "control", _table),
     ("DescribeTimeToLive", describe_time_to_live, "control", _table),
@@ -176,23 +178,23 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("ExportTableToPointInTime", export_table_to_point_in_time, "control", _table_arn),
     ("GetItem", get_item, "read", _table),
     ("ImportTable", import_table, "control", _imported_table),
-    ("ListBackups", list_backups, "control", _nothing),
-    ("ListBulkOperations", list_bulk_operations, "control", _nothing),
+    ("ListBackups", list_backups, "control", no_resource),
+    ("ListBulkOperations", list_bulk_operations, "control", no_resource),
     ("ListContributorInsights", list_contributor_insights, "control", _named_table),
     ("ListExports", list_exports, "control", _table_arn),
     ("ListImports", list_imports, "control", _table_arn),
-    ("ListTables", list_tables, "control", _nothing),
-    ("ListTagsOfResource", list_tags_of_resource, "control", _arn),
+    ("ListTables", list_tables, "control", no_resource),
+    ("ListTagsOfResource", list_tags_of_resource, "control", resource_arn),
     ("PutItem", put_item, "write", _table),
     ("Query", query, "read", _table),
     ("RestoreTableFromBackup", restore_table_from_backup, "control", _restored_backup),
     ("RestoreTableToPointInTime", restore_table_to_point_in_time, "control", _restored),
     ("Scan", scan, "read", _table),
     ("StartBulkPutItems", start_bulk_put_items, "control", _table),
-    ("TagResource", tag_resource, "control", _arn),
+    ("TagResource", tag_resource, "control", resource_arn),
     ("TransactGetItems", transact_get_items, "read", _transaction),
     ("TransactWriteItems", transact_write_items, "write", _transaction),
-    ("UntagResource", untag_resource, "control", _arn),
+    ("UntagResource", untag_resource, "control", resource_arn),
     ("UpdateContinuousBackups", update_continuous_backups, "control", _table),
     ("UpdateContributorInsights", update_contributor_insights, "control", _table),
     ("UpdateItem", update_item, "write", _table),
@@ -202,10 +204,22 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
 )
 
 
-def operation(name: str, module: ModuleType, kind: Kind, resources: Resources) -> Operation[Any]:
-    """The operation of a row."""
+def operation(
+    name: str, module: ModuleType, kind: Kind, resources: Resources, *, prefix: str = "dynamodb"
+) -> Operation[Any]:
+    """The operation of a row; `prefix` is that of its action in policies."""
     handler = getattr(module, module.__name__.rpartition(".")[2])
-    return Operation(name, module.SHAPE, handler, kind=kind, resources=resources)
+    action = f"{prefix}:{name}"
+    return Operation(name, module.SHAPE, handler, kind=kind, resources=resources, action=action)
+
+
+def control_operations(
+    prefix: str, rows: Iterable[tuple[str, ModuleType, Resources]]
+) -> dict[str, Operation[Any]]:
+    """The operations of a service that has no items, but settings only."""
+    return {
+        name: operation(name, module, "control", resources, prefix=prefix) for name, module, resources in rows
+    }
 
 
 DYNAMODB = Service(

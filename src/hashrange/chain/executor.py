@@ -5,7 +5,6 @@ Reads run here and now, writes are answered when their commit is on disk. shared
 
 from collections.abc import Callable
 from functools import partial
-from threading import Event
 from typing import Any, ClassVar, cast
 
 import msgspec
@@ -196,22 +195,3 @@ def read_patiently(call: Call, step: Callable[[Reader], Result], reader: Reader)
             # The loop must not be the one that takes a large request apart.
             call.request = None
         return result
-
-
-def run_now(executor: LocalExecutor, call: Call) -> Result:
-    """Run a call and wait for its result. Not on the thread that delivers commits."""
-    outcome: list[tuple[Result | None, BaseException | None]] = []
-    finished = Event()
-
-    def done(result: Result | None, error: BaseException | None) -> None:
-        outcome.append((result, error))
-        finished.set()
-
-    executor.run(call, done)
-    finished.wait()
-    result, error = outcome[0]
-    if error is not None:
-        raise error
-    if result is None:
-        raise TypeError(call.operation.name)
-    return result

@@ -6,7 +6,7 @@ a thread of its own. There it may take its time, up to a limit in seconds of the
 ends its page, past the second the request is refused as `Exhausted`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -80,6 +80,17 @@ def spend(units: int) -> None:
         _meter.set(meter - units)
     elif meter is not None:
         meter.check()
+
+
+def counted(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """Pass rows on, and count their bytes, many rows at once."""
+    units = 0
+    for row in rows:
+        units += len(row[1])
+        if units > LIGHT_UNITS:
+            spend(units)
+            units = 0
+        yield row
 
 
 def leave_shared_thread() -> None:

@@ -12,7 +12,7 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.plan import Write
-from hashrange.api.scaling import policies, resources
+from hashrange.api.scaling import policy_alarms, resources
 from hashrange.api.scaling.resources import NAMESPACE, Resource
 from hashrange.api.tables import throughput
 from hashrange.api.tables.structures import (
@@ -25,7 +25,10 @@ from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.core.schema import Table, Throughput
 from hashrange.core.table_life import gone, settled
+from hashrange.jobs import tracking_alarms
+from hashrange.jobs.clock_jumps import WRITTEN_SECONDS, ClockJumps
 from hashrange.jobs.job import IDLE_SECONDS
+from hashrange.jobs.tracking_alarms import Sight
 from hashrange.scaling import schedules, tracking
 from hashrange.scaling.tracking import Bounds, Decision, Tracking
 from hashrange.storage import catalogue, scaling_rows
@@ -44,12 +47,8 @@ from hashrange.storage.setting_rows import Place
 
 log = logs.Log("jobs.scaling")
 
-FLUSH_SECONDS = (
-    10.0  # a minute's consumption is complete so long after its end: workers flush every few seconds
-)
 _BUSY_SECONDS = 1.0
 _EVALUATED_SECONDS = 3600  # for so long it is known up to which minute a policy was evaluated
-_JUMP_SECONDS = 5.0  # a clock that is adjusted by less was not moved by a user
 _LATEST_ACTIVITIES = 500  # among which a repeated failure is looked for
 
 # Gives the units consumed in each minute from a moment on, up to another: read, place, resource, start, end.
@@ -89,7 +88,7 @@ class ScaleCapacity:
         self._consumption = consumption
         self._waiting: list[tuple[Place, str]] = []  # ids of the targets of this round
         self._is_busy = False  # a table was, in this round
-        self._jumps = _Jumps(monotonic)
+        self._jumps = ClockJumps(monotonic)
         self._evaluated: dict[str, int] = {}  # policy's id -> the minute up to which it was evaluated
 
     def step(self, now: float) -> float:
@@ -159,7 +158,7 @@ class ScaleCapacity:
         self, scaled: Scaled, target: Target, policy: Policy, table: Table, capacity: Throughput, now: float
     ) -> bool:
         """Do what a policy wants, once for every minute that has passed."""
-        minute = int((now - FLUSH_SECONDS) // tracking.MINUTE) * tracking.MINUTE
+        minute = int((now - WRITTEN_SECONDS) // tracking.MINUTE) * tracking.MINUTE
         if self._evaluated.get(policy.id, 0) >= minute:
             return True
         before = scaled.resource.units(capacity)
@@ -167,11 +166,13 @@ class ScaleCapacity:
         followed = _tracking(target, policy)
         bounds = Bounds(target.least, target.most)
         decision = tracking.decide(followed, bounds, before, minutes, policy.memory, now)
+        if decision is not None or not self._jumps.is_recent:
+            tracking_alarms.show(self._engine, scaled.place, policy, Sight(before, minutes, minute), now)
         if decision is None or (decision.capacity < before and not _may_decrease(capacity, now)):
             if not self._jumps.is_recent:
                 self._evaluated[policy.id] = minute
             return True
-        alarm = policies.alarm_names(policy)[scaling_rows.ALARMS.index(decision.alarm)]
+        alarm = policy_alarms.alarm_name(policy, decision.alarm)
         cause = f"monitor alarm {alarm} in state ALARM triggered policy {policy.name}"
         remember = partial(_remember, scaled=scaled, policy=policy, decision=decision, now=now)
         if not self._set(scaled, table, capacity, _Change(decision.capacity, cause, remember), now):
@@ -247,27 +248,6 @@ class ScaleCapacity:
         )
 
 
-class _Jumps:
-    """Notices when users move the clock: for some seconds after that, what was consumed before is not all known."""
-
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
-        self._offset: float | None = None  # from the monotonic clock to the users'
-        self._known_at = 0.0
-
-    def look(self, now: float) -> None:
-        """Compare the clocks."""
-        at = self._monotonic()
-        if self._offset is not None and now - at > self._offset + _JUMP_SECONDS:
-            self._known_at = at + FLUSH_SECONDS
-        self._offset = now - at
-
-    @property
-    def is_recent(self) -> bool:
-        """Whether the clock was moved just now."""
-        return self._monotonic() < self._known_at
-
-
 class _Change(msgspec.Struct, frozen=True):
     """A capacity to be set. `note` writes down that it was; also that it was refused, if it is tried `once`."""
 
@@ -338,7 +318,7 @@ def _scaled(reader: Reader, *, place: Place, target_id: str) -> Scaled | None:
 def _until_next(now: float) -> float:
     """Schedules are due at the beginning of a minute, policies when its consumption is known."""
     passed = now % tracking.MINUTE
-    return (FLUSH_SECONDS if passed < FLUSH_SECONDS else tracking.MINUTE) - passed
+    return (WRITTEN_SECONDS if passed < WRITTEN_SECONDS else tracking.MINUTE) - passed
 
 
 def _due(action: ScheduledAction, now: float) -> float | None:
@@ -425,6 +405,7 @@ def _remember(tx: Transaction, *, scaled: Scaled, policy: Policy, decision: Deci
     if stored is not None and stored.id == policy.id:
         memory = tracking.remembered(stored.memory, decision, now)
         scaling_rows.save_policy(tx, scaled.place, msgspec.structs.replace(stored, memory=memory))
+        policy_alarms.keep(tx, scaled.place, stored, decision.capacity, now)
 
 
 def _update(resource: Resource, capacity: Throughput, units: int) -> UpdateTable:

@@ -1,9 +1,11 @@
 """Old data of CloudWatch: clients' metrics are added up over longer periods, and forgotten; so is alarms' history."""
 
+from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 
+from hashrange.api.cloudwatch import alarms
 from hashrange.core.limits import ALARM_HISTORY_SECONDS, CLOUDWATCH_METRIC_SECONDS
-from hashrange.services.cloudwatch import alarms
 from hashrange.storage import custom_metric_rows
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.setting_rows import Place
@@ -57,13 +59,20 @@ class ForgetAlarmHistory:
 
 
 def _old(reader: Reader, *, before: float) -> list[tuple[Place, str]]:
-    old: list[tuple[Place, str]] = []
-    for place, item_id, item in alarms.HISTORY.everywhere(reader):
-        if item.time < before:
-            old.append((place, item_id))
-        if len(old) == _HISTORY_BATCH:
-            break
-    return old
+    """The first items that are too old: ids are by time, so that nothing behind them is read."""
+    rows = (
+        (place, item_id)
+        for place in alarms.HISTORY.places(reader)
+        for item_id in _ids_before(reader, place, alarms.history_id(before))
+    )
+    return list(islice(rows, _HISTORY_BATCH))
+
+
+def _ids_before(reader: Reader, place: Place, end: str) -> Iterator[str]:
+    for item_id, _ in alarms.HISTORY.of_region(reader, place):
+        if item_id >= end:
+            return
+        yield item_id
 
 
 def _forget(tx: Transaction, *, old: list[tuple[Place, str]]) -> None:

@@ -1,16 +1,21 @@
 """Alarms: every minute each is compared with the latest data of its metric, and changes its state if need be."""
 
+import time
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 
 from hashrange import logs
+from hashrange.api.cloudwatch import alarms, transitions
+from hashrange.api.cloudwatch.alarms import Alarm, Configuration, State
 from hashrange.api.errors import ApiError
 from hashrange.capacity.series import Point
-from hashrange.services.cloudwatch import alarms, evaluation, metrics, statistics, transitions
-from hashrange.services.cloudwatch.alarms import Alarm, Configuration, State
-from hashrange.services.cloudwatch.evaluation import Evaluated, Rule, Verdict
+from hashrange.core.limits import ALARM_MATH_POINTS_MAX
+from hashrange.jobs.clock_jumps import WRITTEN_SECONDS, ClockJumps
+from hashrange.services.cloudwatch import evaluation, metrics, statistics
+from hashrange.services.cloudwatch.evaluation import SPARE_PERIODS, Evaluated, Rule
 from hashrange.services.cloudwatch.math.values import Series
-from hashrange.services.cloudwatch.metrics import Store
+from hashrange.services.cloudwatch.metrics import DYNAMODB, Store, Wanted
 from hashrange.services.cloudwatch.queries import Queries
 from hashrange.services.cloudwatch.statistics import Sampled
 from hashrange.storage.custom_metric_rows import CustomStatistics
@@ -18,9 +23,9 @@ from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.setting_rows import Place
 
 MINUTE = 60
-SETTLED_SECONDS = 10  # workers write what they have counted every few seconds
+SETTLED_SECONDS = int(WRITTEN_SECONDS)
+_EARLY_SECONDS = 1.0  # until it is looked again whether all is written
 _BATCH = 20  # alarms of one step
-_SPARE_PERIODS = 2  # that the evaluation range has beyond those that count, to make up for missing points
 _DAY = 86_400
 _HOUR = 3600
 
@@ -32,23 +37,30 @@ class EvaluateAlarms:
 
     name = "evaluate-alarms"
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
+        self._jumps = ClockJumps(monotonic)
         self._minute: int | None = None
+        self._is_early = False  # the round began before all that was counted was written
         self._left: deque[tuple[Place, str]] = deque()
 
     def step(self, now: float) -> float:
         """Evaluate some alarms at the end of the last minute that is complete."""
+        self._jumps.look(now)
         minute = int((now - SETTLED_SECONDS) // MINUTE) * MINUTE
-        if minute != self._minute:
+        if minute != self._minute or (self._is_early and not self._jumps.is_recent):
             self._left = deque(self._engine.read(_all_alarms))
             self._minute = minute
+            self._is_early = self._jumps.is_recent
         for _ in range(min(_BATCH, len(self._left))):
             self._evaluate(*self._left.popleft(), minute, now)
-        return 0.0 if self._left else max(0.1, min(minute + MINUTE + SETTLED_SECONDS - now, MINUTE))
+        if self._left:
+            return 0.0
+        return _EARLY_SECONDS if self._is_early else _until_next(minute, now)
 
     def _evaluate(self, place: Place, name: str, minute: int, now: float) -> None:
-        decided = self._engine.read(partial(_decide, place=place, name=name, minute=minute, now=now))
+        decide = partial(_decide, place=place, name=name, minute=minute, now=now, is_early=self._is_early)
+        decided = self._engine.read(decide)
         if decided is None:
             return
         alarm, state = decided
@@ -61,15 +73,26 @@ class EvaluateAlarms:
 
 
 def _all_alarms(reader: Reader) -> list[tuple[Place, str]]:
-    return [(place, name) for place, name, _ in alarms.ALARMS.everywhere(reader)]
+    """All but those whose state a scaling policy's controller tells: see tracking_alarms.py."""
+    return [(place, name) for place, name, alarm in alarms.ALARMS.everywhere(reader) if not alarm.is_shown]
+
+
+def _until_next(minute: int, now: float) -> float:
+    return max(0.1, min(minute + MINUTE + SETTLED_SECONDS - now, MINUTE))
+
+
+def _is_counted(configuration: Configuration) -> bool:
+    """Whether an alarm watches what workers count and write later; clients' samples are written at once."""
+    stats = [query.metric_stat for query in configuration.metrics or () if query.metric_stat is not None]
+    return DYNAMODB in {configuration.namespace, *(stat.metric.namespace for stat in stats)}
 
 
 def _decide(
-    reader: Reader, *, place: Place, name: str, minute: int, now: float
+    reader: Reader, *, place: Place, name: str, minute: int, now: float, is_early: bool
 ) -> tuple[Alarm, State] | None:
     """The alarm and the state that it should be in, if that is another one."""
     alarm = alarms.ALARMS.find(reader, place, name)
-    if alarm is None:
+    if alarm is None or (is_early and _is_counted(alarm.configuration)):
         return None
     configuration = alarm.configuration
     rule = evaluation.rule_of(configuration)
@@ -80,17 +103,7 @@ def _decide(
     verdict = evaluation.verdict(rule, points)
     if verdict is None or verdict.value == alarm.state.value:
         return None
-    return alarm, _state(configuration, rule, verdict, now)
-
-
-def _state(configuration: Configuration, rule: Rule, verdict: Verdict, now: float) -> State:
-    return State(
-        value=verdict.value,
-        reason=verdict.reason,
-        reason_data=evaluation.reason_data(configuration, rule, verdict, now),
-        updated_at=now,
-        transitioned_at=now,
-    )
+    return alarm, evaluation.state(configuration, rule, verdict, now)
 
 
 def _enter(tx: Transaction, *, place: Place, planned: Alarm, state: State) -> bool:
@@ -104,7 +117,7 @@ def _enter(tx: Transaction, *, place: Place, planned: Alarm, state: State) -> bo
 def _points(
     store: Store, configuration: Configuration, rule: Rule, period: int, minute: int
 ) -> list[Evaluated]:
-    count = rule.periods + _SPARE_PERIODS
+    count = rule.periods + SPARE_PERIODS
     if configuration.metrics:
         return _expression_points(store, configuration, count, period, minute)
     key = metrics.key_of(
@@ -115,7 +128,7 @@ def _points(
     extended = statistics.parsed(stat)
     windows: dict[int, Sampled] = {}
     # Periods end now, and not at a multiple of their length: every minute there is a new one to look at.
-    for point in store.points(key, start, minute, MINUTE, configuration.unit):
+    for point in store.points(Wanted(key, MINUTE, configuration.unit), start, minute):
         begin = start + (point.time - start) // period * period
         known = windows.get(begin)
         windows[begin] = point if known is None else _merged(known, point)
@@ -148,7 +161,7 @@ def _expression_points(
     queries = configuration.metrics or []
     returned = next(query.id for query in queries if query.return_data is not False)
     try:
-        value = Queries(queries).values(store, start, end)[returned]
+        value = Queries(queries).values(store, start, end, ALARM_MATH_POINTS_MAX)[returned]
     except ApiError:
         value = 0.0
     points = value.points if isinstance(value, Series) else {}

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import msgspec
 
+from hashrange.core import effort
 from hashrange.core.keys import encoding
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader, Transaction
@@ -22,6 +23,7 @@ _TIME_BYTES = 8
 _GROWTH = math.log(1.1)  # each bucket of a histogram ends a tenth above where it begins
 _BUCKETS_MAX = 5000  # beyond the smallest and largest double that the service takes
 _MIDDLE = 1.1**0.5
+_BUCKETS_KEPT = 256  # of a histogram: ten decades; a row has no more than twice as many
 
 
 class CustomStatistics(msgspec.Struct, array_like=True):
@@ -42,6 +44,7 @@ class CustomStatistics(msgspec.Struct, array_like=True):
         self.min, self.max = min(self.min, value), max(self.max, value)
         bucket = _bucket(value)
         self.histogram[bucket] = self.histogram.get(bucket, 0.0) + count
+        self._collapse()
 
     def merge(self, other: "CustomStatistics") -> None:
         """Add all samples of another one."""
@@ -50,6 +53,15 @@ class CustomStatistics(msgspec.Struct, array_like=True):
         self.min, self.max = min(self.min, other.min), max(self.max, other.max)
         for bucket, count in other.histogram.items():
             self.histogram[bucket] = self.histogram.get(bucket, 0.0) + count
+        self._collapse()
+
+    def _collapse(self) -> None:
+        """Put the samples of the lowest buckets together where there are too many: high percentiles stay right."""
+        if len(self.histogram) <= 2 * _BUCKETS_KEPT:
+            return
+        buckets = sorted(self.histogram)
+        first, rest = buckets[-_BUCKETS_KEPT], buckets[:-_BUCKETS_KEPT]
+        self.histogram[first] += sum(self.histogram.pop(bucket) for bucket in rest)
 
     def samples(self) -> list[tuple[float, float]]:
         """Values with their numbers, by value, as exactly as the histogram knows; empty if samples came added up."""
@@ -124,7 +136,7 @@ def read(
     for resolution in RESOLUTIONS:
         first = _key(resolution, account_id, region, digest, int(start))
         last = _key(resolution, account_id, region, digest, math.ceil(end))
-        for _, stored in reader.scan(first, last):
+        for _, stored in effort.counted(reader.scan(first, last)):
             yield _statistics.decode(stored)
 
 
@@ -133,7 +145,7 @@ def known_series(
 ) -> Iterator[tuple[bytes, CustomSeries]]:
     """The series of a region that had a sample since a time, by digest."""
     prefix = _series_prefix(account_id, region)
-    for key, stored in reader.scan(prefix + after, encoding.prefix_end(prefix)):
+    for key, stored in effort.counted(reader.scan(prefix + after, encoding.prefix_end(prefix))):
         row = _row.decode(stored)
         digest = key[len(prefix) :]
         if row.seen + SEEN_SECONDS >= since and digest != after:

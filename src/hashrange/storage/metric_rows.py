@@ -22,6 +22,7 @@ from hashrange.capacity.series import (
     series_name,
 )
 from hashrange.capacity.tallies import Counted
+from hashrange.core import effort
 from hashrange.core.keys import encoding
 from hashrange.storage import layout
 from hashrange.storage.catalogue import stored_table
@@ -37,7 +38,7 @@ _TIME_BYTES = 8
 _WORKERS_MAX = 10_000
 
 # These have a sample of zero in every minute of a table in which nothing was consumed.
-_ZERO_FILLED = frozenset({"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"})
+ZERO_FILLED = frozenset({"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"})
 
 
 class Flush(NamedTuple):
@@ -147,17 +148,63 @@ def read_series(
     five minutes, and what is older than five days by the hour: its samples count for the period that those begin in.
     Where consumption is looked at, a table that is idle has samples of zero, up to `now`.
     """
-    place = Place(account_id, region, dimensions.get("TableName", ""))
-    name = series_name(metric, dimensions)
-    points: dict[int, Point] = {}
-    first = _aligned(start, period)
-    for time, series in _rows(reader, place, first, end):
-        if (statistics := series.get(name)) is not None:
-            at = _aligned(time, period)
-            points.setdefault(at, Point(time=at)).merge(statistics)
-    if metric in _ZERO_FILLED:
-        _fill(reader, place, dimensions, points, range(first, math.ceil(min(end, now)), period))
-    return [points[time] for time in sorted(points)]
+    wanted = WantedSeries(metric, tuple(sorted(dimensions.items())), period)
+    return read_many(reader, account_id, region, [wanted], start, end, now=now)[wanted]
+
+
+class WantedSeries(NamedTuple):
+    """A series to be read, with the length of its points."""
+
+    metric: str
+    dimensions: tuple[tuple[str, str], ...]  # by name
+    period: int
+
+    @property
+    def table_name(self) -> str:
+        """The table that it belongs to."""
+        return dict(self.dimensions).get("TableName", "")
+
+
+def read_many(
+    reader: Reader,
+    account_id: str,
+    region: str,
+    wanted: Iterable[WantedSeries],
+    start: float,
+    end: float,
+    *,
+    now: float = math.inf,
+) -> dict[WantedSeries, list[Point]]:
+    """What `read_series` gives, of many series: the rows of a table, which have all of its series, are read once."""
+    tables: dict[str, list[WantedSeries]] = {}
+    for one in dict.fromkeys(wanted):
+        tables.setdefault(one.table_name, []).append(one)
+    points: dict[WantedSeries, list[Point]] = {}
+    for table_name, members in tables.items():
+        points |= _read_table(reader, Place(account_id, region, table_name), members, start, end, now)
+    return points
+
+
+def _read_table(
+    reader: Reader, place: Place, wanted: list[WantedSeries], start: float, end: float, now: float
+) -> dict[WantedSeries, list[Point]]:
+    gathered: list[tuple[str, int, dict[int, Point]]] = [
+        (series_name(one.metric, dict(one.dimensions)), one.period, {}) for one in wanted
+    ]
+    earliest = min(_aligned(start, one.period) for one in wanted)
+    for time, series in _rows(reader, place, earliest, end):
+        for name, period, points in gathered:
+            if (statistics := series.get(name)) is not None and time >= _aligned(start, period):
+                at = _aligned(time, period)
+                points.setdefault(at, Point(time=at)).merge(statistics)
+    for one, (_, period, points) in zip(wanted, gathered, strict=True):
+        if one.metric in ZERO_FILLED:
+            times = range(_aligned(start, period), math.ceil(min(end, now)), period)
+            _fill(reader, place, dict(one.dimensions), points, times)
+    return {
+        one: [points[time] for time in sorted(points)]
+        for one, (_, _, points) in zip(wanted, gathered, strict=True)
+    }
 
 
 def _aligned(time: float, period: int) -> int:
@@ -169,7 +216,7 @@ def _rows(reader: Reader, place: Place, start: float, end: float) -> Iterator[tu
         prefix = _place_key(place, _resolution(resolution))
         first = _row_key(resolution, place, int(start))
         last = _row_key(resolution, place, math.ceil(end))
-        for key, stored in reader.scan(first, last):
+        for key, stored in effort.counted(reader.scan(first, last)):
             yield int.from_bytes(key[len(prefix) : len(prefix) + _TIME_BYTES], "big"), _series.decode(stored)
 
 
@@ -188,13 +235,23 @@ def _fill(
 
 
 def known_series(
-    reader: Reader, account_id: str, region: str, *, since: float = 0, table_name: str | None = None
+    reader: Reader,
+    account_id: str,
+    region: str,
+    *,
+    since: float = 0,
+    table_name: str | None = None,
+    from_table: str = "",
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """The metric and dimensions of every series with a sample since a time, or of those of one table."""
+    """The metric and dimensions of every series with a sample since a time, by table; or of those of one table.
+
+    `from_table` is the first table to be looked at.
+    """
     prefix = layout.METRIC_SERIES + f"{account_id}\0{region}\0".encode()
+    start = prefix + from_table.encode()
     if table_name is not None:
-        prefix = _place_key(Place(account_id, region, table_name), layout.METRIC_SERIES)
-    for key, stored in reader.scan(prefix, encoding.prefix_end(prefix)):
+        start = prefix = _place_key(Place(account_id, region, table_name), layout.METRIC_SERIES)
+    for key, stored in effort.counted(reader.scan(start, encoding.prefix_end(prefix))):
         name = key[len(layout.METRIC_SERIES) :].split(b"\0")[2].decode()
         for series, seen in _seen.decode(stored).items():
             if seen + SEEN_SECONDS >= since:

@@ -1,7 +1,7 @@
 """What Application Auto Scaling keeps: scalable targets, policies, scheduled actions, and what was done."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -11,7 +11,7 @@ from hashrange.storage.setting_rows import Place, SettingRows
 
 ACTIVITY_SECONDS = 42 * 86_400  # API_DescribeScalingActivities: those of the last six weeks
 
-Bound = Literal["minimum", "maximum"]
+AlarmKind = Literal["AlarmHigh", "AlarmLow", "ProvisionedCapacityHigh", "ProvisionedCapacityLow"]
 
 
 class Suspended(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +57,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     created_at: float
     tracking: TargetTracking
-    alarm_ids: tuple[str, ...]  # one per name in `ALARMS`
+    alarm_ids: tuple[str, ...]  # one for each of `ALARMS`
+    creator_id: str  # a part of the action that the alarms have
     memory: Memory = Memory()
 
 
@@ -93,7 +94,7 @@ class Activity(msgspec.Struct, frozen=True, kw_only=True):
     progress: str  # what its message is until it has ended
 
 
-ALARMS = ("AlarmHigh", "AlarmLow", "ProvisionedCapacityHigh", "ProvisionedCapacityLow")
+ALARMS: tuple[AlarmKind, ...] = get_args(AlarmKind)
 TARGETS = SettingRows("scalable-target", Target)
 POLICIES = SettingRows("scaling-policy", Policy)
 SCHEDULED_ACTIONS = SettingRows("scheduled-action", ScheduledAction)
@@ -132,12 +133,15 @@ def save_action(tx: Transaction, place: Place, action: ScheduledAction) -> None:
     SCHEDULED_ACTIONS.save(tx, place, target_id(action.resource_id, action.dimension) + action.name, action)
 
 
+def remove_action(tx: Transaction, place: Place, action: ScheduledAction) -> None:
+    """Forget a scheduled action."""
+    SCHEDULED_ACTIONS.remove(tx, place, target_id(action.resource_id, action.dimension) + action.name)
+
+
 def remove_target(tx: Transaction, place: Place, resource_id: str, dimension: str) -> None:
-    """Forget a target with its policies and scheduled actions."""
+    """Forget a target with its scheduled actions."""
     own = target_id(resource_id, dimension)
     TARGETS.remove(tx, place, own)
-    for policy_id, _ in list(POLICIES.of_region(tx, place, beginning=own)):
-        POLICIES.remove(tx, place, policy_id)
     for action_id, _ in list(SCHEDULED_ACTIONS.of_region(tx, place, beginning=own)):
         SCHEDULED_ACTIONS.remove(tx, place, action_id)
 

@@ -5,6 +5,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from hashrange.core import effort
 from hashrange.core.keys import encoding
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader, Transaction
@@ -51,7 +52,7 @@ class SettingRows(Generic[T]):
             end = min(end, region + after.encode())
         elif after:
             start = max(start, region + after.encode() + b"\0")
-        for key, stored in reader.scan(start, end, reverse=reverse):
+        for key, stored in effort.counted(reader.scan(start, end, reverse=reverse)):
             yield key[len(region) :].decode(), self._decoder.decode(stored)
 
     def everywhere(self, reader: Reader) -> Iterator[tuple[Place, str, T]]:
@@ -60,6 +61,16 @@ class SettingRows(Generic[T]):
         for key, stored in reader.scan(prefix, encoding.prefix_end(prefix)):
             account_id, region, setting_id = key[len(prefix) :].decode().split("\0", 2)
             yield Place(account_id, region), setting_id, self._decoder.decode(stored)
+
+    def places(self, reader: Reader) -> Iterator[Place]:
+        """Where there are records; one row is read for each of the places, however many records it has."""
+        prefix = layout.SETTING + f"{self._kind}\0".encode()
+        start, end = prefix, encoding.prefix_end(prefix)
+        while first := list(reader.scan(start, end, limit=1)):
+            account_id, region, _ = first[0][0][len(prefix) :].decode().split("\0", 2)
+            place = Place(account_id, region)
+            yield place
+            start = encoding.prefix_end(self._key(place, ""))
 
     def _key(self, place: Place, setting_id: str) -> bytes:
         return layout.SETTING + "\0".join((self._kind, *place, setting_id)).encode()

@@ -34,7 +34,7 @@ class Operation(Generic[R]):
         *,
         kind: Kind,
         resources: Callable[[R], Iterable[str]],
-        action: str | None = None,
+        action: str,
     ) -> None:
         """`resources` are the names or ARNs that a request is about; `action` is what a policy has to allow."""
         self.name = name
@@ -42,7 +42,7 @@ class Operation(Generic[R]):
         self.handler = handler
         self.kind = kind
         self.resources = resources
-        self.action = action or f"dynamodb:{name}"
+        self.action = action
         self.decode: Callable[[bytes | bytearray], R] = msgspec.json.Decoder(shape.request).decode
 
     def read_patiently(self, body: bytes | bytearray) -> R:

@@ -1,4 +1,4 @@
-"""Target-tracking policies: their rules, ARNs and alarms."""
+"""Target-tracking policies: their rules, and storing and removing them with their alarms."""
 
 import math
 import uuid
@@ -6,10 +6,11 @@ import uuid
 import msgspec
 
 from hashrange.api import errors
-from hashrange.api.scaling.resources import NAMESPACE, Resource
+from hashrange.api.scaling import policy_alarms
+from hashrange.api.scaling.resources import Resource
 from hashrange.storage import scaling_rows
 from hashrange.storage.engine import Transaction
-from hashrange.storage.scaling_rows import ALARMS, Policy, TargetTracking
+from hashrange.storage.scaling_rows import ALARMS, POLICIES, Policy, TargetTracking, target_id
 from hashrange.storage.setting_rows import Place
 
 _ANY_TARGET = (8.51592e-109, 1.174271e108)
@@ -71,23 +72,15 @@ def put(
             created_at=now,
             tracking=tracking,
             alarm_ids=tuple(str(uuid.uuid4()) for _ in ALARMS),
+            creator_id=str(uuid.uuid4()),
         )
     )
     scaling_rows.save_policy(tx, place, policy)
+    policy_alarms.keep(tx, place, policy, policy_alarms.units_of(tx, place, resource, now), now)
     return policy
 
 
-def policy_arn(place: Place, policy: Policy) -> str:
-    """A policy's Amazon resource name."""
-    return (
-        f"arn:aws:autoscaling:{place.region}:{place.account_id}:scalingPolicy:{policy.id}"
-        f":resource/{NAMESPACE}/{policy.resource_id}:policyName/{policy.name}"
-    )
-
-
-def alarm_names(policy: Policy) -> list[str]:
-    """The alarms of a policy, in the order of `ALARMS`."""
-    return [
-        f"TargetTracking-{policy.resource_id}-{name}-{alarm_id}"
-        for name, alarm_id in zip(ALARMS, policy.alarm_ids, strict=True)
-    ]
+def remove(tx: Transaction, place: Place, policy: Policy, now: float) -> None:
+    """Forget a policy and its alarms."""
+    POLICIES.remove(tx, place, target_id(policy.resource_id, policy.dimension) + policy.name)
+    policy_alarms.remove(tx, place, policy, now)

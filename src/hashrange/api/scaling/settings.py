@@ -16,7 +16,7 @@ from hashrange.api.scaling.targets import Registration
 from hashrange.core.schema import Table
 from hashrange.storage import scaling_rows
 from hashrange.storage.engine import Reader, Transaction
-from hashrange.storage.scaling_rows import POLICIES, Policy, TargetTracking, target_id
+from hashrange.storage.scaling_rows import Policy, TargetTracking
 from hashrange.storage.setting_rows import Place
 
 Units = Annotated[int, Meta(ge=1, le=2**63 - 1), kinds.Whole(least=1, java="Long")]
@@ -171,7 +171,7 @@ def apply(
 ) -> None:
     """Register, change or deregister the target of a capacity, and its policy."""
     if update.auto_scaling_disabled:
-        scaling_rows.remove_target(tx, place, resource.id, resource.dimension)
+        targets.remove(tx, place, resource, now)
         return
     if update.minimum_units is None or update.maximum_units is None:
         # The quotes around the name are the service's own.
@@ -204,7 +204,7 @@ def _put_policy(
     name = update.policy_name or f"{resource.metric_type}:{resource.id}"
     for policy in list(scaling_rows.policies_of(tx, place, resource.id, resource.dimension)):
         if policy.name != name:
-            POLICIES.remove(tx, place, target_id(resource.id, resource.dimension) + policy.name)
+            policies.remove(tx, place, policy, now)
     policies.put(tx, place, resource, name, tracking, now)
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from hashrange.api import errors
 from hashrange.api.errors import ApiError
+from hashrange.api.scaling import policies
 from hashrange.api.scaling.resources import Resource, identified, object_not_found
 from hashrange.core.limits import SCALABLE_TARGETS_MAX
 from hashrange.storage import scaling_rows
@@ -97,10 +98,17 @@ def check_bounds(least: int, most: int) -> None:
         raise errors.validation("Minimum capacity cannot be less than 1")
 
 
-def deregister(tx: Transaction, place: Place, resource: Resource) -> None:
-    """Take a target away, with its policies and scheduled actions."""
+def deregister(tx: Transaction, place: Place, resource: Resource, now: float) -> None:
+    """Take away a target that there must be."""
     if scaling_rows.find_target(tx, place, resource.id, resource.dimension) is None:
         raise object_not_found(f"No scalable target found for {identified(resource.id, resource.dimension)}")
+    remove(tx, place, resource, now)
+
+
+def remove(tx: Transaction, place: Place, resource: Resource, now: float) -> None:
+    """Take a target away, with its policies, their alarms, and its scheduled actions."""
+    for policy in list(scaling_rows.policies_of(tx, place, resource.id, resource.dimension)):
+        policies.remove(tx, place, policy, now)
     scaling_rows.remove_target(tx, place, resource.id, resource.dimension)
 
 

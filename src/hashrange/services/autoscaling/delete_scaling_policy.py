@@ -4,12 +4,10 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
-from hashrange.api.scaling import resources
-from hashrange.api.scaling.resources import identified, object_not_found
-from hashrange.services.autoscaling.changes import change
+from hashrange.api.scaling import policies
+from hashrange.services.autoscaling.changes import delete
 from hashrange.services.autoscaling.structures import Id, Nothing, ScalableDimension, ServiceNamespace
-from hashrange.storage.engine import Transaction
-from hashrange.storage.scaling_rows import POLICIES, target_id
+from hashrange.storage.scaling_rows import POLICIES
 
 
 class DeleteScalingPolicy(Request, kw_only=True):
@@ -27,15 +25,4 @@ DeleteScalingPolicyOutput = Nothing
 
 def delete_scaling_policy(context: Context, request: DeleteScalingPolicy) -> Plan:
     """The capacity stays as it is."""
-    resource = resources.parse(request.service_namespace, request.resource_id, request.scalable_dimension)
-    place = resources.place_of(context)
-    policy_id = target_id(resource.id, resource.dimension) + request.policy_name
-
-    def edit(tx: Transaction) -> Nothing:
-        if POLICIES.find(tx, place, policy_id) is None:
-            where = identified(resource.id, resource.dimension)
-            raise object_not_found(f"No scaling policy found for {where}, policy name: {request.policy_name}")
-        POLICIES.remove(tx, place, policy_id)
-        return Nothing()
-
-    return change(context, resource, edit)
+    return delete(context, request, (POLICIES, request.policy_name, "scaling policy"), policies.remove)

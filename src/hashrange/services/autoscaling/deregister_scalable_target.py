@@ -25,10 +25,10 @@ DeregisterScalableTargetOutput = Nothing
 def deregister_scalable_target(context: Context, request: DeregisterScalableTarget) -> Plan:
     """The capacity stays as it is."""
     resource = resources.parse(request.service_namespace, request.resource_id, request.scalable_dimension)
-    place = resources.place_of(context)
+    place, now = resources.place_of(context), context.clock.now()
 
     def edit(tx: Transaction) -> Nothing:
-        targets.deregister(tx, place, resource)
+        targets.deregister(tx, place, resource, now)
         return Nothing()
 
     return change(context, resource, edit)

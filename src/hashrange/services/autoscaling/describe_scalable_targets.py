@@ -3,11 +3,10 @@
 from msgspec import field
 
 from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
-from hashrange.api.results import Described
-from hashrange.api.scaling import resources, targets
+from hashrange.api.scaling import targets
 from hashrange.api.scaling.resources import NAMESPACE
 from hashrange.api.tables.description import timestamp
 from hashrange.core.limits import SCALING_PAGE_MAX
@@ -19,7 +18,6 @@ from hashrange.services.autoscaling.structures import (
     ScalableDimension,
     ServiceNamespace,
 )
-from hashrange.storage.engine import Reader
 from hashrange.storage.scaling_rows import TARGETS, Target
 from hashrange.storage.setting_rows import Place
 
@@ -68,9 +66,8 @@ class DescribeScalableTargetsOutput(Response, kw_only=True):
 
 def describe_scalable_targets(context: Context, request: DescribeScalableTargets) -> Plan:
     """Those of other services are none."""
-    start, limit = pages.start_of(request.next_token), request.max_results or SCALING_PAGE_MAX
-    wanted = None if request.resource_ids is None else frozenset(request.resource_ids)
-    place = resources.place_of(context)
+    limit = request.max_results or SCALING_PAGE_MAX
+    wanted = frozenset(request.resource_ids or ())
 
     def fits(target: Target) -> bool:
         return (
@@ -79,12 +76,11 @@ def describe_scalable_targets(context: Context, request: DescribeScalableTargets
             and request.scalable_dimension in (None, target.dimension)
         )
 
-    def step(reader: Reader) -> Described:
-        shown, token = pages.page(TARGETS.of_region(reader, place, after=start), fits, limit)
+    def answer(place: Place, shown: list[Target], token: str | None) -> DescribeScalableTargetsOutput:
         described = [_described(place, target) for target in shown]
-        return Described(DescribeScalableTargetsOutput(scalable_targets=described, next_token=token))
+        return DescribeScalableTargetsOutput(scalable_targets=described, next_token=token)
 
-    return Read(step)
+    return pages.listed(context, TARGETS, request.next_token, limit, answer, fits=fits)
 
 
 def _described(place: Place, target: Target) -> ScalableTarget:

@@ -1,11 +1,9 @@
 """DescribeScalingActivities: what auto scaling did in the last six weeks, the latest first."""
 
 from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
-from hashrange.api.results import Described
-from hashrange.api.scaling import resources
 from hashrange.api.scaling.resources import NAMESPACE
 from hashrange.api.tables.description import timestamp
 from hashrange.core.limits import SCALING_PAGE_MAX
@@ -17,8 +15,8 @@ from hashrange.services.autoscaling.structures import (
     ScalableDimension,
     ServiceNamespace,
 )
-from hashrange.storage.engine import Reader
 from hashrange.storage.scaling_rows import ACTIVITIES, ACTIVITY_SECONDS, Activity
+from hashrange.storage.setting_rows import Place
 
 
 class DescribeScalingActivities(Request, kw_only=True):
@@ -59,24 +57,16 @@ class DescribeScalingActivitiesOutput(Response, kw_only=True):
 
 def describe_scaling_activities(context: Context, request: DescribeScalingActivities) -> Plan:
     """Activities that changed nothing are not kept, so none are included."""
-    start, limit = pages.start_of(request.next_token), request.max_results or SCALING_PAGE_MAX
-    place, now = resources.place_of(context), context.clock.now()
+    limit, now = request.max_results or SCALING_PAGE_MAX, context.clock.now()
 
     def fits(activity: Activity) -> bool:
-        return (
-            request.service_namespace == NAMESPACE
-            and activity.started_at >= now - ACTIVITY_SECONDS
-            and request.resource_id in (None, activity.resource_id)
-            and request.scalable_dimension in (None, activity.dimension)
-        )
+        return pages.belongs(request, activity) and activity.started_at >= now - ACTIVITY_SECONDS
 
-    def step(reader: Reader) -> Described:
-        rows = ACTIVITIES.of_region(reader, place, after=start, reverse=True)
-        shown, token = pages.page(rows, fits, limit)
+    def answer(_: Place, shown: list[Activity], token: str | None) -> DescribeScalingActivitiesOutput:
         described = [_described(activity, now) for activity in shown]
-        return Described(DescribeScalingActivitiesOutput(scaling_activities=described, next_token=token))
+        return DescribeScalingActivitiesOutput(scaling_activities=described, next_token=token)
 
-    return Read(step)
+    return pages.listed(context, ACTIVITIES, request.next_token, limit, answer, fits=fits, newest_first=True)
 
 
 def _described(activity: Activity, now: float) -> ScalingActivity:

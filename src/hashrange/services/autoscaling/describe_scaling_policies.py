@@ -1,12 +1,9 @@
 """DescribeScalingPolicies: the policies of the region, by pages."""
 
 from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
-from hashrange.api.results import Described
-from hashrange.api.scaling import resources
-from hashrange.api.scaling.resources import NAMESPACE
 from hashrange.core.limits import SCALING_POLICIES_PAGE_MAX
 from hashrange.services.autoscaling import pages
 from hashrange.services.autoscaling.policy_descriptions import ScalingPolicy, described
@@ -18,8 +15,8 @@ from hashrange.services.autoscaling.structures import (
     ScalableDimension,
     ServiceNamespace,
 )
-from hashrange.storage.engine import Reader
 from hashrange.storage.scaling_rows import POLICIES, Policy
+from hashrange.storage.setting_rows import Place
 
 
 class DescribeScalingPolicies(Request, kw_only=True):
@@ -46,21 +43,13 @@ class DescribeScalingPoliciesOutput(Response, kw_only=True):
 def describe_scaling_policies(context: Context, request: DescribeScalingPolicies) -> Plan:
     """A page has ten of them, whatever larger number is asked for."""
     limit = min(request.max_results or SCALING_POLICIES_PAGE_MAX, SCALING_POLICIES_PAGE_MAX)
-    start = pages.start_of(request.next_token)
     names = frozenset(request.policy_names or ())
-    place = resources.place_of(context)
 
     def fits(policy: Policy) -> bool:
-        return (
-            request.service_namespace == NAMESPACE
-            and (not names or policy.name in names)
-            and request.resource_id in (None, policy.resource_id)
-            and request.scalable_dimension in (None, policy.dimension)
-        )
+        return pages.belongs(request, policy) and (not names or policy.name in names)
 
-    def step(reader: Reader) -> Described:
-        shown, token = pages.page(POLICIES.of_region(reader, place, after=start), fits, limit)
+    def answer(place: Place, shown: list[Policy], token: str | None) -> DescribeScalingPoliciesOutput:
         descriptions = [described(place, policy) for policy in shown]
-        return Described(DescribeScalingPoliciesOutput(scaling_policies=descriptions, next_token=token))
+        return DescribeScalingPoliciesOutput(scaling_policies=descriptions, next_token=token)
 
-    return Read(step)
+    return pages.listed(context, POLICIES, request.next_token, limit, answer, fits=fits)

@@ -3,11 +3,9 @@
 from msgspec import field
 
 from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
-from hashrange.api.results import Described
-from hashrange.api.scaling import resources
 from hashrange.api.scaling.resources import NAMESPACE
 from hashrange.api.tables.description import timestamp
 from hashrange.core.limits import SCALING_PAGE_MAX
@@ -20,7 +18,6 @@ from hashrange.services.autoscaling.structures import (
     ScalableDimension,
     ServiceNamespace,
 )
-from hashrange.storage.engine import Reader
 from hashrange.storage.scaling_rows import SCHEDULED_ACTIONS, ScheduledAction
 from hashrange.storage.setting_rows import Place
 
@@ -71,24 +68,19 @@ class DescribeScheduledActionsOutput(Response, kw_only=True):
 
 def describe_scheduled_actions(context: Context, request: DescribeScheduledActions) -> Plan:
     """What was put is what is shown."""
-    start, limit = pages.start_of(request.next_token), request.max_results or SCALING_PAGE_MAX
+    limit = request.max_results or SCALING_PAGE_MAX
     names = frozenset(request.scheduled_action_names or ())
-    place = resources.place_of(context)
 
     def fits(action: ScheduledAction) -> bool:
-        return (
-            request.service_namespace == NAMESPACE
-            and (not names or action.name in names)
-            and request.resource_id in (None, action.resource_id)
-            and request.scalable_dimension in (None, action.dimension)
-        )
+        return pages.belongs(request, action) and (not names or action.name in names)
 
-    def step(reader: Reader) -> Described:
-        shown, token = pages.page(SCHEDULED_ACTIONS.of_region(reader, place, after=start), fits, limit)
+    def answer(
+        place: Place, shown: list[ScheduledAction], token: str | None
+    ) -> DescribeScheduledActionsOutput:
         described = [_described(place, action) for action in shown]
-        return Described(DescribeScheduledActionsOutput(scheduled_actions=described, next_token=token))
+        return DescribeScheduledActionsOutput(scheduled_actions=described, next_token=token)
 
-    return Read(step)
+    return pages.listed(context, SCHEDULED_ACTIONS, request.next_token, limit, answer, fits=fits)
 
 
 def _described(place: Place, action: ScheduledAction) -> ScheduledActionDescription:

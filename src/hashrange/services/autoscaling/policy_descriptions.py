@@ -2,12 +2,13 @@
 
 from msgspec import field
 
+from hashrange.api.cloudwatch import alarms as cloudwatch_alarms
 from hashrange.api.protocol.structures import Response
-from hashrange.api.scaling import policies
+from hashrange.api.scaling import policy_alarms
 from hashrange.api.scaling.resources import NAMESPACE
 from hashrange.api.tables.description import timestamp
 from hashrange.services.autoscaling.structures import Alarm
-from hashrange.storage.scaling_rows import Policy, TargetTracking
+from hashrange.storage.scaling_rows import ALARMS, Policy, TargetTracking
 from hashrange.storage.setting_rows import Place
 
 
@@ -45,7 +46,7 @@ class ScalingPolicy(Response, kw_only=True):
 def described(place: Place, policy: Policy) -> ScalingPolicy:
     """All of a policy."""
     return ScalingPolicy(
-        policy_arn=policies.policy_arn(place, policy),
+        policy_arn=policy_alarms.policy_arn(place, policy),
         policy_name=policy.name,
         service_namespace=NAMESPACE,
         resource_id=policy.resource_id,
@@ -72,5 +73,5 @@ def _tracking(tracking: TargetTracking) -> TargetTrackingDescription:
 
 def alarms(place: Place, policy: Policy) -> list[Alarm]:
     """The alarms that a policy goes by."""
-    arn = f"arn:aws:cloudwatch:{place.region}:{place.account_id}:alarm:"
-    return [Alarm(alarm_name=name, alarm_arn=arn + name) for name in policies.alarm_names(policy)]
+    names = [policy_alarms.alarm_name(policy, kind) for kind in ALARMS]
+    return [Alarm(alarm_name=name, alarm_arn=cloudwatch_alarms.arn(place, name)) for name in names]

@@ -9,7 +9,7 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response, Structure
-from hashrange.api.scaling import policies, resources, targets
+from hashrange.api.scaling import policies, policy_alarms, resources, targets
 from hashrange.api.scaling.settings import PolicyName
 from hashrange.services.autoscaling.changes import change
 from hashrange.services.autoscaling.policy_descriptions import alarms
@@ -111,7 +111,7 @@ def put_scaling_policy(context: Context, request: PutScalingPolicy) -> Plan:
         targets.registered(tx, place, resource)
         policy = policies.put(tx, place, resource, request.policy_name, tracking, now)
         return PutScalingPolicyOutput(
-            policy_arn=policies.policy_arn(place, policy), alarms=alarms(place, policy)
+            policy_arn=policy_alarms.policy_arn(place, policy), alarms=alarms(place, policy)
         )
 
     return change(context, resource, edit)

@@ -1,12 +1,13 @@
 """DeleteAlarms: forget alarms; their history stays."""
 
+from hashrange.api.cloudwatch import alarms, transitions
+from hashrange.api.cloudwatch.structures import AlarmNames
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
 from hashrange.api.results import Described
-from hashrange.services.cloudwatch import alarms, errors, transitions
-from hashrange.services.cloudwatch.structures import AlarmNames
+from hashrange.services.cloudwatch import errors
 from hashrange.storage.engine import Transaction
 
 

@@ -5,14 +5,15 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from hashrange.api.cloudwatch import alarms
+from hashrange.api.cloudwatch.alarms import HistoryItem
+from hashrange.api.cloudwatch.structures import AlarmName, AlarmType, ScanBy, Timestamp
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
 from hashrange.api.results import Described
-from hashrange.services.cloudwatch import alarms, tokens
-from hashrange.services.cloudwatch.alarms import HistoryItem
-from hashrange.services.cloudwatch.structures import AlarmName, AlarmType, ScanBy, Timestamp
+from hashrange.services.cloudwatch import tokens
 from hashrange.storage.engine import Reader
 from hashrange.storage.setting_rows import Place
 

@@ -6,14 +6,15 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from hashrange.api.cloudwatch import alarms
+from hashrange.api.cloudwatch.alarms import Alarm, MetricAlarm
+from hashrange.api.cloudwatch.structures import AlarmName, AlarmNames, AlarmType, StateValue
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
 from hashrange.api.results import Described
-from hashrange.services.cloudwatch import alarms, errors, tokens
-from hashrange.services.cloudwatch.alarms import Alarm, MetricAlarm
-from hashrange.services.cloudwatch.structures import AlarmName, AlarmNames, AlarmType, StateValue
+from hashrange.services.cloudwatch import errors, tokens
 from hashrange.storage.engine import Reader
 from hashrange.storage.setting_rows import Place
 

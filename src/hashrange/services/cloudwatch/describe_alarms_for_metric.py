@@ -1,13 +1,8 @@
 """DescribeAlarmsForMetric: the alarms that watch a metric."""
 
-from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Read
-from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import Request, Response
-from hashrange.api.results import Described
-from hashrange.services.cloudwatch import alarms, metrics
-from hashrange.services.cloudwatch.alarms import Configuration, MetricAlarm
-from hashrange.services.cloudwatch.structures import (
+from hashrange.api.cloudwatch import alarms
+from hashrange.api.cloudwatch.alarms import Configuration, MetricAlarm
+from hashrange.api.cloudwatch.structures import (
     Dimensions,
     MetricName,
     Namespace,
@@ -15,6 +10,12 @@ from hashrange.services.cloudwatch.structures import (
     Statistic,
     Unit,
 )
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response
+from hashrange.api.results import Described
+from hashrange.services.cloudwatch import metrics
 from hashrange.storage.engine import Reader
 
 

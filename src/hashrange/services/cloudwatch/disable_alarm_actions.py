@@ -1,22 +1,14 @@
 """DisableAlarmActions: have no actions of alarms carried out."""
 
-import msgspec
-
 from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Write
+from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import Request
-from hashrange.api.results import Described
-from hashrange.services.cloudwatch import alarms, errors
-from hashrange.services.cloudwatch.alarms import Alarm
-from hashrange.services.cloudwatch.structures import AlarmNames
-from hashrange.storage.engine import Transaction
+from hashrange.services.cloudwatch import alarm_actions
+from hashrange.services.cloudwatch.alarm_actions import Switch
 
 
-class DisableAlarmActions(Request, kw_only=True):
+class DisableAlarmActions(Switch, kw_only=True):
     """The request."""
-
-    alarm_names: AlarmNames
 
 
 SHAPE = Shape(DisableAlarmActions)
@@ -24,13 +16,4 @@ SHAPE = Shape(DisableAlarmActions)
 
 def disable_alarm_actions(context: Context, request: DisableAlarmActions) -> Plan:
     """Names of no alarm are passed over."""
-    now = context.clock.now()
-
-    def disable(alarm: Alarm) -> Alarm:
-        return msgspec.structs.replace(alarm, actions_enabled=False, configured_at=now)
-
-    def step(tx: Transaction) -> Described:
-        alarms.change_all(tx, context, request.alarm_names, disable)
-        return Described(None)
-
-    return Write(step, conflict=errors.conflict)
+    return alarm_actions.switch(context, request.alarm_names, enabled=False)

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 import orjson
 
-from hashrange.services.cloudwatch.alarms import Configuration
-from hashrange.services.cloudwatch.structures import StateValue
+from hashrange.api.cloudwatch.alarms import Configuration, State
+from hashrange.api.cloudwatch.structures import StateValue
 
 Treatment = Literal["missing", "ignore", "breaching", "notBreaching"]
 
@@ -17,6 +17,7 @@ _COMPARISONS: dict[str, tuple[Callable[[float, float], bool], str]] = {
     "LessThanThreshold": (lambda value, limit: value < limit, "less than"),
     "LessThanOrEqualToThreshold": (lambda value, limit: value <= limit, "less than or equal to"),
 }
+SPARE_PERIODS = 2  # that the evaluation range has beyond those that count, to make up for missing points
 PLAIN_COMPARISONS = frozenset(_COMPARISONS)
 
 
@@ -132,6 +133,17 @@ def _minimum(rule: Rule, *, alarm: bool) -> str:
 
 def _stamp(time: int) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%d/%m/%y %H:%M:%S")
+
+
+def state(configuration: Configuration, rule: Rule, decided: Verdict, now: float) -> State:
+    """The state that an alarm changes to."""
+    return State(
+        value=decided.value,
+        reason=decided.reason,
+        reason_data=reason_data(configuration, rule, decided, now),
+        updated_at=now,
+        transitioned_at=now,
+    )
 
 
 def reason_data(configuration: Configuration, rule: Rule, decided: Verdict, now: float) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hashrange.api.cloudwatch.structures import MetricDataQuery, ScanBy, Timestamp
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
@@ -11,8 +12,7 @@ from hashrange.api.results import Described
 from hashrange.core.limits import METRIC_DATAPOINTS_MAX
 from hashrange.services.cloudwatch import errors, metrics, times, tokens
 from hashrange.services.cloudwatch.math.values import Value
-from hashrange.services.cloudwatch.queries import Queries, check_datapoints
-from hashrange.services.cloudwatch.structures import MetricDataQuery, ScanBy, Timestamp
+from hashrange.services.cloudwatch.queries import Queries
 from hashrange.storage.engine import Reader
 
 
@@ -76,7 +76,6 @@ def get_metric_data(context: Context, request: GetMetricData) -> Plan:
     times.check_range(request.start_time, request.end_time)
     queries = Queries(request.metric_data_queries)
     start, end = request.start_time, min(request.end_time, context.clock.now() + 2 * 86_400)
-    check_datapoints(queries, max(start, context.clock.now() - 16 * 86_400), end)
     limit = _limit(request.max_datapoints)
     asked = (request.metric_data_queries, request.start_time, request.end_time, request.scan_by)
     given = tokens.offset(request.next_token, asked)

@@ -4,15 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Read
-from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import Request, Response
-from hashrange.api.results import Described
-from hashrange.core.limits import STATISTICS_DATAPOINTS_MAX
-from hashrange.services.cloudwatch import errors, metrics, statistics, times
-from hashrange.services.cloudwatch.statistics import Extended, Sampled
-from hashrange.services.cloudwatch.structures import (
+from hashrange.api.cloudwatch.structures import (
     Dimensions,
     MetricName,
     Namespace,
@@ -21,6 +13,15 @@ from hashrange.services.cloudwatch.structures import (
     Timestamp,
     Unit,
 )
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response
+from hashrange.api.results import Described
+from hashrange.core.limits import STATISTICS_DATAPOINTS_MAX
+from hashrange.services.cloudwatch import errors, metrics, statistics, times
+from hashrange.services.cloudwatch.metrics import Wanted
+from hashrange.services.cloudwatch.statistics import Extended, Sampled
 from hashrange.storage.engine import Reader
 
 
@@ -78,9 +79,11 @@ def get_metric_statistics(context: Context, request: GetMetricStatistics) -> Pla
     extended = statistics.all_parsed(request.extended_statistics or ())
     key = metrics.key_of(request.namespace, request.metric_name, request.dimensions)
 
+    wanted = Wanted(key, request.period, request.unit)
+
     def step(reader: Reader) -> Described:
         store = metrics.store_of(context, reader)
-        points = store.points(key, request.start_time, request.end_time, request.period, request.unit)
+        points = store.points(wanted, request.start_time, request.end_time)
         shown = [_datapoint(request, extended, point, metrics.unit_of(key, point)) for point in points]
         return Described(GetMetricStatisticsOutput(label=request.metric_name, datapoints=shown))
 

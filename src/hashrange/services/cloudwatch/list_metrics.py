@@ -3,17 +3,18 @@
 from itertools import islice
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
+from hashrange.api.cloudwatch.structures import Metric, MetricName, Namespace
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response, Structure
 from hashrange.api.results import Described
 from hashrange.core.limits import LIST_METRICS_MAX, METRIC_AGE_SECONDS_MAX
-from hashrange.services.cloudwatch import metrics, tokens
-from hashrange.services.cloudwatch.metrics import MetricKey
-from hashrange.services.cloudwatch.structures import Metric, MetricName, Namespace
+from hashrange.services.cloudwatch import errors, metrics, tokens
+from hashrange.services.cloudwatch.metrics import MetricKey, Position
 from hashrange.storage.engine import Reader
 
 _RECENT_SECONDS = 3 * 3600
@@ -52,20 +53,34 @@ class ListMetricsOutput(Response, kw_only=True):
 def list_metrics(context: Context, request: ListMetrics) -> Plan:
     """Take one metric more than fits a page, to know whether there is a next one."""
     asked = (request.namespace, request.metric_name, request.dimensions, request.recently_active)
-    start = tokens.offset(request.next_token, asked)
+    behind = _position(tokens.position(request.next_token, asked))
     age = _RECENT_SECONDS if request.recently_active else METRIC_AGE_SECONDS_MAX
 
     def step(reader: Reader) -> Described:
         store = metrics.store_of(context, reader)
-        fitting = (key for key in store.known(store.now - age) if _fits(key, request))
-        page = list(islice(fitting, start, start + LIST_METRICS_MAX + 1))
-        more = len(page) > LIST_METRICS_MAX
-        shown = [key.structure() for key in page[:LIST_METRICS_MAX]]
-        following = tokens.token(str(start + LIST_METRICS_MAX), asked) if more else None
+        known = store.known_behind(store.now - age, behind)
+        fitting = ((position, key) for position, key in known if _fits(key, request))
+        page = list(islice(fitting, LIST_METRICS_MAX + 1))
+        shown = [key.structure() for _, key in page[:LIST_METRICS_MAX]]
+        following = None
+        if len(page) > LIST_METRICS_MAX:
+            last, _ = page[LIST_METRICS_MAX - 1]
+            following = tokens.token(msgspec.json.encode(last).decode(), asked)
         owners = [context.account_id] * len(shown) if request.include_linked_accounts else None
         return Described(ListMetricsOutput(metrics=shown, next_token=following, owning_accounts=owners))
 
     return Read(step)
+
+
+def _position(text: str | None) -> Position | None:
+    if text is None:
+        return None
+    try:
+        position = msgspec.json.decode(text, type=Position)
+        bytes.fromhex(position.digest or "")
+    except (msgspec.DecodeError, ValueError):
+        raise errors.invalid_token() from None
+    return position
 
 
 def _fits(key: MetricKey, request: ListMetrics) -> bool:

@@ -2,13 +2,13 @@
 
 from msgspec import field
 
+from hashrange.api.cloudwatch.structures import Tag
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
 from hashrange.api.results import Described
 from hashrange.services.cloudwatch import tags
-from hashrange.services.cloudwatch.structures import Tag
 from hashrange.services.cloudwatch.tags import ResourceArn
 from hashrange.storage.engine import Reader
 

@@ -5,22 +5,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from hashrange.api.context import Context
-from hashrange.api.protocol.plan import Plan, Write
-from hashrange.api.protocol.shapes import Shape
-from hashrange.api.protocol.structures import Request
-from hashrange.api.results import Described
-from hashrange.core.limits import (
-    ALARM_METRICS_MAX,
-    ALARM_RANGE_SECONDS_MAX,
-    ALARM_SHORT_RANGE_SECONDS_MAX,
-    ALARM_TAGS_MAX,
-)
-from hashrange.services.cloudwatch import alarms, errors, statistics, times, transitions
-from hashrange.services.cloudwatch.alarms import Alarm, Configuration, State
-from hashrange.services.cloudwatch.evaluation import PLAIN_COMPARISONS
-from hashrange.services.cloudwatch.queries import Queries
-from hashrange.services.cloudwatch.structures import (
+from hashrange.api.cloudwatch import alarms, transitions
+from hashrange.api.cloudwatch.alarms import Alarm, Configuration, State
+from hashrange.api.cloudwatch.structures import (
     Actions,
     AlarmName,
     ComparisonOperator,
@@ -34,6 +21,21 @@ from hashrange.services.cloudwatch.structures import (
     Tag,
     Unit,
 )
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan, Write
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request
+from hashrange.api.results import Described
+from hashrange.core.limits import (
+    ALARM_EXPRESSIONS_MAX,
+    ALARM_METRICS_MAX,
+    ALARM_RANGE_SECONDS_MAX,
+    ALARM_SHORT_RANGE_SECONDS_MAX,
+    ALARM_TAGS_MAX,
+)
+from hashrange.services.cloudwatch import errors, statistics, times
+from hashrange.services.cloudwatch.evaluation import PLAIN_COMPARISONS, SPARE_PERIODS
+from hashrange.services.cloudwatch.queries import Queries
 from hashrange.storage.engine import Transaction
 
 _TREATMENTS = ("breaching", "notBreaching", "ignore", "missing")
@@ -127,7 +129,10 @@ def _check(request: PutMetricAlarm) -> None:
     _check_choice(
         "EvaluateLowSampleCountPercentile", request.evaluate_low_sample_count_percentile, _LOW_SAMPLES
     )
-    _check_range(periods, alarms.period_of(request.period, request.metrics))
+    period = alarms.period_of(request.period, request.metrics)
+    _check_range(periods, period)
+    if request.metrics:
+        Queries(request.metrics).check_alarm((periods + SPARE_PERIODS) * period)
 
 
 def _check_metric(request: PutMetricAlarm) -> None:
@@ -154,6 +159,8 @@ def _check_metrics(request: PutMetricAlarm, metrics: list[MetricDataQuery]) -> N
             "The parameters Metrics and MetricName, Namespace, Dimensions, Period, Unit, Statistic and "
             "ExtendedStatistic are mutually exclusive and you have specified both."
         )
+    if sum(query.expression is not None for query in metrics) > ALARM_EXPRESSIONS_MAX:
+        raise errors.validation(f"Metrics list must not have more than {ALARM_EXPRESSIONS_MAX} expressions.")
     if Queries(metrics).searches():
         raise errors.validation("SEARCH is not supported on Metric Alarms.")
     if sum(query.metric_stat is not None for query in metrics) > ALARM_METRICS_MAX:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from hashrange.api.cloudwatch.structures import Dimensions, MetricName, Namespace, Timestamp, Unit
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
@@ -21,7 +22,6 @@ from hashrange.core.limits import (
 )
 from hashrange.services.cloudwatch import errors, metrics
 from hashrange.services.cloudwatch.metrics import MINUTE
-from hashrange.services.cloudwatch.structures import Dimensions, MetricName, Namespace, Timestamp, Unit
 from hashrange.storage import custom_metric_rows
 from hashrange.storage.custom_metric_rows import CustomSeries, CustomStatistics
 from hashrange.storage.engine import Transaction

@@ -1,24 +1,28 @@
 """Queries of metric data: statistics of metrics, and expressions over them. GetMetricData and alarms share this."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
+from hashrange.api.cloudwatch.structures import MetricDataQuery, MetricStat
 from hashrange.core import effort
 from hashrange.core.limits import (
+    ALARM_MATH_POINTS_MAX,
     METRIC_DATAPOINTS_READ_MAX,
+    METRIC_EXPRESSION_CHARS_MAX,
+    METRIC_MATH_POINTS_MAX,
     METRIC_QUERIES_MAX,
-    SEARCHED_SERIES_MAX,
-    SEARCHES_MAX,
 )
-from hashrange.services.cloudwatch import errors, metrics, search, statistics, times
+from hashrange.services.cloudwatch import errors, statistics, times
 from hashrange.services.cloudwatch.math import evaluate as math_evaluate
 from hashrange.services.cloudwatch.math import parser, tree
+from hashrange.services.cloudwatch.math.cost import Estimate, Size, together
 from hashrange.services.cloudwatch.math.errors import MathError
 from hashrange.services.cloudwatch.math.evaluate import Scope
-from hashrange.services.cloudwatch.math.tree import Node
-from hashrange.services.cloudwatch.math.values import Series, SeriesList, Value
-from hashrange.services.cloudwatch.metrics import MINUTE, MetricKey, Store
-from hashrange.services.cloudwatch.structures import MetricDataQuery, MetricStat
+from hashrange.services.cloudwatch.math.tree import FunctionCall, Node
+from hashrange.services.cloudwatch.math.values import Value
+from hashrange.services.cloudwatch.metrics import MINUTE, Store
+from hashrange.services.cloudwatch.reading import Reading, check_points
 
 _ID = re.compile(r"[a-z][a-zA-Z0-9_]*")
 _MEMBER = "MetricDataQueries"
@@ -36,7 +40,14 @@ class Queries:
         self.by_id = {query.id: query for query in queries}
         if len(self.by_id) < len(queries):
             raise errors.validation(f"The values for parameter id in {_MEMBER} are not unique.")
+        chars = sum(len(query.expression) for query in queries if query.expression is not None)
+        if chars > METRIC_EXPRESSION_CHARS_MAX:
+            raise errors.validation(
+                f"The expressions in {_MEMBER} have {chars} characters, which exceeds the limit of "
+                f"{METRIC_EXPRESSION_CHARS_MAX}."
+            )
         self._trees: dict[str, Node] = {}
+        self._names: dict[str, set[str]] = {}  # that expressions refer to
         for query in queries:
             self._check(query)
         self.order = self._ordered()
@@ -57,6 +68,7 @@ class Queries:
             _check_stat(query.metric_stat)
         if query.expression is not None:
             self._trees[query.id] = _parsed(query.id, query.expression)
+            self._names[query.id] = tree.names(self._trees[query.id])
 
     def _ordered(self) -> list[str]:
         """The ids, each behind those that its expression refers to."""
@@ -77,8 +89,7 @@ class Queries:
         return list(order)
 
     def _missing(self, query_id: str, order: dict[str, None]) -> list[str]:
-        node = self._trees.get(query_id)
-        names = set() if node is None else tree.names(node)
+        names = self._names.get(query_id, set())
         unknown = sorted(names - self.by_id.keys())
         if unknown:
             raise errors.validation(
@@ -86,96 +97,72 @@ class Queries:
             )
         return sorted(names - order.keys())
 
-    def datapoints(self, start: float, end: float) -> int:
-        """How many points the metrics of the queries may have."""
-        periods = [query.metric_stat.period for query in self.by_id.values() if query.metric_stat is not None]
-        searches = sum(tree.calls(node, "SEARCH") for node in self._trees.values())
-        count = sum(times.points_in(start, end, period) for period in periods)
-        return count + searches * times.points_in(start, end, MINUTE)
+    def searches(self) -> list[FunctionCall]:
+        """Where expressions look for metrics."""
+        return [call for node in self._trees.values() for call in tree.calls(node, "SEARCH")]
 
-    def searches(self) -> bool:
-        """Whether an expression looks for metrics."""
-        return any(tree.calls(node, "SEARCH") for node in self._trees.values())
+    def stats(self) -> dict[str, MetricStat]:
+        """The statistics of metrics among the queries, by id."""
+        return {name: stat for name in self.order if (stat := self.by_id[name].metric_stat) is not None}
 
     def period(self) -> int:
         """The period of what an expression makes without a metric: the shortest of all, as the service has it."""
-        periods = [query.metric_stat.period for query in self.by_id.values() if query.metric_stat is not None]
+        periods = [stat.period for stat in self.stats().values()]
         periods += [query.period for query in self.by_id.values() if query.period is not None]
         return max(MINUTE, min(periods, default=MINUTE))
 
-    def values(self, store: Store, start: float, end: float) -> dict[str, Value]:
-        """What every query gives."""
+    def values(
+        self, store: Store, start: float, end: float, most: int = METRIC_MATH_POINTS_MAX
+    ) -> dict[str, Value]:
+        """What every query gives, unless more than `most` points would have to be computed."""
+        reading = Reading(store, start, end)
+        self._search(reading)
+        self._check_work(reading, end - start, most)
         period = self.period()
-        values: dict[str, Value] = {}
-        read: dict[str, Series] = {}
-        first = int(start - start % period)
-        reading = _Reading(store, start, end)
-        scope = Scope(values, read, range(first, int(end), period), reading.search)
-        for query_id in self.order:
-            query = self.by_id[query_id]
-            if query.metric_stat is not None:
-                values[query_id] = read[query_id] = reading.metric(query.metric_stat, query.label)
-            else:
-                values[query_id] = _evaluated(query_id, self._trees[query_id], scope)
+        times = range(int(start - start % period), int(end), period)
+        read = reading.metrics({name: (stat, self.by_id[name].label) for name, stat in self.stats().items()})
+        values: dict[str, Value] = dict(read)
+        scope = Scope(values, read, times, reading.searched)
+        for query_id, node in ((name, self._trees[name]) for name in self.order if name in self._trees):
+            values[query_id] = _evaluated(query_id, node, scope)
         return values
 
+    def _search(self, reading: Reading) -> None:
+        for query_id, node in self._trees.items():
+            if tree.calls(node, "SEARCH"):
+                with _telling(query_id):
+                    reading.search(self.searches())
+                return
 
-class _Reading:
-    """The metrics of a time range."""
+    def _check_work(self, reading: Reading, seconds: float, most: int) -> None:
+        """Refuse what would take too long, before anything of it is read or computed."""
+        sizes = {name: reading.size(stat) for name, stat in self.stats().items()}
+        searched = [reading.searched_size(call.arguments) for call in self.searches()]
+        check_points(together([*sizes.values(), *searched]).points, METRIC_DATAPOINTS_READ_MAX)
+        self._check_math(sizes, reading.searched_size, seconds, most)
 
-    def __init__(self, store: Store, start: float, end: float) -> None:
-        self._store = store
-        self._start = start
-        self._end = end
-        self._left = METRIC_DATAPOINTS_READ_MAX
-        self._searches = 0
+    def check_alarm(self, seconds: int) -> None:
+        """Refuse expressions that are too much for being evaluated every minute over so long a range."""
+        sizes = {
+            name: Size(1, times.points_in(0, seconds, stat.period), max(stat.period, MINUTE))
+            for name, stat in self.stats().items()
+        }
+        self._check_math(sizes, lambda _: Size(), seconds, ALARM_MATH_POINTS_MAX)
 
-    def metric(self, stat: MetricStat, label: str | None) -> Series:
-        key = metrics.key_of(
-            stat.metric.namespace or "", stat.metric.metric_name or "", stat.metric.dimensions
-        )
-        return self._series(key, stat.stat, stat.period, label or key.name, stat.unit)
+    def _check_math(
+        self, sizes: dict[str, Size], search: Callable[[Sequence[Node]], Size], seconds: float, most: int
+    ) -> None:
+        def metrics(text: str) -> Size:
+            return together([size for name, size in sizes.items() if text in name])
 
-    def search(self, expression: str, stat: str, period: int) -> SeriesList:
-        """The series of the metrics that fit, by name; the service gives no more than a hundred."""
-        if period % MINUTE:
-            raise MathError("The period of SEARCH is a multiple of 60")
-        self._searches += 1
-        if self._searches > SEARCHES_MAX:
-            raise MathError(f"There are more than {SEARCHES_MAX} searches in the request")
-        # What has to be found is not known beforehand, and may be a hundred thousand metrics.
-        effort.leave_shared_thread()
-        wanted = search.parse(expression)
-        fitting = sorted(key for key in self._store.known(self._start) if wanted.fits(key))
-        return [self._series(key, stat, period, _label(key), None) for key in fitting[:SEARCHED_SERIES_MAX]]
-
-    def _series(self, key: MetricKey, stat: str, period: int, label: str, unit: str | None) -> Series:
-        extended = statistics.parsed(stat)
-        points = self._store.points(key, self._start, self._end, period, unit)
-        self._left -= len(points)
-        if self._left < 0:
-            raise errors.validation(_too_many(METRIC_DATAPOINTS_READ_MAX - self._left))
-        told = {point.time: statistics.value_of(stat, extended, point) for point in points}
-        values = {time: value for time, value in told.items() if value is not None}
-        return Series(label, max(period, MINUTE), values)
-
-
-def _label(key: MetricKey) -> str:
-    return " ".join([*(value for _, value in key.dimensions), key.name])
-
-
-def check_datapoints(queries: Queries, start: float, end: float) -> None:
-    """Refuse what would take too long to read."""
-    count = queries.datapoints(start, end)
-    if count > METRIC_DATAPOINTS_READ_MAX:
-        raise errors.validation(_too_many(count))
-
-
-def _too_many(count: int) -> str:
-    return (
-        f"You have requested up to {count} datapoints, which exceeds the limit of {METRIC_DATAPOINTS_READ_MAX}. "
-        "You may reduce the datapoints requested by increasing Period, or decreasing the time range."
-    )
+        estimate = Estimate(metrics, search, seconds, self.period())
+        estimate.sizes |= sizes
+        for query_id in self.order:
+            if query_id in self._trees:
+                estimate.sizes[query_id] = estimate.of(self._trees[query_id])
+            if self.by_id[query_id].return_data is not False:
+                estimate.work += estimate.sizes[query_id].points
+            check_points(estimate.work, most)
 
 
 def _check_stat(stat: MetricStat) -> None:
@@ -185,16 +172,21 @@ def _check_stat(stat: MetricStat) -> None:
     statistics.parsed(stat.stat)
 
 
-def _parsed(query_id: str, expression: str) -> Node:
-    effort.spend_on_text(expression)
+@contextmanager
+def _telling(query_id: str) -> Iterator[None]:
+    """Have what is wrong with an expression told with its id."""
     try:
-        return parser.parse(expression)
+        yield
     except MathError as error:
         raise errors.validation(f"Error in expression '{query_id}': {error.message}") from None
+
+
+def _parsed(query_id: str, expression: str) -> Node:
+    effort.spend_on_text(expression)
+    with _telling(query_id):
+        return parser.parse(expression)
 
 
 def _evaluated(query_id: str, node: Node, scope: Scope) -> Value:
-    try:
+    with _telling(query_id):
         return math_evaluate.evaluate(node, scope)
-    except MathError as error:
-        raise errors.validation(f"Error in expression '{query_id}': {error.message}") from None

@@ -4,15 +4,17 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from hashrange.api.protocol.operation import Operation, QueryProtocol, Service
-from hashrange.api.registry import Resources
+from hashrange.api.protocol.operation import QueryProtocol, Service
+from hashrange.api.registry import Resources, control_operations, no_resource, resource_arn
 from hashrange.services.cloudwatch import (
     delete_alarms,
     describe_alarm_history,
     describe_alarms,
     describe_alarms_for_metric,
+    describe_insight_rules,
     disable_alarm_actions,
     enable_alarm_actions,
+    get_insight_rule_report,
     get_metric_data,
     get_metric_statistics,
     list_metrics,
@@ -25,10 +27,6 @@ from hashrange.services.cloudwatch import (
 )
 
 
-def _nothing(_: Any) -> Iterable[str]:
-    return ()
-
-
 def _alarm(request: Any) -> Iterable[str]:
     return (request.alarm_name,)
 
@@ -37,40 +35,36 @@ def _alarms(request: Any) -> Iterable[str]:
     return tuple(request.alarm_names)
 
 
-def _arn(request: Any) -> Iterable[str]:
-    return (request.resource_arn,)
+def _rule(request: Any) -> Iterable[str]:
+    return (request.rule_name,)
 
 
 _ROWS: tuple[tuple[str, ModuleType, Resources], ...] = (
     ("DeleteAlarms", delete_alarms, _alarms),
-    ("DescribeAlarmHistory", describe_alarm_history, _nothing),
-    ("DescribeAlarms", describe_alarms, _nothing),
-    ("DescribeAlarmsForMetric", describe_alarms_for_metric, _nothing),
+    ("DescribeAlarmHistory", describe_alarm_history, no_resource),
+    ("DescribeAlarms", describe_alarms, no_resource),
+    ("DescribeAlarmsForMetric", describe_alarms_for_metric, no_resource),
+    ("DescribeInsightRules", describe_insight_rules, no_resource),
     ("DisableAlarmActions", disable_alarm_actions, _alarms),
     ("EnableAlarmActions", enable_alarm_actions, _alarms),
-    ("GetMetricData", get_metric_data, _nothing),
-    ("GetMetricStatistics", get_metric_statistics, _nothing),
-    ("ListMetrics", list_metrics, _nothing),
-    ("ListTagsForResource", list_tags_for_resource, _arn),
+    ("GetInsightRuleReport", get_insight_rule_report, _rule),
+    ("GetMetricData", get_metric_data, no_resource),
+    ("GetMetricStatistics", get_metric_statistics, no_resource),
+    ("ListMetrics", list_metrics, no_resource),
+    ("ListTagsForResource", list_tags_for_resource, resource_arn),
     ("PutMetricAlarm", put_metric_alarm, _alarm),
-    ("PutMetricData", put_metric_data, _nothing),
+    ("PutMetricData", put_metric_data, no_resource),
     ("SetAlarmState", set_alarm_state, _alarm),
-    ("TagResource", tag_resource, _arn),
-    ("UntagResource", untag_resource, _arn),
+    ("TagResource", tag_resource, resource_arn),
+    ("UntagResource", untag_resource, resource_arn),
 )
-
-
-def _operation(name: str, module: ModuleType, resources: Resources) -> Operation[Any]:
-    handler = getattr(module, module.__name__.rpartition(".")[2])
-    action = f"cloudwatch:{name}"
-    return Operation(name, module.SHAPE, handler, kind="control", resources=resources, action=action)
 
 
 CLOUDWATCH = Service(
     "cloudwatch",
     "GraniteServiceVersion20100801.",
     "com.amazonaws.cloudwatch#",
-    {row[0]: _operation(*row) for row in _ROWS},
+    control_operations("cloudwatch", _ROWS),
     QueryProtocol(
         "2010-08-01",
         "http://monitoring.amazonaws.com/doc/2010-08-01/",

@@ -1,6 +1,7 @@
 """SEARCH: the metrics that fit a search expression, such as `{AWS/DynamoDB,TableName} MetricName="UserErrors"`."""
 
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 from hashrange.services.cloudwatch.math.errors import MathError
@@ -13,26 +14,45 @@ _TERM = re.compile(
 _TERMS_MAX = 100
 
 
+class Candidate:
+    """A metric that searches are compared with; what several of them look at is made once."""
+
+    def __init__(self, key: MetricKey) -> None:
+        self.key = key
+
+    @cached_property
+    def values(self) -> dict[str, str]:
+        """Its dimensions."""
+        return dict(self.key.dimensions)
+
+    @cached_property
+    def properties(self) -> dict[str, str]:
+        """All that a term may name."""
+        return {**self.values, "MetricName": self.key.name, "Namespace": self.key.namespace}
+
+    @cached_property
+    def text(self) -> str:
+        """What words are looked for in."""
+        return " ".join((self.key.name, *self.values, *self.values.values())).lower()
+
+
 class Search(NamedTuple):
     """What a metric must have."""
 
     namespace: str | None
     dimensions: frozenset[str] | None  # the names of all its dimensions
     terms: tuple[tuple[str, str], ...]  # a property (MetricName, Namespace or a dimension) and its value
-    words: tuple[str, ...]  # that stand anywhere in its name or dimensions
+    words: tuple[str, ...]  # in lower case, that stand anywhere in its name or dimensions
 
-    def fits(self, key: MetricKey) -> bool:
+    def fits(self, candidate: Candidate) -> bool:
         """Whether a metric is meant."""
-        if self.namespace is not None and key.namespace != self.namespace:
+        if self.namespace is not None and candidate.key.namespace != self.namespace:
             return False
-        values = dict(key.dimensions)
-        if self.dimensions is not None and values.keys() != self.dimensions:
+        if self.dimensions is not None and candidate.values.keys() != self.dimensions:
             return False
-        properties = {**values, "MetricName": key.name, "Namespace": key.namespace}
-        if any(properties.get(name) != value for name, value in self.terms):
+        if any(candidate.properties.get(name) != value for name, value in self.terms):
             return False
-        text = " ".join((key.name, *values, *values.values())).lower()
-        return all(word.lower() in text for word in self.words)
+        return all(word in candidate.text for word in self.words)
 
 
 def parse(text: str) -> Search:
@@ -53,7 +73,7 @@ def parse(text: str) -> Search:
         elif value in {"OR", "NOT"} or "(" in value:
             raise MathError(f"SEARCH does not support {value}")
         elif value != "AND":
-            words.append(value)
+            words.append(value.lower())
     if len(terms) + len(words) > _TERMS_MAX:
         raise MathError("SEARCH has too many terms")
     names = None if schema is None else frozenset(schema[1:])

@@ -5,15 +5,16 @@ from typing import Annotated
 import orjson
 from msgspec import Meta
 
+from hashrange.api.cloudwatch import alarms, transitions
+from hashrange.api.cloudwatch.alarms import State
+from hashrange.api.cloudwatch.structures import AlarmName, StateValue
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
 from hashrange.api.results import Described
-from hashrange.services.cloudwatch import alarms, errors, transitions
-from hashrange.services.cloudwatch.alarms import State
-from hashrange.services.cloudwatch.structures import AlarmName, StateValue
+from hashrange.services.cloudwatch import errors
 from hashrange.storage.engine import Transaction
 
 
@@ -40,7 +41,9 @@ def set_alarm_state(context: Context, request: SetAlarmState) -> Plan:
     place = alarms.place_of(context)
 
     def step(tx: Transaction) -> Described:
-        alarm = alarms.find(tx, place, request.alarm_name)
+        alarm = alarms.ALARMS.find(tx, place, request.alarm_name)
+        if alarm is None:
+            raise errors.no_such_alarm()
         is_same = alarm.state.value == request.state_value
         state = State(
             value=request.state_value,

@@ -7,10 +7,10 @@ from typing import Literal, Protocol, get_args
 
 import msgspec
 
+from hashrange.api.cloudwatch.structures import Statistic
 from hashrange.capacity.histograms import BOUNDS
 from hashrange.capacity.series import Point
 from hashrange.services.cloudwatch import errors
-from hashrange.services.cloudwatch.structures import Statistic
 from hashrange.storage.custom_metric_rows import CustomStatistics
 
 PLAIN: frozenset[str] = frozenset(get_args(Statistic))

@@ -5,9 +5,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from hashrange.api.cloudwatch import alarms
+from hashrange.api.cloudwatch.alarms import Alarm
 from hashrange.api.context import Context
-from hashrange.services.cloudwatch import alarms, errors
-from hashrange.services.cloudwatch.alarms import Alarm
+from hashrange.services.cloudwatch import errors
 from hashrange.storage.engine import Reader
 
 ResourceArn = Annotated[str, Meta(min_length=1, max_length=1024)]

@@ -4,6 +4,7 @@ import math
 
 from hashrange.services.cloudwatch import errors
 
+DAY = 86_400
 _EPOCH_MAX = 253_402_300_799.0  # the last second of the year 9999
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-from typing import Any
 
 import msgspec
 
@@ -13,12 +12,12 @@ _DIGEST_BYTES = 6
 _TOKEN_CHARS_MAX = 4096
 
 
-def token(position: str, request: Any) -> str:
+def token(position: str, request: object) -> str:
     """The token of a position."""
     return base64.urlsafe_b64encode(_digest(request) + position.encode()).decode()
 
 
-def position(given: str | None, request: Any) -> str | None:
+def position(given: str | None, request: object) -> str | None:
     """The position of a token; `request` is what must be the same on every page."""
     if given is None:
         return None
@@ -32,7 +31,7 @@ def position(given: str | None, request: Any) -> str | None:
     return text
 
 
-def offset(given: str | None, request: Any) -> int:
+def offset(given: str | None, request: object) -> int:
     """The position of a token that counts."""
     text = position(given, request)
     if text is None:
@@ -42,5 +41,5 @@ def offset(given: str | None, request: Any) -> int:
     return int(text)
 
 
-def _digest(request: Any) -> bytes:
+def _digest(request: object) -> bytes:
     return digest(msgspec.to_builtins(request))[:_DIGEST_BYTES]

@@ -5,12 +5,13 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, field
 
+from hashrange.api.cloudwatch import alarms
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
 from hashrange.api.results import Described
-from hashrange.services.cloudwatch import alarms, errors, tags
+from hashrange.services.cloudwatch import errors, tags
 from hashrange.services.cloudwatch.tags import ResourceArn
 from hashrange.storage.engine import Transaction
 

@@ -5,13 +5,9 @@ from types import ModuleType
 from typing import Any
 
 from hashrange.api.protocol.operation import Kind, Service
-from hashrange.api.registry import DYNAMODB, Resources, operation
+from hashrange.api.registry import DYNAMODB, Resources, no_resource, operation
 from hashrange.services.streams import describe_stream, get_records, get_shard_iterator, list_streams
 from hashrange.services.streams.iterators import stream_arn
-
-
-def _nothing(_: Any) -> Iterable[str]:
-    return ()
 
 
 def _stream(request: Any) -> Iterable[str]:
@@ -26,7 +22,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("DescribeStream", describe_stream, "control", _stream),
     ("GetRecords", get_records, "read", _iterator),
     ("GetShardIterator", get_shard_iterator, "control", _stream),
-    ("ListStreams", list_streams, "control", _nothing),
+    ("ListStreams", list_streams, "control", no_resource),
 )
 
 

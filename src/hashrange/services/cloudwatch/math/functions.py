@@ -2,8 +2,7 @@
 
 import itertools
 import math
-import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from hashrange.services.cloudwatch.math.errors import MathError
@@ -144,8 +143,13 @@ def _slice(arguments: Sequence[Value]) -> Value:
     return several[numbers[0] :] if len(numbers) == 1 else several[numbers[0] : numbers[1]]
 
 
-def _deviation(values: Iterable[float]) -> float:
-    return statistics.pstdev(list(values))
+def _deviation(values: Sequence[float]) -> float:
+    """That of the whole population; `statistics.pstdev` computes with fractions, which takes fifty times as long."""
+    try:
+        mean = math.fsum(values) / len(values)
+        return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    except OverflowError:
+        return math.nan
 
 
 def _average(values: Sequence[float]) -> float:

@@ -1,7 +1,7 @@
 """From the text of an expression to its tree."""
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from hashrange.services.cloudwatch.math.errors import MathError
 from hashrange.services.cloudwatch.math.tree import (
@@ -25,14 +25,14 @@ _TOKEN = re.compile(
     r"|(?P<mark>&&|\|\||<=|>=|==|!=|[-+*/^<>(),\[\]]))"
 )
 _WORDS = {"AND": "AND", "OR": "OR", "&&": "AND", "||": "OR"}
-# From the loosest to the tightest; all of them bind to the left but the last.
-_LEVELS: tuple[dict[str, BinaryOperator], ...] = (
-    {"OR": "OR"},
-    {"AND": "AND"},
-    {"==": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="},
-    {"+": "+", "-": "-"},
-    {"*": "*", "/": "/"},
-)
+# How tightly operators bind, all of them to the left. The power, which binds to the right, is apart.
+_PRECEDENCES: dict[str, int] = {
+    "OR": 1,
+    "AND": 2,
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), 3),
+    **dict.fromkeys(("+", "-"), 4),
+    **dict.fromkeys(("*", "/"), 5),
+}
 
 
 class _Token(NamedTuple):
@@ -94,16 +94,16 @@ class _Parser:
             raise MathError(f"Unexpected '{self._next().text}'")
 
     def expression(self, precedence: int, level: int) -> Node:
-        if level > _LEVELS_MAX:
-            raise MathError("The expression is nested too deep")
-        if precedence == len(_LEVELS):
-            return self._signed(level)
-        operators = _LEVELS[precedence]
-        left = self.expression(precedence + 1, level)
-        while (token := self._next()).kind == "mark" and token.text in operators:
-            self._at += 1
-            left = Binary(operators[token.text], left, self.expression(precedence + 1, level))
+        """Operands with the operators between them that bind more tightly than `precedence`."""
+        left = self._signed(level)
+        while (binding := self._binding()) > precedence:
+            operator = cast("BinaryOperator", self._take().text)
+            left = Binary(operator, left, self.expression(binding, level))
         return left
+
+    def _binding(self) -> int:
+        token = self._next()
+        return _PRECEDENCES.get(token.text, 0) if token.kind == "mark" else 0
 
     def _signed(self, level: int) -> Node:
         if level > _LEVELS_MAX:

@@ -1,5 +1,6 @@
 """The tree of an expression."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -55,33 +56,30 @@ class FunctionCall(msgspec.Struct, frozen=True):
 Node = Number | String | Name | Negation | Binary | Array | FunctionCall
 
 
+def walk(node: Node) -> Iterator[Node]:
+    """All nodes of an expression, in no order."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        match current:
+            case Negation():
+                stack.append(current.operand)
+            case Binary():
+                stack += (current.left, current.right)
+            case Array():
+                stack += current.elements
+            case FunctionCall():
+                stack += current.arguments
+            case Number() | String() | Name():
+                pass
+
+
 def names(node: Node) -> set[str]:
     """The ids that an expression refers to; words for functions' modes, which have no lower-case letter, are none."""
-    match node:
-        case Name():
-            return {node.name} if node.name[0].islower() else set()
-        case Negation():
-            return names(node.operand)
-        case Binary():
-            return names(node.left) | names(node.right)
-        case Array():
-            return set().union(*map(names, node.elements))
-        case FunctionCall():
-            return set().union(*map(names, node.arguments))
-        case Number() | String():
-            return set()
+    return {one.name for one in walk(node) if isinstance(one, Name) and one.name[0].islower()}
 
 
-def calls(node: Node, function: str) -> bool:
-    """Whether a function is called anywhere in an expression."""
-    match node:
-        case Negation():
-            return calls(node.operand, function)
-        case Binary():
-            return calls(node.left, function) or calls(node.right, function)
-        case Array():
-            return any(calls(element, function) for element in node.elements)
-        case FunctionCall():
-            return node.function == function or any(calls(argument, function) for argument in node.arguments)
-        case Number() | String() | Name():
-            return False
+def calls(node: Node, function: str) -> list[FunctionCall]:
+    """Where a function is called in an expression."""
+    return [one for one in walk(node) if isinstance(one, FunctionCall) and one.function == function]

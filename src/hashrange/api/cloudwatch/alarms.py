@@ -1,15 +1,13 @@
 """Alarms as they are stored, described and changed."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
+from hashrange.api.cloudwatch.structures import Dimension, MetricDataQuery, StateValue, Timestamp
 from hashrange.api.context import Context
 from hashrange.api.protocol.structures import Response
-from hashrange.services.cloudwatch import errors
-from hashrange.services.cloudwatch.structures import Dimension, MetricDataQuery, StateValue, Timestamp
-from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.engine import Transaction
 from hashrange.storage.setting_rows import Place, SettingRows
 
 INITIAL_REASON = "Unchecked: Initial alarm creation"
@@ -68,6 +66,8 @@ class Alarm(msgspec.Struct, frozen=True, kw_only=True):
     actions_enabled: bool = True
     state: State
     tags: dict[str, str] = {}
+    policy_id: str | None = None  # of the scaling policy that the alarm is made for
+    is_shown: bool = False  # its state is what the policy's controller has seen, and not evaluated
 
 
 class HistoryItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,36 +80,17 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True):
     data: str
 
 
-class MetricAlarm(Response, kw_only=True):
+class MetricAlarm(Configuration, kw_only=True):
     """An alarm as the service describes it."""
 
     alarm_name: str
     alarm_arn: str
-    alarm_description: str | None = None
     alarm_configuration_updated_timestamp: Timestamp
     actions_enabled: bool
-    ok_actions: list[str]
-    alarm_actions: list[str]
-    insufficient_data_actions: list[str]
     state_value: StateValue
     state_reason: str
     state_reason_data: str | None = None
     state_updated_timestamp: Timestamp
-    metric_name: str | None = None
-    namespace: str | None = None
-    statistic: str | None = None
-    extended_statistic: str | None = None
-    dimensions: list[Dimension]
-    period: int | None = None
-    unit: str | None = None
-    evaluation_periods: int
-    datapoints_to_alarm: int | None = None
-    threshold: float | None = None
-    comparison_operator: str
-    treat_missing_data: str | None = None
-    evaluate_low_sample_count_percentile: str | None = None
-    metrics: list[MetricDataQuery] | None = None
-    threshold_metric_id: str | None = None
     state_transitioned_timestamp: Timestamp
 
 
@@ -152,14 +133,6 @@ def described(place: Place, alarm: Alarm) -> MetricAlarm:
     )
 
 
-def find(reader: Reader, place: Place, name: str) -> Alarm:
-    """The alarm of a name, which there must be."""
-    alarm = ALARMS.find(reader, place, name)
-    if alarm is None:
-        raise errors.no_such_alarm()
-    return alarm
-
-
 def save(tx: Transaction, place: Place, alarm: Alarm) -> None:
     """Write an alarm."""
     ALARMS.save(tx, place, alarm.name, alarm)
@@ -175,12 +148,3 @@ def note(tx: Transaction, place: Place, item: HistoryItem) -> None:
 def history_id(time: float) -> str:
     """What the ids of all that happened at a moment begin with."""
     return f"{max(0, round(time * 1000)):015d}"
-
-
-def change_all(tx: Transaction, context: Context, names: list[str], change: Callable[[Alarm], Alarm]) -> None:
-    """Change the alarms of some names; names of no alarm are passed over, as the service does."""
-    place = place_of(context)
-    for name in dict.fromkeys(names):
-        alarm = ALARMS.find(tx, place, name)
-        if alarm is not None:
-            save(tx, place, change(alarm))
