@@ -45,6 +45,7 @@ from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
+from hashrange.services.sts.registry import STS
 from hashrange.storage import clock_record, follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
@@ -164,7 +165,7 @@ class Server:
                 HeatSource(metering.heat, metering.heat_worker, engine, self._clock), finder
             ),
         }
-        forms = query_endpoints((CLOUDWATCH,), runner)
+        forms = query_endpoints((CLOUDWATCH, STS), runner)
         router = Router(
             endpoint,
             region=settings.region,

@@ -1,10 +1,9 @@
-"""Terraform's aws_dynamodb_table: the real provider where it is at hand, and its calls replayed everywhere."""
+"""Terraform with its AWS provider: it makes, changes, imports and destroys, and reads back what it has written.
 
-import json
-import os
-import shutil
-import subprocess
-import time
+The configurations are in the folder `terraform`. What the provider reads is compared with them member by member:
+a difference is a change that every later plan wants to make.
+"""
+
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,226 +11,116 @@ from uuid import uuid4
 
 import pytest
 
-from serving import Serving
+from clients.terraforming import CONFIGURATIONS, Terraform, terraform
+from serving import Serving, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
-
-_PLUGINS = "HASHRANGE_TEST_TERRAFORM_PLUGINS"  # a folder that `terraform init -plugin-dir` takes
-_CONFIGURATION = """
-terraform {
-  required_providers { aws = { source = "hashicorp/aws" } }
-}
-provider "aws" {
-  region                      = "us-east-1"
-  access_key                  = "test"
-  secret_key                  = "test"
-  skip_credentials_validation = true
-  skip_requesting_account_id  = true
-  skip_metadata_api_check     = true
-  endpoints { dynamodb = "%(endpoint)s" }
-}
-resource "aws_dynamodb_table" "orders" {
-  name         = "%(table)s"
-  billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "customer"
-  range_key    = "placed"
-  %(attributes)s
-  local_secondary_index {
-    name            = "by-total"
-    range_key       = "total"
-    projection_type = "KEYS_ONLY"
-  }
-  %(indexes)s
-  ttl {
-    attribute_name = "expires"
-    enabled        = true
-  }
-  point_in_time_recovery {
-    enabled                 = true
-    recovery_period_in_days = 7
-  }
-  tags = %(tags)s
-}
-"""
-_BY_STATE = """global_secondary_index {
-    name               = "by-state"
-    hash_key           = "state"
-    range_key          = "placed"
-    projection_type    = "INCLUDE"
-    non_key_attributes = ["total"]
-  }"""
-_BY_TOTAL = """global_secondary_index {
-    name            = "all-by-total"
-    hash_key        = "total"
-    projection_type = "ALL"
-  }"""
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]  # minutes, and ten of them on a busy machine
 
 
-def _configuration(endpoint: str, table: str, *, indexes: str, state: bool, tags: str) -> str:
-    names = {"customer": "S", "placed": "S", "total": "N", **({"state": "S"} if state else {})}
-    attributes = "\n  ".join(
-        f'attribute {{\n    name = "{name}"\n    type = "{kind}"\n  }}' for name, kind in names.items()
-    )
-    return _CONFIGURATION % {
-        "endpoint": endpoint,
-        "table": table,
-        "attributes": attributes,
-        "indexes": indexes,
-        "tags": tags,
-    }
+@pytest.fixture
+def name() -> str:
+    return f"terraform-{uuid4().hex[:12]}"
 
 
-def test_the_provider_creates_changes_and_destroys_a_table(
-    server: Serving, client: Any, tmp_path: Path
+@pytest.fixture
+def prepared(server: Serving, tmp_path: Path, name: str) -> Terraform:
+    return terraform(tmp_path, {"endpoint": server.endpoint, "name": name})
+
+
+def make_and_change(prepared: Terraform, scenario: str) -> None:
+    """Apply both stages of a scenario; after each of them a plan finds nothing to do."""
+    for stage in ("before", "after"):
+        prepared.configure("main.tf", CONFIGURATIONS / scenario / f"{stage}.tf")
+        prepared.apply()
+        assert prepared.changes() == {}, stage
+
+
+def adopt(prepared: Terraform, ids: dict[str, str]) -> None:
+    """Let Terraform forget these resources and import them: a plan finds them as they are configured."""
+    prepared.run("state", "rm", *ids)
+    blocks = [f'import {{\n  to = {address}\n  id = "{found}"\n}}\n' for address, found in ids.items()]
+    prepared.configure("imports.tf", "".join(blocks))
+    assert prepared.changes() == {}
+    prepared.apply_plan()
+    (prepared.folder / "imports.tf").unlink()
+    assert prepared.changes() == {}
+
+
+def test_a_table_on_demand_with_all_its_settings(prepared: Terraform, client: Any, name: str) -> None:
+    make_and_change(prepared, "on_demand")
+    described = client.describe_table(TableName=name)["Table"]
+    indexes = {index["IndexName"] for index in described["GlobalSecondaryIndexes"]}
+    assert indexes == {"all-by-total", "by-country"}
+    assert described["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
+    assert described["SSEDescription"]["Status"] == "ENABLED"
+    adopt(prepared, {"aws_dynamodb_table.orders": name})
+    assert described["DeletionProtectionEnabled"]
+    prepared.variables["protected"] = "false"
+    prepared.apply()
+    assert prepared.changes() == {}
+    prepared.destroy()
+    assert name not in client.list_tables()["TableNames"]
+
+
+def test_provisioned_tables_that_are_scaled_and_watched(
+    prepared: Terraform, server: Serving, client: Any, make_client: Callable[..., Any], name: str
 ) -> None:
-    run = _terraform(tmp_path)
-    table = f"terraform-{uuid4().hex}"
-    before = _configuration(server.endpoint, table, indexes=_BY_STATE, state=True, tags='{ team = "blue" }')
-    (tmp_path / "main.tf").write_text(before, "utf-8")
-    run("apply", "-auto-approve")
-    # Exit status 2 would mean that the provider reads back something else than it wrote.
-    run("plan", "-detailed-exitcode")
-    after = _configuration(server.endpoint, table, indexes=_BY_TOTAL, state=False, tags='{ cost = "1" }')
-    (tmp_path / "main.tf").write_text(after, "utf-8")
-    run("apply", "-auto-approve")
-    run("plan", "-detailed-exitcode")
-    described = client.describe_table(TableName=table)["Table"]
-    assert [index["IndexName"] for index in described["GlobalSecondaryIndexes"]] == ["all-by-total"]
-    run("destroy", "-auto-approve")
-    with pytest.raises(client.exceptions.ResourceNotFoundException):
-        client.describe_table(TableName=table)
+    make_and_change(prepared, "provisioned")
+    watched = client.describe_contributor_insights(TableName=name)
+    assert watched["ContributorInsightsMode"] == "THROTTLED_KEYS"
+    watched = client.describe_contributor_insights(TableName=name, IndexName="by-kind")
+    assert watched["ContributorInsightsStatus"] == "DISABLED"
+    adopt(prepared, _ids_of_provisioned(name))
+    prepared.destroy()
+    assert [table for table in client.list_tables()["TableNames"] if table.startswith(name)] == []
+    alarms = make_client("cloudwatch", endpoint=server.endpoint).describe_alarms()["MetricAlarms"]
+    assert [alarm for alarm in alarms if name in alarm["AlarmName"]] == []
+    scaling = make_client("application-autoscaling", endpoint=server.endpoint)
+    targets = scaling.describe_scalable_targets(ServiceNamespace="dynamodb")["ScalableTargets"]
+    assert [target for target in targets if name in target["ResourceId"]] == []
 
 
-def _terraform(folder: Path) -> Callable[..., None]:
-    """Prepare terraform in this folder, or skip."""
-    plugins = os.environ.get(_PLUGINS)
-    if shutil.which("terraform") is None or plugins is None:
-        # The provider is too large to fetch for a test, and its waits take two minutes.
-        pytest.skip(f"needs terraform, and {_PLUGINS} naming a folder that has the AWS provider")
-    environment = {**os.environ, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1"}
-    environment.pop("TF_CLI_CONFIG_FILE", None)
-
-    def run(command: str, *flags: str) -> None:
-        done = subprocess.run(
-            ["terraform", command, "-no-color", *flags],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    minimal = 'terraform {\n  required_providers { aws = { source = "hashicorp/aws" } }\n}\n'
-    (folder / "main.tf").write_text(minimal, "utf-8")
-    run("init", "-input=false", f"-plugin-dir={plugins}")
-    return run
-
-
-def _settled(client: Any, table: str) -> dict[str, Any]:
-    """Poll as the provider does, until table and indexes are ACTIVE."""
-    described: dict[str, Any] = {}
-    for _ in range(400):
-        described = client.describe_table(TableName=table)["Table"]
-        indexes = described.get("GlobalSecondaryIndexes", [])
-        if (
-            all(index["IndexStatus"] == "ACTIVE" for index in indexes)
-            and described["TableStatus"] == "ACTIVE"
-        ):
-            return described
-        time.sleep(0.02)
-    raise AssertionError(json.dumps(described, default=str))
-
-
-def _refreshed(client: Any, table: str) -> dict[str, Any]:
-    """Make the calls of the provider's read."""
-    described = _settled(client, table)
-    backups = client.describe_continuous_backups(TableName=table)["ContinuousBackupsDescription"]
-    recovery = backups["PointInTimeRecoveryDescription"]
+def _ids_of_provisioned(name: str) -> dict[str, str]:
+    reads = f"dynamodb/table/{name}-heartbeats/dynamodb:table:ReadCapacityUnits"
+    writes = f"dynamodb/table/{name}/index/by-kind/dynamodb:index:WriteCapacityUnits"
+    arn = f"arn:aws:dynamodb:us-east-1:000000000000:table/{name}-heartbeats"
     return {
-        "table": described,
-        "recovery": recovery["PointInTimeRecoveryStatus"],
-        "ttl": client.describe_time_to_live(TableName=table)["TimeToLiveDescription"],
-        "tags": client.list_tags_of_resource(ResourceArn=described["TableArn"]).get("Tags", []),
+        "aws_appautoscaling_policy.index_writes": f"{writes}/writes-{name}",
+        "aws_appautoscaling_policy.reads": f"{reads}/reads-{name}",
+        "aws_appautoscaling_target.index_writes": writes,
+        "aws_appautoscaling_target.reads": reads,
+        "aws_cloudwatch_metric_alarm.slow": f"slow-{name}",
+        "aws_cloudwatch_metric_alarm.throttles": f"throttles-{name}",
+        "aws_cloudwatch_metric_alarm.utilization": f"utilization-{name}",
+        "aws_dynamodb_contributor_insights.table": f"name:{name}/index:/000000000000",
+        "aws_dynamodb_table.heartbeats": f"{name}-heartbeats",
+        "aws_dynamodb_table.readings": name,
+        "aws_dynamodb_table.spans": f"{name}-spans",
+        "aws_dynamodb_tag.owner": f"{arn},owner",
     }
 
 
-def test_the_providers_calls_replayed(client: Any) -> None:
-    table = f"replay-{uuid4().hex}"
-    client.create_table(
-        TableName=table,
-        BillingMode="PROVISIONED",
-        ProvisionedThroughput={"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
-        AttributeDefinitions=[
-            {"AttributeName": "customer", "AttributeType": "S"},
-            {"AttributeName": "state", "AttributeType": "S"},
-        ],
-        KeySchema=[{"AttributeName": "customer", "KeyType": "HASH"}],
-        GlobalSecondaryIndexes=[_index("by-state", "state")],
-        SSESpecification={"Enabled": False},
-        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
-        TableClass="STANDARD",
-        DeletionProtectionEnabled=True,
-        Tags=[{"Key": "team", "Value": "blue"}],
-    )
-    _settled(client, table)
-    client.update_time_to_live(
-        TableName=table, TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires"}
-    )
-    assert _refreshed(client, table)["recovery"] == "DISABLED"
-    client.update_continuous_backups(
-        TableName=table,
-        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7},
-    )
-    state = _refreshed(client, table)
-    assert state["table"]["LatestStreamArn"].startswith(state["table"]["TableArn"] + "/stream/")
-    assert (state["recovery"], state["ttl"]["AttributeName"]) == ("ENABLED", "expires")
-    assert state["tags"] == [{"Key": "team", "Value": "blue"}]
-
-    arn = state["table"]["TableArn"]
-    _change_by_steps(client, table)
-    client.untag_resource(ResourceArn=arn, TagKeys=["team"])
-    client.tag_resource(ResourceArn=arn, Tags=[{"Key": "cost", "Value": "1"}])
-    state = _refreshed(client, table)
-    assert state["table"]["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
-    assert [index["IndexName"] for index in state["table"]["GlobalSecondaryIndexes"]] == ["by-total"]
-    assert state["tags"] == [{"Key": "cost", "Value": "1"}]
-    assert {item["AttributeName"] for item in state["table"]["AttributeDefinitions"]} == {"customer", "total"}
-
-    client.delete_table(TableName=table)
-    with pytest.raises(client.exceptions.ResourceNotFoundException):
-        _settled(client, table)
-
-
-def _index(name: str, attribute: str, *, provisioned: bool = True) -> dict[str, Any]:
-    throughput = {"ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}
-    return {
-        "IndexName": name,
-        "KeySchema": [{"AttributeName": attribute, "KeyType": "HASH"}],
-        "Projection": {"ProjectionType": "ALL"},
-        **(throughput if provisioned else {}),
-    }
-
-
-def _change_by_steps(client: Any, table: str) -> None:
-    """Make the calls of the provider's update: one kind of change per UpdateTable, waiting in between."""
-    client.update_table(TableName=table, DeletionProtectionEnabled=False)
-    _settled(client, table)
-    client.update_table(TableName=table, BillingMode="PAY_PER_REQUEST")
-    _settled(client, table)
-    client.update_table(TableName=table, StreamSpecification={"StreamEnabled": False})
-    _settled(client, table)
-    client.update_table(TableName=table, GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by-state"}}])
-    _settled(client, table)
-    client.update_table(
-        TableName=table,
-        AttributeDefinitions=[
-            {"AttributeName": "customer", "AttributeType": "S"},
-            {"AttributeName": "total", "AttributeType": "N"},
-        ],
-        GlobalSecondaryIndexUpdates=[{"Create": _index("by-total", "total", provisioned=False)}],
-    )
-    _settled(client, table)
-    client.update_table(TableName=table, TableClass="STANDARD_INFREQUENT_ACCESS")
-    _settled(client, table)
+def test_items_exports_imports_restores_and_data_sources(
+    tmp_path: Path, make_client: Callable[..., Any], name: str
+) -> None:
+    bucket = tmp_path / "buckets" / name
+    bucket.mkdir(parents=True)
+    with serving("--in-memory", "--transition-ms", "0", "--s3", str(bucket.parent)) as server:
+        work = tmp_path / "work"
+        work.mkdir()
+        prepared = terraform(work, {"endpoint": server.endpoint, "name": name})
+        client = make_client(endpoint=server.endpoint)
+        make_and_change(prepared, "items")
+        assert prepared.outputs()["facts"] == {
+            "billing": "PAY_PER_REQUEST",
+            "exported": 1,
+            "item": {"plays": {"N": "13"}, "more": {"M": {"deep": {"M": {"er": {"S": "ü"}}}}}},
+            "listed": True,
+            "recovery": True,
+            "status": "COMPLETED",
+        }
+        for copy in ("restored", "imported"):
+            (item,) = client.scan(TableName=f"{name}-{copy}")["Items"]
+            assert item["plays"] == {"N": "12.5"}
+        prepared.destroy()
+        assert client.list_tables()["TableNames"] == []
