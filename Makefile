@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FAST := tests/auth tests/chain tests/cloudwatch tests/core tests/jobs tests/storage tests/streams tests/tidy tests/wire
+# The heart of it, without what takes servers and seconds: of the wire, what is sent and read.
+FAST := tests/auth tests/chain tests/core tests/jobs tests/storage tests/tidy \
+    $(patsubst %,tests/wire/test_%.py,cbor framing headers http identity limits logs protocol query_form services)
 # Many tests wait, for servers that start and for faults that pass, so there are more of them at once than processors
 # (two). Each process gets a stretch of neighbouring tests, which share servers, and takes over from others in the end.
 AT_ONCE := -n 4 --dist worksteal
@@ -19,8 +21,8 @@ serve: $(VENV)/runtime bytecode
 
 test: $(VENV)/ready bytecode
 	$(BIN)/pytest $(AT_ONCE)
-	$(BIN)/pytest $(AT_ONCE) --engine postgres tests/api
-	$(BIN)/pytest $(AT_ONCE) --engine postgres-serializable tests/api
+	$(BIN)/pytest -n 3 --dist worksteal --engine postgres tests/api
+	$(BIN)/pytest -n 3 --dist worksteal --engine postgres-serializable tests/api
 
 # Smoke tests on the other supported Pythons, as far as they are on this machine.
 pythons: $(VENV)/ready

@@ -22,6 +22,7 @@ _KEYS_SHOWN = 5
 _KEY_CHARS_MAX = 60
 _WATCH_SECONDS = 2.0
 _CLEAR = "\x1b[H\x1b[2J"
+_BAR, _PLAIN_BAR = "█·", "#."  # full and empty; on terminals that have no more than ASCII
 
 Report = Mapping[str, Any]  # as docs/capacity.md has it
 
@@ -45,7 +46,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         while True:
             text = admin.ask(options.endpoint, "GET", path)
-            picture = text.strip() if options.json else drawn(json.loads(text))
+            report = json.loads(text)
+            # Without any character that a terminal or a file in another encoding may not have.
+            picture = json.dumps(report) if options.json else drawn(report, _bar_chars())
             is_live = options.watch and not options.json and sys.stdout.isatty()
             terminal.show(_CLEAR + picture if is_live else picture)
             if not options.watch:
@@ -58,7 +61,15 @@ def run(options: argparse.Namespace) -> int:
         return 0
 
 
-def drawn(report: Report) -> str:
+def _bar_chars() -> str:
+    try:
+        _BAR.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return _PLAIN_BAR
+    return _BAR
+
+
+def drawn(report: Report, bar: str = _BAR) -> str:
     """The picture of a report."""
     name = report["table"] if report["index"] is None else f"{report['table']}/{report['index']}"
     lines = [f"{name}, the last {report['seconds']:.0f} s", ""]
@@ -68,7 +79,7 @@ def drawn(report: Report) -> str:
             f"  {word:<7}{side['units_per_second']:>10,.1f} units/s of {side['limit_per_second']:,.0f}"
             f"   throttled {side['throttled_per_second']:,.1f}/s"
         )
-    lines += ["", *_partition_lines(report["partitions"])]
+    lines += ["", *_partition_lines(report["partitions"], bar)]
     if report["hottest_keys"]:
         lines += ["", "  hottest keys"]
         lines += [_key_line(row) for row in report["hottest_keys"][:_KEYS_SHOWN]]
@@ -79,11 +90,11 @@ def drawn(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _partition_lines(rows: list[Report]) -> list[str]:
+def _partition_lines(rows: list[Report], bar: str) -> list[str]:
     """The hottest partitions, in their order: a table may have hundreds."""
     hottest = sorted(rows, key=lambda row: -row["use"])[:_PARTITIONS_SHOWN]
     lines = [
-        f"  {row['number']:>4} {_bar(row['use'])} {row['use'] * 100:>4.0f} % of its ceiling, "
+        f"  {row['number']:>4} {_bar(row['use'], bar)} {row['use'] * 100:>4.0f} % of its ceiling, "
         f"{row['share'] * 100:>3.0f} % of the traffic, throttled {row['throttled_per_second']:,.1f}/s"
         for row in sorted(hottest, key=lambda row: row["number"])
     ]
@@ -92,9 +103,10 @@ def _partition_lines(rows: list[Report]) -> list[str]:
     return [f"  partitions ({len(rows)})", *lines]
 
 
-def _bar(use: float) -> str:
+def _bar(use: float, chars: str) -> str:
     filled = min(_BAR_CHARS, round(use * _BAR_CHARS))
-    return "█" * filled + "·" * (_BAR_CHARS - filled)
+    full, empty = chars[0], chars[1]
+    return full * filled + empty * (_BAR_CHARS - filled)
 
 
 def _key_line(row: Report) -> str:

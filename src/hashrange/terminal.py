@@ -21,7 +21,7 @@ class NotShown(Exception):
 def show(text: str) -> None:
     """Print a result."""
     try:
-        print(text, flush=True)
+        print(_writable(text, sys.stdout), flush=True)
     except OSError as error:
         _discard(sys.stdout)
         raise NotShown(error) from error
@@ -48,6 +48,12 @@ def exit_status(command: Callable[[], int]) -> int:
         if problem.status != CLOSED_PIPE:
             complain(str(problem))
         return problem.status
+
+
+def _writable(text: str, stream: TextIO) -> str:
+    """The text as a stream can take it: not every terminal has every character."""
+    encoding = stream.encoding or "ascii"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _discard(stream: TextIO) -> None:

@@ -74,6 +74,21 @@ def test_a_change_leaves_the_rest_as_it_was(scaling: Any, target: dict[str, str]
     assert shown(scaling, target, ScheduledActionNames=["day"]) == []
 
 
+def test_a_change_without_start_and_end_removes_them(scaling: Any, target: dict[str, str]) -> None:
+    put = scaling.put_scheduled_action
+    night = {"ScheduledActionName": "night", "Schedule": "rate(1 hour)"}
+    times = {"StartTime": datetime(2030, 1, 1, tzinfo=UTC), "EndTime": datetime(2031, 1, 1, tzinfo=UTC)}
+    put(**target, **night, ScalableTargetAction=BOUNDS, **times)
+    put(**target, **night, StartTime=datetime(2032, 1, 1, tzinfo=UTC))
+    (described,) = shown(scaling, target)
+    assert described["StartTime"] == datetime(2032, 1, 1, tzinfo=UTC)
+    assert "EndTime" not in described
+    put(**target, **night)
+    (described,) = shown(scaling, target)
+    assert described.keys().isdisjoint({"StartTime", "EndTime"})
+    assert described["ScalableTargetAction"] == BOUNDS
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

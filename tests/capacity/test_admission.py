@@ -227,7 +227,18 @@ def test_processes_that_exchange_their_charges_share_the_buckets() -> None:
 def test_a_clock_that_goes_back_gives_nothing() -> None:
     bucket = Bucket(10, 100, 50.0, 0.0)
     assert bucket.level(40.0) == 0.0
-    assert bucket.level(51.0) == 10.0
+    bucket.take(30.0, 5.0)
+    assert bucket.level(30.0) == -5.0
+
+
+def test_a_clock_that_was_set_back_by_an_hour_shuts_no_bucket() -> None:
+    admission, table, key = Admission(), provisioned(10, 10), item_key({"S": "k"})
+    now = 10_000.0
+    admission.charge(now, table, None, key, 10_000.0, write=True)
+    assert admission.refused(now, table, None, key, write=True)
+    now -= 3_600
+    assert admission.refused(now, table, None, key, write=True)
+    assert admission.refused(now + 10_000 / 10 + 1, table, None, key, write=True) == ()
 
 
 def test_idle_tables_and_partitions_are_forgotten() -> None:

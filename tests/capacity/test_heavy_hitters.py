@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hashrange.capacity import heavy_hitters
-from hashrange.capacity.heavy_hitters import COUNTERS_MAX, Summary
+from hashrange.capacity.heavy_hitters import COUNTERS_MAX, KEYS_BYTES_MAX, Summary
 
 
 def new() -> Summary:
@@ -94,3 +94,15 @@ def test_memory_is_bounded_however_many_keys_there_are() -> None:
         summary.add(b"%d" % number, 1.0)
     assert len(summary.counts) <= COUNTERS_MAX
     assert len(summary.hashes) <= 256
+
+
+def test_memory_is_bounded_however_long_the_keys_are() -> None:
+    summary = new()
+    for number in range(COUNTERS_MAX):
+        summary.add(b"%05d" % number + b"x" * 3_000, 1.0)
+        summary.add(b"hot" + b"x" * 3_000, 5.0)
+    assert sum(map(len, summary.counts)) <= 2 * KEYS_BYTES_MAX
+    ((key, weight),) = summary.top(1)
+    assert key.startswith(b"hot")
+    assert weight >= 5.0 * COUNTERS_MAX
+    assert summary.counts[key] <= 5.0 * COUNTERS_MAX

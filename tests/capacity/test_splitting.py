@@ -186,16 +186,61 @@ def test_on_demand_throttles_what_doubles_faster() -> None:
     assert simulated.table.warm.write_units == pytest.approx(12_000, rel=0.1)
 
 
+def test_many_tables_at_once_are_all_counted() -> None:
+    kept = Heat()
+    record = on_demand()
+    tables = [msgspec.structs.replace(record, number=number) for number in range(1, 301)]
+    for _ in range(50):
+        for one in tables:
+            kept.observe([Seen(BEGIN, one, None, item_key({"S": "k"}), write_units=2.0)])
+    assert {kept.windows(one, None, BEGIN)[0].writes.units for one in tables} == {100.0}
+
+
+def test_tables_beyond_what_is_kept_do_not_drive_out_those_that_have_traffic() -> None:
+    kept = Heat()
+    record = on_demand()
+    tables = [msgspec.structs.replace(record, number=number) for number in range(heat.PLACES_MAX + 50)]
+    for minute in (0, MINUTE):
+        for _ in range(3):
+            for one in tables:
+                kept.observe([Seen(BEGIN + minute, one, None, b"a" * 8, write_units=1.0)])
+        assert len(kept) == heat.PLACES_MAX
+        assert kept.windows(tables[0], None, BEGIN + minute)[-1].writes.units == 3.0
+
+
+def test_a_clock_that_was_set_back_leaves_no_future_behind() -> None:
+    kept = Heat()
+    record = on_demand()
+    for moment in (BEGIN, BEGIN - 2 * MINUTE, BEGIN):
+        kept.observe([Seen(moment, record, None, b"a" * 8, write_units=1.0)])
+        now = kept.windows(record, None, moment)
+        assert [window.minute for window in now] == sorted({window.minute for window in now})
+        assert now[-1].minute == moment // MINUTE
+        assert now[-1].writes.units == 1.0
+
+
+def test_a_clock_that_is_corrected_by_a_little_loses_nothing() -> None:
+    kept = Heat()
+    record = on_demand()
+    for moment in (BEGIN - 1, BEGIN, BEGIN - 0.001, BEGIN):
+        kept.observe([Seen(moment, record, None, b"a" * 8, write_units=1.0)])
+    assert sum(window.writes.units for window in kept.windows(record, None, BEGIN)) == 4.0
+
+
 def test_memory_is_bounded_however_many_tables_and_keys_there_are() -> None:
     kept = Heat()
     record = on_demand()
-    keys = [item_key({"S": str(number) * 100}) for number in range(1_000)]
+    keys = [item_key({"S": str(number) * 100}) for number in range(1_500)]
     for minute in range(20):
-        for number in range(300):
+        for number in range(1_500):
             other = msgspec.structs.replace(record, number=number)
             kept.observe([Seen(minute * 60.0, other, None, keys[number], write_units=1.0)])
     assert len(kept) <= heat.PLACES_MAX
     assert len(kept.take_changed(1_000_000)) <= heat.PLACES_MAX * heat.KEPT_MINUTES
+    for number in range(20_000):
+        busy = msgspec.structs.replace(record, number=1)
+        kept.observe([Seen(19 * 60.0, busy, None, keys[number % 1_000], write_units=1.0)])
+    assert len(kept.windows(busy, None, 19 * 60.0)[-1].writes.keys) <= heat.SAMPLE_KEYS_MAX / 8
     traffic = Traffic()
     for number in range(50_000):
         traffic.add(record.partitions, keys[number % 1_000], 3.0)

@@ -1,5 +1,7 @@
 """What observations come to: the metrics, their dimensions, and how much is kept of them."""
 
+from collections import Counter
+
 import pytest
 
 from hashrange.capacity import histograms
@@ -149,6 +151,26 @@ def test_a_sample_stands_for_all() -> None:
         assert sum(one.read_units for one in last) == pytest.approx(count / 2)
         if count <= SAMPLE_MAX:
             assert [one.key for one in last] == keys
+
+
+@pytest.mark.parametrize("turns", [2, 8, 25])
+def test_a_sample_of_keys_that_take_turns_has_all_of_them(turns: int) -> None:
+    """Clients go round their shards, and batches have the same keys: with every eighth key it would be one of eight."""
+    for count in (turns * SAMPLE_MAX, turns * SAMPLE_MAX * 10):
+        keys = [b"%d" % (number % turns) for number in range(count)]
+        group = Group("PutItem", TABLE, None, True, keys, [1.0] * count)
+        seen = Counter(one.key for tenth in range(20) for one in group.sample(NOW + tenth / 10))
+        assert len(seen) == turns
+        assert max(seen.values()) < 3 * 20 * SAMPLE_MAX / turns
+
+
+def test_the_units_of_a_sample_add_up_to_those_of_all() -> None:
+    """A large item that is not in it, or that is, would change what heat says a table has consumed."""
+    units = [400.0 if number % 100 == 7 else 1.0 for number in range(1_000)]
+    group = Group("PutItem", TABLE, None, True, [b"k"] * 1_000, units)
+    for tenth in range(20):
+        sample = list(group.sample(NOW + tenth / 10))
+        assert sum(one.write_units for one in sample) == pytest.approx(sum(units))
 
 
 def test_groups_and_single_observations_come_to_the_same() -> None:

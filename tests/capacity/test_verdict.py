@@ -1,13 +1,15 @@
 """The verdict on heat: a pure function of what was observed, in words for people."""
 
 from collections.abc import Iterator
-from itertools import chain, count, cycle, repeat
+from itertools import chain, count, cycle, islice, repeat
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from capacity.load import Machine, even_keys, one_key, sharded_key
+from capacity.load import Machine, Seen, even_keys, one_key, sharded_key
+from hashrange.capacity.heat import Heat
 from hashrange.capacity.heat_report import HeatReport, report
 from hashrange.core import partitions
 from hashrange.core.keys import encoding, key_parts
@@ -157,3 +159,33 @@ def test_keys_are_shown_as_the_attributes_that_they_were_made_of(value: Any, sor
     row = encoding.index_key([value, {"S": "h"}], [sort, {"N": "3"}], key)
     assert key_parts.attributes(plain, by, row) == {"g": value, "h": {"S": "h"}, "a": sort, "b": {"N": "3"}}
     assert key_parts.partition_attributes(plain, None, key[:9]) is None
+
+
+def test_traffic_of_which_nothing_was_admitted_has_a_verdict_too() -> None:
+    record = on_demand()
+    refused = Seen(
+        BEGIN,
+        record,
+        None,
+        item_key({"S": "hot"}),
+        outcome="throttle",
+        reasons=("TableWriteKeyRangeThroughputExceeded",),
+        weight=50_000.0,
+    )
+    kept = Heat()
+    kept.observe([refused])
+    found = report(record, None, kept.windows(record, None, BEGIN), BEGIN + 30)
+    assert found.verdict.kind == "uneven keys"
+    assert found.writes.throttled_per_second > 1_000
+
+
+def test_a_report_names_only_the_keys_that_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made while clients wait: taking thousands of sampled keys apart took most of its time."""
+    record = on_demand()
+    kept = Heat()
+    kept.observe([Seen(BEGIN, record, None, key, write_units=2.0) for key in islice(even_keys(), 900)])
+    named = Mock(wraps=key_parts.partition_attributes)
+    monkeypatch.setattr(key_parts, "partition_attributes", named)
+    found = report(record, None, kept.windows(record, None, BEGIN), BEGIN + 30)
+    assert len(found.hottest_keys) == 10
+    assert named.call_count <= 20

@@ -16,6 +16,8 @@ from hashrange.api.results import Result
 from hashrange.chain.executor import Call, LocalExecutor
 from hashrange.core.errors import Invalid
 
+pytestmark = pytest.mark.slow
+
 
 class PatientCall(Call, gc=False):
     """A call that came on a thread of its own."""

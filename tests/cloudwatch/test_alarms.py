@@ -259,6 +259,29 @@ def test_pages_of_history(watched: Watched) -> None:
     assert summaries(watched, EndDate=-1e300) == []
 
 
+def test_every_alarm_has_its_turn_however_long_a_step_takes(watched: Watched) -> None:
+    for number in range(50):
+        make(watched, f"alarm-{number}", TreatMissingData="breaching")
+    for _ in range(3):  # of twenty alarms
+        watched.clock.advance(60)
+        watched.evaluating.step(watched.clock.now())
+    assert len(watched.ask("DescribeAlarms", StateValue="ALARM", MaxRecords=100)["MetricAlarms"]) == 50
+
+
+@pytest.mark.parametrize("minutes", [1, 7, 59])
+def test_an_alarm_of_a_long_range_is_evaluated_once_in_an_hour(watched: Watched, minutes: int) -> None:
+    make(watched, Period=3600, EvaluationPeriods=25, DatapointsToAlarm=1)
+    watched.tick(30 * 60 + SETTLED_SECONDS)
+    watched.put("m", 50.0)
+    watched.tick()
+    assert watched.state("alarm")[0] == "INSUFFICIENT_DATA"
+    watched.tick((29 + minutes) * 60)  # no step falls on the hour itself
+    assert watched.state("alarm")[0] == "ALARM"
+    watched.ask("SetAlarmState", AlarmName="alarm", StateValue="OK", StateReason="by hand")
+    watched.tick(60)
+    assert watched.state("alarm")[0] == ("OK" if minutes < 59 else "ALARM")
+
+
 def test_history_is_forgotten_after_thirty_days(watched: Watched) -> None:
     make(watched)
     watched.clock.advance(30 * 86_400)

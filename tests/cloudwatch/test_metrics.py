@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -403,6 +404,37 @@ def _checked(reader: Reader) -> int:
     for key, value in rows:
         custom_metric_rows.check(key, value)
     return len(rows)
+
+
+def _put_minutes(watched: Watched, metric: str, minutes: int) -> None:
+    samples = [
+        {"MetricName": metric, "Value": 1.0, "Timestamp": MIDNIGHT + 60 * minute} for minute in range(minutes)
+    ]
+    for at in range(0, minutes, 500):
+        watched.clock.advance(500 * 60)
+        watched.ask("PutMetricData", Namespace="Test", MetricData=samples[at : at + 500])
+
+
+def test_nothing_is_left_behind_of_what_grew_old_while_the_server_was_stopped(watched: Watched) -> None:
+    _put_minutes(watched, "m", 1500)
+    _put_minutes(watched, "n", 300)
+    watched.clock.advance(30 * DAY)
+    for _ in range(100):
+        if watched.compacting.step(watched.clock.now()) > 1:
+            break
+    assert watched.engine.read(_checked) == 0
+
+
+def test_old_data_is_added_up_in_small_steps_and_stays_the_same(watched: Watched) -> None:
+    _put_minutes(watched, "m", 1500)
+    watched.clock.advance(6 * DAY)
+    sizes = [watched.engine.read(_checked)]
+    while watched.compacting.step(watched.clock.now()) < 1:
+        sizes.append(watched.engine.read(_checked))
+        days = points(watched, "m", "SampleCount", period=DAY, EndTime=MIDNIGHT + 2 * DAY)
+        assert sum(count for _, count in days) == 1500
+    assert max(before - after for before, after in pairwise(sizes)) <= 200
+    assert watched.engine.read(_checked) == 26  # hours, and the series itself
 
 
 def test_old_data_is_kept_by_longer_periods_and_then_forgotten(watched: Watched) -> None:

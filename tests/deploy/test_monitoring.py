@@ -51,6 +51,18 @@ def test_every_alert_says_what_prometheus_wants_to_know() -> None:
             assert label == "instance" or re.search(rf"by \([^)]*\b{label}\b", rule["expr"]), rule["alert"]
 
 
+# What belongs to one server, and not to the data that all servers share.
+_OF_A_SERVER = ("process_", "hashrange_data_file_bytes")
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_servers_that_tell_the_same_totals_are_not_added_up(expression: str) -> None:
+    for name in _NAME.finditer(expression):
+        if not name[0].startswith(_OF_A_SERVER):
+            before = expression[: name.start()]
+            assert re.search(r"max by \(job(?:, \w+)+\) \((?:rate\()?$", before), name[0]
+
+
 def test_panels_lie_beside_each_other() -> None:
     taken: set[tuple[int, int]] = set()
     for panel in DASHBOARD["panels"]:
@@ -91,14 +103,30 @@ def page(server: Serving) -> dict[str, list[Any]]:
     return {sample.name: family.samples for family in families for sample in family.samples}
 
 
-def test_everything_that_is_asked_for_is_on_the_page(busy: Serving) -> None:
+def full_page(server: Serving) -> dict[str, list[Any]]:
+    """The page, once everything is on it that the server was asked to do."""
     wanted = {name for expression in expressions() for name in _NAME.findall(expression)} - _SILENT
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while missing := wanted - page(busy).keys():
+    while missing := wanted - (shown := page(server)).keys():
         assert time.monotonic() < deadline, missing
         time.sleep(0.5)
+    return shown
+
+
+def test_everything_that_is_asked_for_is_on_the_page(busy: Serving) -> None:
+    full_page(busy)
     text = busy.request("GET", "/metrics").body.decode()
     assert all(f"# TYPE {name} " in text for name in _SILENT)
+
+
+def test_the_largest_is_taken_of_one_series_and_not_of_several(busy: Serving) -> None:
+    """`max by` has all labels of what it is about, so that nothing but servers is put together."""
+    families = full_page(busy)
+    taken = re.compile(r"max by \(job, ([^)]+)\) \((?:rate\()?(\w+)(\{[^}]*\})?")
+    for by, name, matchers in (found.groups() for text in expressions() for found in taken.finditer(text)):
+        fixed = set(re.findall(r'(\w+)="', matchers or ""))
+        own = {label for sample in families.get(name, ()) if sample.name == name for label in sample.labels}
+        assert own <= set(by.split(", ")) | fixed, name
 
 
 def test_histograms_are_cumulative(busy: Serving) -> None:
@@ -113,3 +141,14 @@ def test_histograms_are_cumulative(busy: Serving) -> None:
         counts = [sample.value for sample in own if sample.name.endswith("_count")]
         assert buckets == sorted(buckets)
         assert buckets[-1] == counts[0] > 0
+
+
+def test_what_never_failed_is_zero_so_that_the_first_failure_is_an_increase(busy: Serving) -> None:
+    samples = full_page(busy)["hashrange_requests_total"]
+    outcomes = {
+        sample.labels["outcome"]: sample.value
+        for sample in samples
+        if sample.labels["operation"] == "DeleteItem"
+    }
+    assert outcomes.pop("condition") == 1
+    assert outcomes == dict.fromkeys(("ok", "conflict", "throttle", "user-error", "system-error"), 0)

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 from clocked import MIDNIGHT, Clocked
+from hashrange.jobs.auto_scaling import ScaleCapacity
 from item_tables import index
 from new_tables import request as new_table
+
+pytestmark = pytest.mark.slow
 
 READ, WRITE = "dynamodb:table:ReadCapacityUnits", "dynamodb:table:WriteCapacityUnits"
 INDEX_WRITE = "dynamodb:index:WriteCapacityUnits"
@@ -313,3 +316,109 @@ def test_a_maximum_below_the_minimum_moves_the_minimum(service: Clocked) -> None
     (shown,) = service.call("DescribeScalableTargets", ServiceNamespace="dynamodb")["ScalableTargets"]
     assert (shown["MinCapacity"], shown["MaxCapacity"]) == (20, 20)
     assert capacity(service)[0] == 20
+
+
+def test_a_clock_that_was_set_back_holds_no_policy_up(service: Clocked) -> None:
+    pass_minutes(service, 2 * 24 * 60)  # so that the table is older than the time that is gone back to
+    register(service)
+    follow(service, ScaleOutCooldown=600, ScaleInCooldown=600)
+    service.consumed.rates["table/tab", "Read"] = lambda _: 100
+    pass_minutes(service, 3)
+    assert capacity(service)[0] == 143
+    service.clock.advance(-24 * HOUR)
+    service.consumed.rates["table/tab", "Read"] = lambda _: 90
+    service.call(
+        "UpdateTable",
+        TableName="tab",
+        ProvisionedThroughput={"ReadCapacityUnits": 50, "WriteCapacityUnits": 100},
+    )
+    pass_minutes(service, 3)
+    assert capacity(service)[0] == 129
+
+
+def test_a_clock_that_was_set_back_holds_no_schedule_up(service: Clocked) -> None:
+    register(service)
+    act(service, "cron(0 8 * * ? *)", ScalableTargetAction={"MinCapacity": 300})
+    pass_minutes(service, 33 * 60)
+    assert capacity(service)[0] == 300
+    service.clock.advance(-26 * HOUR)  # it is seven of the first day again
+    service.call("RegisterScalableTarget", **target(), MinCapacity=5, MaxCapacity=40)
+    pass_minutes(service, 30)
+    assert capacity(service)[0] == 40
+    pass_minutes(service, 31)
+    assert capacity(service)[0] == 300
+    triggered = [one for one in activities(service) if one["Cause"].startswith("scheduled action")]
+    assert len(triggered) == 3
+
+
+def test_a_clock_that_is_adjusted_by_seconds_repeats_no_action(service: Clocked) -> None:
+    register(service)
+    act(service, "cron(0 8 * * ? *)", ScalableTargetAction={"MinCapacity": 300})
+    pass_minutes(service, 8 * 60)
+    service.clock.advance(-90)
+    pass_minutes(service, 10)
+    triggered = [one for one in activities(service) if one["Cause"].startswith("scheduled action")]
+    assert len(triggered) == 1
+
+
+def start_again(service: Clocked) -> None:
+    """A new job, for which the clock has never been moved by hand."""
+    service.scaling = ScaleCapacity(
+        service.engine,
+        service.catalogue,
+        service.context.settings,
+        service.consumed,
+        monotonic=service.clock.now,
+    )
+
+
+def not_scaled(service: Clocked) -> list[list[dict[str, Any]]]:
+    """The reasons of what was not scaled, the oldest first."""
+    answer = service.call(
+        "DescribeScalingActivities", ServiceNamespace="dynamodb", IncludeNotScaledActivities=True
+    )
+    told = [one for one in reversed(answer["ScalingActivities"]) if "NotScaledReasons" in one]
+    assert {one["StatusCode"] for one in told} <= {"Failed"}
+    assert all(one["Cause"].startswith("monitor alarm TargetTracking-table/tab-Alarm") for one in told)
+    return [one["NotScaledReasons"] for one in told]
+
+
+def test_why_an_alarm_changes_nothing_is_told_to_those_who_ask(service: Clocked) -> None:
+    start_again(service)
+    register(service, MaxCapacity=100)
+    follow(service)
+    service.consumed.rates["table/tab", "Read"] = lambda _: 100
+    pass_minutes(service, 10)
+    at_most = [{"Code": "AlreadyAtMaxCapacity", "MaxCapacity": 100}]
+    assert not_scaled(service) == [at_most]
+    assert activities(service) == []
+    service.consumed.rates["table/tab", "Read"] = lambda _: 60
+    pass_minutes(service, 3)
+    service.consumed.rates["table/tab", "Read"] = lambda _: 100
+    pass_minutes(service, 3)
+    assert not_scaled(service) == [at_most, at_most]
+    service.consumed.rates["table/tab", "Read"] = lambda _: 0
+    pass_minutes(service, 40)
+    assert capacity(service)[0] == 5
+    assert not_scaled(service) == [at_most, at_most, [{"Code": "AlreadyAtMinCapacity", "MinCapacity": 5}]]
+
+
+def test_a_server_that_is_started_again_does_not_tell_the_same_reason_again(service: Clocked) -> None:
+    register(service, MaxCapacity=100)
+    follow(service)
+    service.consumed.rates["table/tab", "Read"] = lambda _: 100
+    for _ in range(2):
+        start_again(service)
+        pass_minutes(service, 3)
+        assert len(not_scaled(service)) == 1
+
+
+def test_what_is_suspended_gives_no_reason(service: Clocked) -> None:
+    start_again(service)
+    register(service, MaxCapacity=100)
+    follow(service)
+    suspended = {"DynamicScalingOutSuspended": True}
+    service.call("RegisterScalableTarget", **target(), SuspendedState=suspended)
+    service.consumed.rates["table/tab", "Read"] = lambda _: 100
+    pass_minutes(service, 3)
+    assert not_scaled(service) == []

@@ -23,6 +23,8 @@ from hashrange.storage.sqlite import SqliteEngine
 from hashrange.storage.verification import Report
 from new_tables import request as new_table
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clocked]:

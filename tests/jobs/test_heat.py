@@ -116,11 +116,31 @@ def test_old_rows_and_those_of_deleted_tables_are_deleted(service: Clocked) -> N
     place = (record(service).number, 0)
     job = FollowHeat(service.engine, service.catalogue)
     service.clock.advance(180)
-    job.step(service.clock.now())
-    assert 0 < len(service.engine.read(lambda reader: heat_rows.read(reader, place, 0.0))) < MINUTES
+    now = service.clock.now()
+    assert service.engine.read(lambda reader: heat_rows.has_old(reader, place, now))
+    job.step(now)
+    assert not service.engine.read(lambda reader: heat_rows.has_old(reader, place, now))
+    assert 0 < len(service.engine.read(lambda reader: heat_rows.read(reader, place, now))) < MINUTES
     service.call("DeleteTable", TableName="tab")
     service.settle()
     job.step(service.clock.now())
+    assert service.engine.read(heat_rows.places) == []
+
+
+def test_the_old_rows_of_many_tables_are_deleted_in_one_commit(
+    service: Clocked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heat = Heat()
+    for number in range(15):
+        gone = changed(record(service), number=record(service).number + number)
+        heat.observe([Seen(service.clock.now(), gone, None, b"a" * 9, read_units=1.0)])
+    HeatFlusher(service.engine, heat).flush()
+    service.clock.advance(3600)
+    writes: list[object] = []
+    write = service.engine.write
+    monkeypatch.setattr(service.engine, "write", lambda step: (writes.append(step), write(step)))
+    FollowHeat(service.engine, service.catalogue).step(service.clock.now())
+    assert len(writes) == 1
     assert service.engine.read(heat_rows.places) == []
 
 

@@ -21,6 +21,8 @@ from hashrange.storage.job_rows import JobPlace, JobRows
 from hashrange.storage.sqlite import MemoryEngine
 from hashrange.storage.wrapped import SerialWrites
 
+pytestmark = pytest.mark.slow
+
 
 class Row(msgspec.Struct, frozen=True):
     """A job's row."""
@@ -145,7 +147,6 @@ def test_a_job_is_tried_again_for_some_time_and_then_fails(error: Exception) -> 
     assert world.threads.moved_seconds >= long_runs.TRANSFER.seconds
 
 
-@pytest.mark.slow
 def test_a_job_that_gets_on_between_its_failures_is_not_given_up() -> None:
     world = World("1")
     world.errors["1"] = Unreachable()
@@ -181,7 +182,6 @@ def test_what_cannot_succeed_is_not_tried_again() -> None:
     assert world.turns == ["1", "2", "3"]
 
 
-@pytest.mark.slow
 def test_an_engine_that_does_not_answer_fails_no_job(caplog: pytest.LogCaptureFixture) -> None:
     world = World("1")
     world.errors["1"] = Unavailable("the disk is full")

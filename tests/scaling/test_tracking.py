@@ -152,3 +152,26 @@ def test_a_day_of_traffic_is_followed() -> None:
     assert capacity < 150  # it is night again
     assert decreases <= 10  # each is a large one
     assert changes > 100  # small ones, one every other minute while the load rises
+
+
+@pytest.mark.parametrize(
+    ("capacity", "per_second", "bounds", "code"),
+    [
+        (100, [80.0, 80.0], Bounds(1, 100), "AlreadyAtMaxCapacity"),
+        (100, [80.0, 80.0], Bounds(1, 101), None),
+        (100, [60.0] * 15, Bounds(100, 100), None),
+        (5, [0.0] * 15, Bounds(5, 100), "AlreadyAtMinCapacity"),
+        (5, [0.0] * 14, Bounds(5, 100), None),
+        (3, [0.0] * 15, Bounds(5, 100), "AlreadyAtMinCapacity"),  # somebody has set it below
+        (2, [0.99] * 15, Bounds(1, 100), "AlreadyAtDesiredCapacity"),
+        (100, [10.0] * 15, Bounds(1, 100), None),
+    ],
+)
+def test_why_an_alarm_changes_nothing(
+    capacity: int, per_second: list[float], bounds: Bounds, code: str | None
+) -> None:
+    minutes = [units * 60 for units in per_second]
+    reason = tracking.held(SEVENTY, bounds, capacity, minutes)
+    assert (None if reason is None else reason.code) == code
+    if code is not None:
+        assert tracking.decide(SEVENTY, bounds, capacity, minutes, NEW, NOW) is None

@@ -71,3 +71,14 @@ def test_what_is_too_old_is_forgotten(engine: Engine, gone: bool) -> None:
     )
     assert not engine.read(partial(heat_rows.has_old, place=PLACE, now=now))
     assert engine.read(heat_rows.places) == ([] if gone else [PLACE])
+
+
+def test_rows_of_a_future_that_the_clock_was_set_back_from_are_not_read(engine: Engine) -> None:
+    heat = Heat()
+    heat.observe([seen(60, units=1_000.0)])
+    flush(engine, b"worker-1", heat)
+    heat = Heat()
+    heat.observe([seen(0)])
+    flush(engine, b"worker-2", heat)
+    (window,) = engine.read(partial(heat_rows.read, place=PLACE, now=NOW))
+    assert window.writes.units == 1.0

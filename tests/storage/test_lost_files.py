@@ -15,6 +15,8 @@ from hashrange.storage.sqlite.log_file import FRAME_HEADER_BYTES, HEADER_BYTES, 
 from hashrange.storage.sqlite.schema import PAGE_BYTES
 from storage.damage import flip
 
+pytestmark = pytest.mark.slow
+
 FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES
 
 

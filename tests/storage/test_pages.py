@@ -15,6 +15,8 @@ from hashrange.storage.pages import Page, PageRequest, read_page
 from hashrange.storage.sqlite import SqliteEngine
 from schemas import table
 
+pytestmark = pytest.mark.slow
+
 MUSIC = table("artist:S", "song:S")
 
 

@@ -18,6 +18,8 @@ from item_tables import definitions, key_schema
 from postgres_server import PostgresServer
 from storage.damage import flip, pages_with, run_sql
 
+pytestmark = pytest.mark.slow
+
 FACTS_NUMBER, NOTES_NUMBER = 1, 2
 NOTES_STORED = NOTES_COUNT + 2  # one was deleted, three were added in transactions
 

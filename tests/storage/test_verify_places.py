@@ -24,6 +24,8 @@ from hashrange.storage.sqlite.read_only import ReadOnlyStore
 from hashrange.storage.sqlite.schema import PAGE_BYTES
 from storage.damage import flip
 
+pytestmark = pytest.mark.slow
+
 Files = dict[str, tuple[bytes, int]]
 
 
@@ -274,7 +276,6 @@ def test_verify_says_of_a_lost_file_what_a_start_says(
         assert capsys.readouterr().err == message
 
 
-@pytest.mark.slow
 def test_places_that_are_no_data_directories(stopped: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nowhere = stopped / "nothing" / "here"
     assert f"there is no data in {nowhere}: no such directory" in refusal(nowhere, capsys)

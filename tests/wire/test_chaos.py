@@ -170,6 +170,7 @@ def test_a_rule_ends_by_itself(server: Serving) -> None:
         {"fault": "latency"},
         {"fault": "error", "latency_ms": 5},
         {"fault": "throttle", "after": True},
+        {"fault": "conflict", "operations": ["GetItem", "ListTables"]},
         {"fault": "error", "duration_seconds": 1e9},
         {"fault": "error", "other": 1},
         [],
@@ -179,6 +180,12 @@ def test_a_bad_rule_is_refused(server: Serving, rule: Any) -> None:
     answer = server.request("POST", "/_hashrange/chaos", json.dumps(rule).encode())
     assert answer.status == 400
     assert server.request("GET", "/_hashrange/chaos").body == {"rules": []}
+
+
+def test_an_empty_id_clears_nothing(server: Serving) -> None:
+    add(server, "error", operations=["DescribeLimits"])
+    answer = server.request("DELETE", "/_hashrange/chaos?id=")
+    assert len(answer.body["rules"]) == 1
 
 
 def test_there_are_not_too_many_rules(server: Serving) -> None:

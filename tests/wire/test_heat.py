@@ -1,6 +1,7 @@
 """`hashrange heat`: where the traffic of a table falls, from all workers of a running server."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -106,6 +107,22 @@ def test_the_command_draws_a_picture_and_prints_json() -> None:
             refused = heat(server, *wrong)
             assert refused.returncode == 1
             assert "hashrange: " in refused.stderr
+
+
+def test_the_command_works_on_a_terminal_that_has_only_ascii() -> None:
+    with serving("--in-memory") as server:
+        create(server)
+        item = {"pk": {"S": "žluťoučký"}, "status": {"S": "open"}}
+        assert server.post("PutItem", {"TableName": "orders", "Item": item}).status == 200
+        assert eventually(lambda: reported(server)["hottest_keys"], _PATIENCE_SECONDS)
+        plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
+        command = [sys.executable, "-m", "hashrange", "heat", "orders", "--endpoint", server.endpoint]
+        for flags in ([], ["--json"]):
+            shown = subprocess.run(
+                [*command, *flags], capture_output=True, timeout=_PATIENCE_SECONDS, check=True, env=plain
+            )
+            assert shown.stdout.isascii()
+        assert json.loads(shown.stdout)["hottest_keys"][0]["key"] == {"pk": {"S": "žluťoučký"}}
 
 
 def test_the_command_watches_until_it_is_interrupted() -> None:

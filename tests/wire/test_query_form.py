@@ -195,6 +195,8 @@ def test_an_error_names_its_code_and_whose_fault_it_is() -> None:
         ("Unknown=1&Also.member.1=2&&=&=x", {}),
         ("Text=a&Text=b", {"Text": "b"}),
         ("Text.Deep.er=1", {"Text": ""}),
+        ("Number.=1&Text..x=2&Texts.member.1.=3&.=4", {}),
+        ("Text=a&Text.=b&Labels.entry.1.key.=c", {"Text": "a"}),
     ],
 )
 def test_unusual_forms(form: str, request_: dict[str, Any]) -> None:

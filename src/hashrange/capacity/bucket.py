@@ -2,7 +2,11 @@
 
 
 class Bucket:
-    """Tokens are added as time passes, lazily. A clock that goes back adds none and takes none."""
+    """Tokens are added as time passes, lazily.
+
+    A clock that goes back adds none and takes none, and from there on they are added as before: a bucket that waited
+    for the time to come again would be shut for as long as the clock was wrong.
+    """
 
     __slots__ = ("_at", "_level", "depth", "rate")
 
@@ -21,6 +25,8 @@ class Bucket:
             level = self._level + passed * self.rate
             # Every request passes here several times, and a call of min() would cost as much as all the rest.
             self._level = level if level < self.depth else self.depth  # noqa: FURB136
+        elif passed < 0:
+            self._at = now
         return self._level
 
     def take(self, now: float, units: float) -> None:
@@ -31,6 +37,8 @@ class Bucket:
             self._at = now
             level += passed * self.rate
             level = level if level < self.depth else self.depth  # noqa: FURB136
+        elif passed < 0:
+            self._at = now
         level -= units
         self._level = level if level < self.depth else self.depth  # noqa: FURB136
 

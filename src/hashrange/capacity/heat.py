@@ -17,7 +17,10 @@ MINUTE_SECONDS = 60
 KEPT_MINUTES = 7  # six that are over, and the present one
 SAMPLE_KEYS_MAX = 256  # per minute, for reads and for writes
 KEY_BYTES_MAX = 256  # of a sampled key: its beginning is enough to split at
-PLACES_MAX = 100  # tables and indexes with the latest traffic; the others are forgotten
+PLACES_MAX = 1000  # tables and indexes in one minute; those that come later are not known
+# More places than these share the keys that these would have: memory is the same, the sample of each is smaller.
+_PLACES_WITH_FULL_SAMPLES = 100
+_SAMPLE_KEYS_MIN = 32
 
 _KEY_RANGE = "KeyRange"  # part of the reasons of partitions
 _NOISE_BITS = 16
@@ -42,7 +45,14 @@ class Traffic(msgspec.Struct):
     due: float = 0.5  # units until the next one
     noise: int = 1
 
-    def add(self, bounds: tuple[bytes, ...], key: bytes, units: float, requests: float = 1.0) -> None:
+    def add(
+        self,
+        bounds: tuple[bytes, ...],
+        key: bytes,
+        units: float,
+        requests: float = 1.0,
+        keys_max: int = SAMPLE_KEYS_MAX,
+    ) -> None:
         """Count what was consumed at one key."""
         self.units += units
         self.requests += requests
@@ -51,7 +61,7 @@ class Traffic(msgspec.Struct):
         self.by_partition[start] = self.by_partition.get(start, 0.0) + units
         self.due -= units
         if self.due <= 0:
-            self._sample(key[:KEY_BYTES_MAX])
+            self._sample(key[:KEY_BYTES_MAX], keys_max)
 
     def throttle(self, bounds: tuple[bytes, ...], key: bytes, requests: float, *, by_partition: bool) -> None:
         """Count refusals, by the partition or by the table as a whole."""
@@ -61,10 +71,10 @@ class Traffic(msgspec.Struct):
         start = bounds[bisect_right(bounds, key) - 1]
         self.throttled_by_partition[start] = self.throttled_by_partition.get(start, 0.0) + requests
 
-    def _sample(self, key: bytes) -> None:
+    def _sample(self, key: bytes, keys_max: int) -> None:
         while self.due <= 0:
             self.keys.append(key)
-            if len(self.keys) > SAMPLE_KEYS_MAX:
+            while len(self.keys) > keys_max:
                 self.keys = self.keys[::2]
                 self.step *= 2
             # A linear congruential generator: noise that is the same in every run.
@@ -116,6 +126,7 @@ class Heat:
     def __init__(self) -> None:
         self._windows: dict[Place, list[Window]] = {}
         self._changed: dict[tuple[Place, int], None] = {}  # by place and minute, in order
+        self._keys_max = SAMPLE_KEYS_MAX
 
     def __len__(self) -> int:
         """How many tables and indexes are known."""
@@ -131,48 +142,72 @@ class Heat:
             if reads or writes:
                 index = seen.index
                 window = self._window(table, index, seen.time)
+                if window is None:
+                    continue
                 bounds = partitions.of(table, index)
                 if reads:
-                    window.reads.add(bounds, seen.key, reads, seen.weight)
+                    window.reads.add(bounds, seen.key, reads, seen.weight, self._keys_max)
                 if writes:
-                    window.writes.add(bounds, seen.key, writes, seen.weight)
+                    window.writes.add(bounds, seen.key, writes, seen.weight, self._keys_max)
             elif seen.outcome == "throttle":
                 self._throttled(table, seen)
 
     def _throttled(self, table: Table, seen: Observed) -> None:
         is_write = any("Write" in reason for reason in seen.reasons)
         window = self._window(table, seen.index, seen.time)
+        if window is None:
+            return
         by_partition = any(_KEY_RANGE in reason for reason in seen.reasons)
         window.traffic(write=is_write).throttle(
             partitions.of(table, seen.index), seen.key, seen.weight, by_partition=by_partition
         )
 
-    def _window(self, table: Table, index: Index | None, time: float) -> Window:
+    def _window(self, table: Table, index: Index | None, time: float) -> Window | None:
+        """The window that this counts in; None: there are too many tables with traffic."""
         place = (table.number, 0 if index is None or index.local else index.slot)
         minute = int(time // MINUTE_SECONDS)
         windows = self._windows.get(place)
-        if windows is None or windows[-1].minute != minute:
+        # A clock that is corrected by a little at the end of a minute may show the last one again.
+        if windows is None or not 0 <= windows[-1].minute - minute <= 1:
             windows = self._next_window(place, minute)
+        if windows is None:
+            return None
         window = windows[-1]
-        self._changed[place, minute] = None
+        self._changed[place, window.minute] = None
         return window
 
-    def _next_window(self, place: Place, minute: int) -> list[Window]:
+    def _next_window(self, place: Place, minute: int) -> list[Window] | None:
+        if place not in self._windows and not self._has_room(minute):
+            return None
         windows = self._windows.pop(place, [])
         self._windows[place] = windows  # behind all others: the first are those without traffic
-        windows[:] = [window for window in windows if window.minute > minute - KEPT_MINUTES]
+        # None of the future either: a clock that was set back comes to these minutes again.
+        windows[:] = [window for window in windows if minute - KEPT_MINUTES < window.minute < minute]
         windows.append(Window(minute))
-        while len(self._windows) > PLACES_MAX:
-            del self._windows[next(iter(self._windows))]
+        self._keys_max = max(
+            _SAMPLE_KEYS_MIN,
+            min(SAMPLE_KEYS_MAX, SAMPLE_KEYS_MAX * _PLACES_WITH_FULL_SAMPLES // len(self._windows)),
+        )
         while len(self._changed) > PLACES_MAX * KEPT_MINUTES:  # nobody takes them
             del self._changed[next(iter(self._changed))]
         return windows
 
+    def _has_room(self, minute: int) -> bool:
+        """Make room for another place: that of one without traffic in this minute, never that of one that has some."""
+        if len(self._windows) < PLACES_MAX:
+            return True
+        oldest = next(iter(self._windows))
+        if self._windows[oldest][-1].minute == minute:
+            return False
+        del self._windows[oldest]
+        return True
+
     def windows(self, table: Table, index: Index | None, now: float) -> list[Window]:
         """What is known of the last minutes of a table or index."""
         place = (table.number, 0 if index is None or index.local else index.slot)
-        first = int(now // MINUTE_SECONDS) - KEPT_MINUTES + 1
-        return [window for window in self._windows.get(place, ()) if window.minute >= first]
+        present = int(now // MINUTE_SECONDS)
+        kept = range(present - KEPT_MINUTES + 1, present + 1)
+        return [window for window in self._windows.get(place, ()) if window.minute in kept]
 
     def take_changed(self, most: int) -> list[tuple[Place, Window]]:
         """Some windows that changed since they were last taken, those of the longest ago first."""

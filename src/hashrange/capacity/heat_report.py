@@ -1,6 +1,8 @@
 """The heat of a table or index for people and programs: docs/capacity.md says what each member means."""
 
 from collections.abc import Sequence
+from itertools import islice
+from operator import itemgetter
 
 import msgspec
 
@@ -126,18 +128,16 @@ def _partitions(
 def _hottest(
     table: Table, index: Index | None, sides: list[list[Traffic]], seconds: float
 ) -> list[KeyReport]:
-    rows = []
+    keys: list[tuple[float, float, bool, bytes]] = []  # units, share, whether writes, key
     for write, traffics in enumerate(sides):
         units = shares.by_collection(index, shares.samples(traffics))
         total = sum(units.values())
-        rows += [
-            KeyReport(
-                key_parts.partition_attributes(table, index, key),
-                bool(write),
-                amount / seconds,
-                amount / total,
-            )
-            for key, amount in units.items()
+        keys += [
+            (amount, amount / total, bool(write), key)
+            for key, amount in islice(units.items(), _HOTTEST_KEYS)  # the most first
         ]
-    rows.sort(key=lambda row: row.units_per_second, reverse=True)
-    return rows[:_HOTTEST_KEYS]
+    keys.sort(key=itemgetter(0), reverse=True)
+    return [
+        KeyReport(key_parts.partition_attributes(table, index, key), write, amount / seconds, share)
+        for amount, share, write, key in keys[:_HOTTEST_KEYS]
+    ]

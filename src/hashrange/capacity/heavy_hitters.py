@@ -1,4 +1,4 @@
-"""Heavy hitters: the keys with the most weight among any number of keys, in bounded memory.
+"""Heavy hitters: the keys with the most weight among any number of keys of any length, in bounded memory.
 
 A Misra-Gries summary with weights: when there are too many counters, the median of them is taken off all, and what
 reaches zero is dropped. What was taken off in all is the error: every key has at least its counter and at most its
@@ -12,6 +12,9 @@ from hashlib import blake2b
 import msgspec
 
 COUNTERS_MAX = 512
+KEYS_BYTES_MAX = (
+    128 * 1024
+)  # of all keys, if they are as long as the latest one; a key may have three thousand
 _HASHES_MAX = 128  # the smallest hashes of all keys, from which follows how many keys there are
 _HASH_BYTES = 8
 _HASH_SPACE = 2**64
@@ -36,7 +39,7 @@ class Summary(msgspec.Struct, array_like=True):
             return
         counts[key] = weight
         self._note(int.from_bytes(blake2b(key, digest_size=_HASH_BYTES).digest(), "big"))
-        if len(counts) > COUNTERS_MAX:
+        if len(counts) > COUNTERS_MAX or len(counts) * len(key) > KEYS_BYTES_MAX:
             self._purge()
 
     def _purge(self) -> None:

@@ -6,8 +6,9 @@ index row that it wrote; a page makes one for every partition that it read.
 While a client waits nothing is done but to note the result. Every tenth of a second the notes are looked at, those of
 one kind together (`Group`): the metrics are made of these, and are exact. Subscribers (the heat of partitions, the
 sketches of keys) get records. Of a group with many requests they get a sample, each of which stands for as many
-requests as its `weight` says, and for all their units: what they add up is right on average, and what they cost is
-bounded. They are called on the event loop's thread, at most some thousand times a second, and must not raise.
+requests as its `weight` says, and for all their units: in all these are exact, by key and partition they are right on
+average, and what they cost is bounded. They are called on the event loop's thread, at most some thousand times a
+second, and must not raise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,8 @@ from hashrange.core.schema import Index, Table
 
 BATCH_MAX = 1000  # so many records are handed over at once, without waiting for the tenth of a second
 SAMPLE_MAX = 64  # records of one group
+_NOISES = 1 << 16
+_NOISE_MASK = _NOISES - 1
 
 Outcome = Literal["ok", "condition", "conflict", "throttle", "user error", "system error"]
 
@@ -73,13 +76,19 @@ class Group(msgspec.Struct):
     repeated: Sequence[float] = ()  # those of `latencies` that the group of another table has as well
 
     def sample(self, now: float) -> Iterator[Observation]:
-        """Some of the keys, or all of them if they are not many."""
+        """Some of the keys, or all of them if they are not many.
+
+        Each is from anywhere in its part of the group: clients go round their keys in turn, and whoever took every
+        eighth of them would see one and the same.
+        """
         count = len(self.keys)
-        stride = -(-count // SAMPLE_MAX)
-        weight = count / len(range(0, count, stride))
-        table = self.table
-        for key, units in zip(self.keys[::stride], self.units[::stride], strict=True):
-            scaled = units * weight
+        chosen = range(count) if count <= SAMPLE_MAX else _spread(count, now)
+        weight = count / len(chosen)
+        table, sampled = self.table, [self.units[at] for at in chosen]
+        # So that the units add up to those of all, whichever are in the sample.
+        scale = 1.0 if count <= SAMPLE_MAX else sum(self.units) / (sum(sampled) or 1.0)
+        for at, units in zip(chosen, sampled, strict=True):
+            scaled = units * scale
             yield Observation(
                 now,
                 self.operation,
@@ -87,12 +96,23 @@ class Group(msgspec.Struct):
                 table.region,
                 table,
                 self.index,
-                key,
+                self.keys[at],
                 0.0 if self.write else scaled,
                 scaled if self.write else 0.0,
                 "ok",
                 weight=weight,
             )
+
+
+def _spread(count: int, now: float) -> list[int]:
+    """As many places as a sample has, one somewhere in each of so many equal parts."""
+    noise = int(now * 1000)  # another one every time
+    chosen = []
+    for number in range(SAMPLE_MAX):
+        # A linear congruential generator, as for the sample of heat: nothing here throws dice.
+        noise = (noise * 25_173 + 13_849) & _NOISE_MASK
+        chosen.append((number * _NOISES + noise) * count // (SAMPLE_MAX * _NOISES))
+    return chosen
 
 
 Subscriber = Callable[[Sequence[Observation]], None]

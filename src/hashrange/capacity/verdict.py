@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from math import ceil
 from typing import Literal
 
@@ -14,6 +15,7 @@ from hashrange.capacity.shares import Sampled
 from hashrange.capacity.splitting import is_swept, may_divide_collections
 from hashrange.core import partitions
 from hashrange.core.keys import key_parts
+from hashrange.core.partitions import Partitions
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Value
 
@@ -59,15 +61,24 @@ class Findings(msgspec.Struct, frozen=True):
         return min(float(MINUTE_SECONDS), max(_SHORTEST_SECONDS, self.now - minute * MINUTE_SECONDS))
 
 
-class _Hot(msgspec.Struct, frozen=True):
+class _Hot(msgspec.Struct, frozen=True, dict=True):
     """The hottest partition, for reads or for writes, in the minute in which it was the hottest."""
 
     write: bool
     number: int
-    partitions: int
     use: float  # of its ceiling, refused requests included
     is_uneven: bool
-    sampled: list[Sampled]  # what was sampled in it
+    traffics: list[Traffic]  # of the minute
+    bounds: Partitions
+
+    @cached_property
+    def sampled(self) -> list[Sampled]:
+        """What was sampled in it."""
+        return [
+            one
+            for one in shares.samples(self.traffics)
+            if partitions.number_of(self.bounds, one.key) == self.number
+        ]
 
     @property
     def ceiling(self) -> int:
@@ -109,10 +120,10 @@ def _hottest(findings: Findings, minute: int, side: list[Traffic], *, write: boo
     return _Hot(
         write,
         number,
-        len(bounds),
         demand[number] / findings.seconds(minute) / limits.partition_units(write=write),
         demand[number] * len(bounds) > _UNEVEN_FACTOR * sum(demand),
-        [one for one in shares.samples(side) if partitions.number_of(bounds, one.key) == number],
+        side,
+        bounds,
     )
 
 
@@ -136,6 +147,8 @@ def _is_rolling(findings: Findings, hot: _Hot) -> bool:
     moments = sorted({window.minute for window in findings.windows})
     minutes = [shares.samples(shares.of_minute(findings.windows, at, write=hot.write)) for at in moments]
     filled = [minute for minute in minutes if minute]
+    if not filled:  # everything was refused
+        return False
     early, late = (_dominant(findings.index, filled[at]) for at in (0, -1))
     if early is None or late is None:
         return False
@@ -186,7 +199,7 @@ def _uneven(findings: Findings, hot: _Hot) -> Verdict | None:
         return None
     return Verdict(
         "uneven keys",
-        f"Partition {hot.number} of {hot.partitions} is at {_percent(hot.use)} of its ceiling of {hot.ceiling:,} "
+        f"Partition {hot.number} of {len(hot.bounds)} is at {_percent(hot.use)} of its ceiling of {hot.ceiling:,} "
         f"units per second for {hot.word}, and the others have little to do; no single key is to blame.",
         "If this lasts for some minutes, the partition is split where its traffic is halved. For good, a partition "
         f"key with more values than {_hash_name(findings)} has, each of them used about as often.",

@@ -34,7 +34,7 @@ _TRANSACTIONS = {
     "TransactGetItems": "transact_items",
     "TransactWriteItems": "transact_items",
 }
-_CONFLICTING = frozenset({"DeleteItem", "ExecuteStatement", "PutItem", "UpdateItem", *_TRANSACTIONS})
+CONFLICTING = frozenset({"DeleteItem", "ExecuteStatement", "PutItem", "UpdateItem", *_TRANSACTIONS})
 
 CallLater = Callable[[float, Callable[[], None]], object]
 Told = Callable[[BaseException | None], None]
@@ -224,7 +224,7 @@ def _answers_itself(rule: FaultRule, operation: str) -> bool:
         case "error":
             return True
         case "conflict":
-            return operation in _CONFLICTING
+            return operation in CONFLICTING
         case "throttle":
             return operation not in DATA_OPERATIONS
         case "latency":

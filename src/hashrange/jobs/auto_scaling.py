@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 
 import msgspec
 
@@ -28,6 +27,12 @@ from hashrange.core.table_life import gone, settled
 from hashrange.jobs import tracking_alarms
 from hashrange.jobs.clock_jumps import WRITTEN_SECONDS, ClockJumps
 from hashrange.jobs.job import IDLE_SECONDS
+from hashrange.jobs.scaling_activities import (
+    NotScaledActivities,
+    cause_of,
+    held_activity,
+    latest_activity,
+)
 from hashrange.jobs.tracking_alarms import Sight
 from hashrange.scaling import schedules, tracking
 from hashrange.scaling.tracking import Bounds, Decision, Tracking
@@ -49,7 +54,7 @@ log = logs.Log("jobs.scaling")
 
 _BUSY_SECONDS = 1.0
 _EVALUATED_SECONDS = 3600  # for so long it is known up to which minute a policy was evaluated
-_LATEST_ACTIVITIES = 500  # among which a repeated failure is looked for
+_ADJUSTED_SECONDS = 600.0  # a clock that is set back by less than that shall not repeat anything
 
 # Gives the units consumed in each minute from a moment on, up to another: read, place, resource, start, end.
 Consumption = Callable[[Reader, Place, Resource, int, int], list[float]]
@@ -89,6 +94,7 @@ class ScaleCapacity:
         self._waiting: list[tuple[Place, str]] = []  # ids of the targets of this round
         self._is_busy = False  # a table was, in this round
         self._jumps = ClockJumps(monotonic)
+        self._not_scaled = NotScaledActivities(engine)
         self._evaluated: dict[str, int] = {}  # policy's id -> the minute up to which it was evaluated
 
     def step(self, now: float) -> float:
@@ -159,7 +165,7 @@ class ScaleCapacity:
     ) -> bool:
         """Do what a policy wants, once for every minute that has passed."""
         minute = int((now - WRITTEN_SECONDS) // tracking.MINUTE) * tracking.MINUTE
-        if self._evaluated.get(policy.id, 0) >= minute:
+        if self._evaluated.get(policy.id) == minute:
             return True
         before = scaled.resource.units(capacity)
         minutes = self._minutes(scaled, table, minute)
@@ -171,9 +177,11 @@ class ScaleCapacity:
         if decision is None or (decision.capacity < before and not _may_decrease(capacity, now)):
             if not self._jumps.is_recent:
                 self._evaluated[policy.id] = minute
+                held = tracking.held(followed, bounds, before, minutes)
+                activity = None if held is None else held_activity(policy, held, bounds, before, now)
+                self._not_scaled.note(scaled.place, policy, activity)
             return True
-        alarm = policy_alarms.alarm_name(policy, decision.alarm)
-        cause = f"monitor alarm {alarm} in state ALARM triggered policy {policy.name}"
+        cause = cause_of(policy, decision.alarm)
         remember = partial(_remember, scaled=scaled, policy=policy, decision=decision, now=now)
         if not self._set(scaled, table, capacity, _Change(decision.capacity, cause, remember), now):
             return False
@@ -229,7 +237,8 @@ class ScaleCapacity:
         def step(tx: Transaction) -> None:
             if change.once:
                 change.note(tx)
-            if not _is_repeated(tx, scaled, failed):
+            latest = latest_activity(tx, scaled.place, failed)
+            if latest is None or latest.failure != failed.failure:
                 scaling_rows.save_activity(tx, scaled.place, failed)
 
         self._engine.write(step)
@@ -322,8 +331,14 @@ def _until_next(now: float) -> float:
 
 
 def _due(action: ScheduledAction, now: float) -> float | None:
-    """The latest moment of an action's schedule that was not carried out yet."""
+    """The latest moment of an action's schedule that was not carried out yet.
+
+    One that was carried out in the time to come belongs to a clock that has been set back since: then what was due
+    in the last minute is.
+    """
     after = action.done_until
+    if after > now + _ADJUSTED_SECONDS:
+        after = now - tracking.MINUTE
     until = now if action.end_at is None else min(now, action.end_at)
     anchor = action.created_at
     if action.start_at is not None:
@@ -342,7 +357,7 @@ def _run_action(
     own = scaling_rows.target_id(action.resource_id, action.dimension)
     stored = SCHEDULED_ACTIONS.find(tx, scaled.place, own + action.name)
     target = scaling_rows.find_target(tx, scaled.place, action.resource_id, action.dimension)
-    if stored is None or target is None or stored.done_until >= moment or stored.id != action.id:
+    if stored is None or target is None or stored.id != action.id or stored.done_until != action.done_until:
         return target
     scaling_rows.save_action(tx, scaled.place, msgspec.structs.replace(stored, done_until=moment))
     if target.suspended.scheduled:
@@ -434,12 +449,3 @@ def _activity(scaled: Scaled, change: _Change, now: float, *, ended_at: float) -
         success=f"Successfully set {what}. Change successfully fulfilled by dynamodb.",
         progress=f"Successfully set {what}. Waiting for change to be fulfilled by dynamodb.",
     )
-
-
-def _is_repeated(reader: Reader, scaled: Scaled, failed: Activity) -> bool:
-    """Whether the latest activity of the target failed for the same reason."""
-    latest_ones = scaling_rows.ACTIVITIES.of_region(reader, scaled.place, reverse=True)
-    for _, latest in islice(latest_ones, _LATEST_ACTIVITIES):
-        if (latest.resource_id, latest.dimension) == (failed.resource_id, failed.dimension):
-            return latest.failure == failed.failure
-    return False

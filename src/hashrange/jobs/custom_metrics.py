@@ -13,6 +13,8 @@ from hashrange.storage.setting_rows import Place
 FIVE_MINUTE_SECONDS = 24 * 3600  # what is older is kept by five minutes
 HOUR_SECONDS = 5 * 24 * 3600  # what is older is kept by the hour
 _PAUSE_SECONDS = 3600.0
+_CHUNK_ROWS = 200  # of one transaction, for which clients' writes wait
+_CHUNK_SECONDS = 0.01  # between two of them
 _BATCH = 20
 _HISTORY_BATCH = 500
 
@@ -29,17 +31,29 @@ class CompactCustomMetrics:
     def step(self, now: float) -> float:
         """Add up the old rows of some series."""
         keys = self._engine.read(partial(custom_metric_rows.all_series, after=self._after, limit=_BATCH))
-        if keys:
-            self._engine.write(partial(_compact, keys=keys, now=now))
-        self._after = keys[-1] if len(keys) == _BATCH else b""
-        return 0.0 if self._after else _PAUSE_SECONDS
+        done = self._engine.write(partial(_compact, keys=keys, now=now)) if keys else 0
+        if done:
+            self._after = keys[done - 1]
+        if done == len(keys) < _BATCH:
+            self._after = b""
+            return _PAUSE_SECONDS
+        return _CHUNK_SECONDS
 
 
-def _compact(tx: Transaction, *, keys: list[bytes], now: float) -> None:
+def _compact(tx: Transaction, *, keys: list[bytes], now: float) -> int:
+    """Bring the first of these series up to date, so many as there is time for; give how many."""
     tx.use_reserve()
-    moments = (now - FIVE_MINUTE_SECONDS, now - HOUR_SECONDS)
-    for key in keys:
-        custom_metric_rows.compact(tx, key, moments=moments, kept_since=now - CLOUDWATCH_METRIC_SECONDS)
+    compact = partial(
+        custom_metric_rows.compact,
+        moments=(now - FIVE_MINUTE_SECONDS, now - HOUR_SECONDS),
+        kept_since=now - CLOUDWATCH_METRIC_SECONDS,
+    )
+    left = _CHUNK_ROWS
+    for done, key in enumerate(keys):
+        left -= compact(tx, key, limit=left)
+        if not left:
+            return done  # there may be more of this one
+    return len(keys)
 
 
 class ForgetAlarmHistory:

@@ -33,14 +33,18 @@ log = logs.Log("alarms")
 
 
 class EvaluateAlarms:
-    """Goes through all alarms once a minute, some in every step."""
+    """Goes through all alarms once a minute, some in every step.
+
+    Where a minute is not enough for all of them it goes on where it was, so that each has its turn.
+    """
 
     name = "evaluate-alarms"
 
     def __init__(self, engine: Engine, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
         self._jumps = ClockJumps(monotonic)
-        self._minute: int | None = None
+        self._minute: int | None = None  # at which the present round began
+        self._is_hourly = False  # whether it is the first round of an hour
         self._is_early = False  # the round began before all that was counted was written
         self._left: deque[tuple[Place, str]] = deque()
 
@@ -48,18 +52,29 @@ class EvaluateAlarms:
         """Evaluate some alarms at the end of the last minute that is complete."""
         self._jumps.look(now)
         minute = int((now - SETTLED_SECONDS) // MINUTE) * MINUTE
-        if minute != self._minute or (self._is_early and not self._jumps.is_recent):
+        is_due = minute != self._minute or (self._is_early and not self._jumps.is_recent)
+        if is_due and not self._left:
             self._left = deque(self._engine.read(_all_alarms))
+            if minute != self._minute:
+                self._is_hourly = self._minute is None or minute // _HOUR != self._minute // _HOUR
             self._minute = minute
             self._is_early = self._jumps.is_recent
         for _ in range(min(_BATCH, len(self._left))):
             self._evaluate(*self._left.popleft(), minute, now)
-        if self._left:
+        if self._left or minute != self._minute:
             return 0.0
         return _EARLY_SECONDS if self._is_early else _until_next(minute, now)
 
     def _evaluate(self, place: Place, name: str, minute: int, now: float) -> None:
-        decide = partial(_decide, place=place, name=name, minute=minute, now=now, is_early=self._is_early)
+        decide = partial(
+            _decide,
+            place=place,
+            name=name,
+            minute=minute,
+            now=now,
+            is_hourly=self._is_hourly,
+            is_early=self._is_early,
+        )
         decided = self._engine.read(decide)
         if decided is None:
             return
@@ -88,7 +103,14 @@ def _is_counted(configuration: Configuration) -> bool:
 
 
 def _decide(
-    reader: Reader, *, place: Place, name: str, minute: int, now: float, is_early: bool
+    reader: Reader,
+    *,
+    place: Place,
+    name: str,
+    minute: int,
+    now: float,
+    is_hourly: bool,
+    is_early: bool,
 ) -> tuple[Alarm, State] | None:
     """The alarm and the state that it should be in, if that is another one."""
     alarm = alarms.ALARMS.find(reader, place, name)
@@ -97,8 +119,10 @@ def _decide(
     configuration = alarm.configuration
     rule = evaluation.rule_of(configuration)
     period = max(alarms.period_of(configuration.period, configuration.metrics), MINUTE)
-    if rule.periods * period > _DAY and minute % _HOUR:
-        return None  # those of long ranges are evaluated by the hour
+    if rule.periods * period > _DAY:
+        if not is_hourly:
+            return None  # those of long ranges are evaluated by the hour
+        minute -= minute % _HOUR
     points = _points(Store(reader, *place, now), configuration, rule, period, minute)
     verdict = evaluation.verdict(rule, points)
     if verdict is None or verdict.value == alarm.state.value:

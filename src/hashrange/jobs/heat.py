@@ -20,7 +20,7 @@ log = logs.Log("jobs.heat")
 
 _ROUND_SECONDS = 15.0
 _CHUNK_PLACES = 20
-_CHUNK_ROWS = 200
+_CHUNK_ROWS = 50  # of each of them: every worker adds one in a minute
 
 
 class _Looked(msgspec.Struct, frozen=True):
@@ -45,14 +45,15 @@ class FollowHeat:
             self._unchecked = self._engine.read(heat_rows.places)
         places, self._unchecked = self._unchecked[:_CHUNK_PLACES], self._unchecked[_CHUNK_PLACES:]
         tables = {table.number: table for table in self._tables.tables() if table.status != "DELETING"}
+        outdated: list[tuple[Place, bool]] = []
         for looked in self._engine.read(partial(_looked, places=places, now=now)):
             table = tables.get(looked.place[0])
             if table is not None:
                 self._follow(table, looked, now)
             if table is None or looked.has_old:
-                gone = table is None
-                forget = partial(heat_rows.forget, place=looked.place, now=now, gone=gone, most=_CHUNK_ROWS)
-                self._engine.write(forget)
+                outdated.append((looked.place, table is None))
+        if outdated:
+            self._engine.write(partial(_forget, outdated=outdated, now=now))
         return 0.0 if self._unchecked else _ROUND_SECONDS
 
     def _follow(self, table: Table, looked: _Looked, now: float) -> None:
@@ -78,6 +79,12 @@ def _looked(reader: Reader, *, places: list[Place], now: float) -> list[_Looked]
         _Looked(place, heat_rows.read(reader, place, now), heat_rows.has_old(reader, place, now))
         for place in places
     ]
+
+
+def _forget(tx: Transaction, *, outdated: list[tuple[Place, bool]], now: float) -> None:
+    """Delete the old rows of places, all of them if the table is gone: in one commit, for every table has some."""
+    for place, gone in outdated:
+        heat_rows.forget(tx, place, now, gone=gone, most=_CHUNK_ROWS)
 
 
 def index_of(table: Table, slot: int) -> Index | None:

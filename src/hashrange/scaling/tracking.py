@@ -15,6 +15,7 @@ LOW_POINTS = 20.0  # of utilisation below the target, in percent
 MINUTE = 60
 
 Alarm = Literal["AlarmHigh", "AlarmLow"]
+HeldCode = Literal["AlreadyAtMaxCapacity", "AlreadyAtMinCapacity", "AlreadyAtDesiredCapacity"]
 
 
 class Bounds(msgspec.Struct, frozen=True):
@@ -53,6 +54,13 @@ class Decision(msgspec.Struct, frozen=True):
     alarm: Alarm
 
 
+class Held(msgspec.Struct, frozen=True):
+    """Why an alarm leaves a capacity as it is, as the service calls it."""
+
+    code: HeldCode
+    alarm: Alarm
+
+
 def high_threshold(capacity: int, target_percent: float) -> float:
     """Units consumed in a minute above which a policy scales out."""
     return capacity * MINUTE * target_percent / 100
@@ -72,13 +80,41 @@ def decide(
 ) -> Decision | None:
     """What is to be done; `minutes` are units consumed, the oldest minute first, none left out."""
     target = tracking.target_percent
+    match _alarm(tracking, capacity, minutes):
+        case "AlarmHigh":
+            return _scale_out(tracking, bounds, capacity, _wanted(minutes[-1], target), memory, now)
+        case "AlarmLow":
+            # The busiest of the fifteen minutes, not the last: capacity that is cut too far is missing at once.
+            wanted = _wanted(max(minutes[-LOW_MINUTES:]), target)
+            return _scale_in(tracking, bounds, capacity, wanted, memory, now)
+        case None:
+            return None
+
+
+def _alarm(tracking: Tracking, capacity: int, minutes: list[float]) -> Alarm | None:
+    """The alarm that is in ALARM."""
+    target = tracking.target_percent
     high, low = minutes[-HIGH_MINUTES:], minutes[-LOW_MINUTES:]
     if len(high) == HIGH_MINUTES and min(high) > high_threshold(capacity, target):
-        return _scale_out(tracking, bounds, capacity, _wanted(high[-1], target), memory, now)
+        return "AlarmHigh"
     if len(low) == LOW_MINUTES and max(low) < low_threshold(capacity, target):
-        # The busiest of the fifteen minutes, not the last: capacity that is cut too far is missing at once.
-        return _scale_in(tracking, bounds, capacity, _wanted(max(low), target), memory, now)
+        return "AlarmLow"
     return None
+
+
+def held(tracking: Tracking, bounds: Bounds, capacity: int, minutes: list[float]) -> Held | None:
+    """Why an alarm cannot change the capacity; what is suspended, or waits for a cool-down, is not held."""
+    match _alarm(tracking, capacity, minutes):
+        case "AlarmHigh" if tracking.may_scale_out and capacity >= bounds.most:
+            return Held("AlreadyAtMaxCapacity", "AlarmHigh")
+        case "AlarmLow" if tracking.may_scale_in and capacity <= bounds.least:
+            return Held("AlreadyAtMinCapacity", "AlarmLow")
+        case "AlarmLow" if tracking.may_scale_in and capacity <= _wanted(
+            max(minutes[-LOW_MINUTES:]), tracking.target_percent
+        ):
+            return Held("AlreadyAtDesiredCapacity", "AlarmLow")
+        case _:
+            return None
 
 
 def _wanted(consumed: float, target_percent: float) -> int:
@@ -109,7 +145,8 @@ def _scale_in(
 
 
 def _is_within(moment: float | None, cooldown: float, now: float) -> bool:
-    return moment is not None and now < moment + cooldown
+    # A moment that is still to come was told by a clock that has been set back since: it holds nothing up.
+    return moment is not None and moment <= now < moment + cooldown
 
 
 def remembered(memory: Memory, decision: Decision, now: float) -> Memory:

@@ -157,31 +157,37 @@ def check(key: bytes, value: bytes) -> None:
     (_row if key.startswith(layout.CUSTOM_SERIES) else _statistics).decode(value)
 
 
-def compact(tx: Transaction, key: bytes, *, moments: tuple[float, float], kept_since: float) -> bool:
-    """Add up the old rows of one series, and forget what is too old; False if nothing is left of it.
+def compact(
+    tx: Transaction, key: bytes, *, moments: tuple[float, float], kept_since: float, limit: int
+) -> int:
+    """Add up the old rows of one series, and forget what is too old; give how many rows that was, `limit` at most.
 
-    `key` is that of the series' row; `moments` are those before which rows are kept by five minutes and by the hour.
+    `key` is that of the series' row, which goes when nothing is left of it; `moments` are those before which rows are
+    kept by five minutes and by the hour.
     """
     place = key[len(layout.CUSTOM_SERIES) : -_DIGEST_BYTES]
     digest = key[-_DIGEST_BYTES:]
+    left = limit
     for (fine, coarse), moment in zip(pairwise(RESOLUTIONS), moments, strict=True):
-        _coarsen(tx, _rows_prefix(fine, place, digest), _rows_prefix(coarse, place, digest), coarse, moment)
+        rows = _rows_prefix(fine, place, digest), _rows_prefix(coarse, place, digest)
+        left -= _coarsen(tx, *rows, coarse, moment, left)
     coarsest = _rows_prefix(RESOLUTIONS[-1], place, digest)
-    tx.clear(coarsest, coarsest + _time(kept_since), limit=_CHUNK)
-    stored = tx.get(key)
-    if stored is None or _row.decode(stored).seen + SEEN_SECONDS >= kept_since:
-        return True
-    tx.delete(key)
-    return False
+    if left:
+        left -= tx.clear(coarsest, coarsest + _time(kept_since), limit=left)
+    if left:  # nothing old is there any more
+        stored = tx.get(key)
+        if stored is not None and _row.decode(stored).seen + SEEN_SECONDS < kept_since:
+            tx.delete(key)
+    return limit - left
 
 
-_CHUNK = 1000
-
-
-def _coarsen(tx: Transaction, fine: bytes, coarse: bytes, period: int, moment: float) -> None:
+def _coarsen(tx: Transaction, fine: bytes, coarse: bytes, period: int, moment: float, limit: int) -> int:
     """Move rows before a moment into those of a longer period; whole periods only, so that each is moved at once."""
     end = fine + _time(moment - moment % period)
-    for key, stored in list(tx.scan(fine, end, limit=_CHUNK)):
+    if not limit:
+        return 0
+    rows = list(tx.scan(fine, end, limit=limit))
+    for key, stored in rows:
         statistics = _statistics.decode(stored)
         statistics.time -= statistics.time % period
         target = coarse + _time(statistics.time)
@@ -190,6 +196,7 @@ def _coarsen(tx: Transaction, fine: bytes, coarse: bytes, period: int, moment: f
             statistics.merge(_statistics.decode(older))
         tx.put(target, _encode(statistics))
         tx.delete(key)
+    return len(rows)
 
 
 def all_series(reader: Reader, after: bytes, limit: int) -> list[bytes]:

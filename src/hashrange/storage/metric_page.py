@@ -5,8 +5,10 @@ stays small however many tables there are; which ones these are changes only whe
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
 
 from hashrange.capacity import histograms
+from hashrange.capacity.observation import Outcome
 from hashrange.capacity.series import Place, Series, Statistics, parse_series
 from hashrange.core.schema import Index, Table
 from hashrange.metrics import Metric, Sample
@@ -29,6 +31,7 @@ _PLAIN = {
     "ReturnedRecordsCount": ("hashrange_table_stream_records_total", "Records that streams have returned."),
     "ThrottledRequests": ("hashrange_table_throttled_requests_total", "Requests that were throttled."),
 }
+_OUTCOMES: tuple[str, ...] = get_args(Outcome)
 _FAMILIES = {
     "ProvisionedThroughputThrottleEvents": "provisioned",
     "KeyRangeThroughputThrottleEvents": "key-range",
@@ -71,15 +74,18 @@ def _requests(regions: Iterable[Series]) -> list[Metric]:
     for series in regions:
         for name, statistics in series.items():
             merged.setdefault(name, Statistics()).merge(statistics)
+    by_operation: dict[str, dict[str, Statistics]] = {}
     for name, statistics in sorted(merged.items()):
         metric, dimensions = parse_series(name, "")
-        if metric != "Requests":
-            continue
-        operation, outcome = dimensions["Operation"], dimensions["Outcome"]
-        labels = {"operation": operation, "outcome": outcome.replace(" ", "-")}
-        requests.samples.append(Sample(labels, statistics.n))
-        if outcome == "ok":
-            durations.samples.extend(_histogram({"operation": operation}, statistics))
+        if metric == "Requests":
+            by_operation.setdefault(dimensions["Operation"], {})[dimensions["Outcome"]] = statistics
+    for operation, outcomes in by_operation.items():
+        # Zeros too: what begins with its first failure has no increase that an alert could see.
+        for outcome in _OUTCOMES:
+            labels = {"operation": operation, "outcome": outcome.replace(" ", "-")}
+            requests.samples.append(Sample(labels, outcomes.get(outcome, Statistics()).n))
+        if "ok" in outcomes:
+            durations.samples.extend(_histogram({"operation": operation}, outcomes["ok"]))
     return [requests, durations]
 
 

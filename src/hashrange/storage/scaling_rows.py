@@ -79,8 +79,17 @@ class ScheduledAction(msgspec.Struct, frozen=True, kw_only=True):
     done_until: float  # moments of the schedule up to then are over
 
 
+class NotScaled(msgspec.Struct, frozen=True, kw_only=True):
+    """Why nothing was done, with the capacity that is the reason."""
+
+    code: str
+    most: int | None = None
+    least: int | None = None
+    current: int | None = None
+
+
 class Activity(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was done, or could not be."""
+    """Something that was done, or could not be, or need not be."""
 
     resource_id: str
     dimension: str
@@ -92,6 +101,7 @@ class Activity(msgspec.Struct, frozen=True, kw_only=True):
     failure: str | None = None
     success: str
     progress: str  # what its message is until it has ended
+    not_scaled: NotScaled | None = None  # why it changed nothing; then it has no messages
 
 
 ALARMS: tuple[AlarmKind, ...] = get_args(AlarmKind)

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from hashrange import ids
 from hashrange.api.protocol.operation import Service
-from hashrange.chain.chaos import Chaos
+from hashrange.chain.chaos import CONFLICTING, Chaos
 from hashrange.clock import Clock
 from hashrange.core.limits import NAME_CHARS_MAX
 from hashrange.storage.fault_rules import RULES_MAX, Fault, FaultRule, TooManyRules
@@ -76,7 +76,8 @@ class ChaosEndpoint:
         elif exchange.method == b"POST":
             self._add(self._chaos, bytes(exchange.body), answer)
         elif exchange.method == b"DELETE":
-            rule_id = parse_qs(query.decode("latin-1")).get("id", [None])[0]
+            # An empty id is no rule's, and not a wish to clear all of them.
+            rule_id = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("id", [None])[0]
             self._chaos.clear(rule_id, self._when_stored(self._chaos, answer))
         else:
             answer(b"200 OK", _shown(self._chaos))
@@ -108,8 +109,12 @@ class ChaosEndpoint:
         unknown = sorted(set(new.operations) - self._operations)
         if unknown:
             return f"there is no operation {', '.join(unknown)}"
-        if (new.fault == "latency") != (new.latency_ms > 0):
-            return "latency_ms goes with the fault latency, and with no other"
+        if new.fault == "latency" and not new.latency_ms:
+            return "latency needs latency_ms (--ms), how long requests are to wait"
+        if new.fault != "latency" and new.latency_ms:
+            return "latency_ms (--ms) goes with the fault latency, and with no other"
+        if new.fault == "conflict" and new.operations and CONFLICTING.isdisjoint(new.operations):
+            return f"conflicts are of {', '.join(sorted(CONFLICTING))} alone"
         if new.after and new.fault != "error":
             return "only an error can come after the request was carried out"
         return None

@@ -1,7 +1,5 @@
 """The heat of a table: `hashrange heat` and consoles read it here, for all workers and servers together."""
 
-from functools import partial
-
 import msgspec
 
 from hashrange.capacity.heat import Heat, Window
@@ -9,10 +7,12 @@ from hashrange.capacity.heat_report import report
 from hashrange.clock import Clock
 from hashrange.core.schema import Index, Table
 from hashrange.storage import heat_rows
-from hashrange.storage.engine import Engine
+from hashrange.storage.engine import Engine, Reader
 from hashrange.wire.table_pages import Answer, Fields, TableFinder, TablePage, unavailable
 
 PATH = b"/_hashrange/heat"
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[Window]).decode
 
 
 class HeatSource(msgspec.Struct, frozen=True):
@@ -35,18 +35,23 @@ class HeatEndpoint(TablePage):
         self._source = source
 
     def show(self, table: Table, index: Index | None, _fields: Fields, answer: Answer) -> None:
-        """Answer when the other processes' rows have been read."""
+        """Answer when the other processes' rows have been read.
+
+        The report is made where they are read, on a thread of the engine: it takes many milliseconds.
+        """
         source = self._source
         now = source.clock.now()
         place = (table.number, 0 if index is None else index.slot)
+        own = _encode(source.heat.windows(table, index, now))  # a copy: they go on growing
 
-        def done(others: list[Window] | None, _error: BaseException | None) -> None:
-            if others is None:
+        def read(reader: Reader) -> bytes:
+            windows = _decode(own) + heat_rows.read(reader, place, now, but=source.worker)
+            return msgspec.json.encode(report(table, index, windows, now)) + b"\n"
+
+        def done(body: bytes | None, _error: BaseException | None) -> None:
+            if body is None:
                 unavailable(answer)
-                return
-            windows = source.heat.windows(table, index, now) + others
-            answer(b"200 OK", msgspec.json.encode(report(table, index, windows, now)) + b"\n")
+            else:
+                answer(b"200 OK", body)
 
-        source.engine.submit_read(
-            partial(heat_rows.read, place=place, now=now, but=source.worker), done, more=True
-        )
+        source.engine.submit_read(read, done, more=True)

@@ -66,6 +66,8 @@ def _plant(tree: Tree, name: str, value: str) -> None:
     parts = name.split(".", _PARTS_MAX)
     if len(parts) > _PARTS_MAX:
         raise serialization(None)
+    if "" in parts:
+        return  # no member is called so, and its place in the tree is that of the value
     for part in parts:
         tree = tree.setdefault(part, {})
     tree[""] = value

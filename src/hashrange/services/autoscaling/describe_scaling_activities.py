@@ -15,7 +15,7 @@ from hashrange.services.autoscaling.structures import (
     ScalableDimension,
     ServiceNamespace,
 )
-from hashrange.storage.scaling_rows import ACTIVITIES, ACTIVITY_SECONDS, Activity
+from hashrange.storage.scaling_rows import ACTIVITIES, ACTIVITY_SECONDS, Activity, NotScaled
 from hashrange.storage.setting_rows import Place
 
 
@@ -33,6 +33,15 @@ class DescribeScalingActivities(Request, kw_only=True):
 SHAPE = Shape(DescribeScalingActivities)
 
 
+class NotScaledReason(Response, kw_only=True):
+    """Why an activity changed nothing."""
+
+    code: str
+    max_capacity: int | None = None
+    min_capacity: int | None = None
+    current_capacity: int | None = None
+
+
 class ScalingActivity(Response, kw_only=True):
     """One activity."""
 
@@ -45,7 +54,8 @@ class ScalingActivity(Response, kw_only=True):
     start_time: float
     end_time: float | None = None
     status_code: str
-    status_message: str
+    status_message: str | None = None
+    not_scaled_reasons: list[NotScaledReason] | None = None
 
 
 class DescribeScalingActivitiesOutput(Response, kw_only=True):
@@ -56,11 +66,14 @@ class DescribeScalingActivitiesOutput(Response, kw_only=True):
 
 
 def describe_scaling_activities(context: Context, request: DescribeScalingActivities) -> Plan:
-    """Activities that changed nothing are not kept, so none are included."""
+    """Activities that changed nothing are told only to those who ask for them."""
     limit, now = request.max_results or SCALING_PAGE_MAX, context.clock.now()
 
     def fits(activity: Activity) -> bool:
-        return pages.belongs(request, activity) and activity.started_at >= now - ACTIVITY_SECONDS
+        is_wanted = activity.not_scaled is None or request.include_not_scaled_activities is True
+        return (
+            is_wanted and pages.belongs(request, activity) and activity.started_at >= now - ACTIVITY_SECONDS
+        )
 
     def answer(_: Place, shown: list[Activity], token: str | None) -> DescribeScalingActivitiesOutput:
         described = [_described(activity, now) for activity in shown]
@@ -83,10 +96,22 @@ def _described(activity: Activity, now: float) -> ScalingActivity:
         end_time=timestamp(activity.ended_at) if is_over else None,
         status_code=code,
         status_message=message,
+        not_scaled_reasons=None if activity.not_scaled is None else [_reason(activity.not_scaled)],
     )
 
 
-def _outcome(activity: Activity, *, is_over: bool) -> tuple[str, str]:
+def _reason(reason: NotScaled) -> NotScaledReason:
+    return NotScaledReason(
+        code=reason.code,
+        max_capacity=reason.most,
+        min_capacity=reason.least,
+        current_capacity=reason.current,
+    )
+
+
+def _outcome(activity: Activity, *, is_over: bool) -> tuple[str, str | None]:
+    if activity.not_scaled is not None:
+        return "Failed", None
     if activity.failure is not None:
         return "Failed", activity.failure
     return ("Successful", activity.success) if is_over else ("InProgress", activity.progress)

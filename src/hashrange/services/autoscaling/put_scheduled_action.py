@@ -49,7 +49,7 @@ PutScheduledActionOutput = Nothing
 
 
 def put_scheduled_action(context: Context, request: PutScheduledAction) -> Plan:
-    """Members that a change leaves out stay as they were."""
+    """Members that a change leaves out stay as they were, but for the times of start and end, which are removed."""
     resource = resources.parse(request.service_namespace, request.resource_id, request.scalable_dimension)
     _check_schedule(request)
     place, now = resources.place_of(context), context.clock.now()
@@ -109,8 +109,9 @@ def _updated(before: ScheduledAction, request: PutScheduledAction, now: float) -
         before,
         schedule=before.schedule if request.schedule is None else request.schedule,
         timezone=before.timezone if request.timezone is None else request.timezone,
-        start_at=before.start_at if request.start_time is None else request.start_time,
-        end_at=before.end_at if request.end_time is None else request.end_time,
+        # API_PutScheduledAction: "If you don't specify start and end times, the old values are deleted."
+        start_at=request.start_time,
+        end_at=request.end_time,
         least=before.least if bounds is None else bounds.min_capacity,
         most=before.most if bounds is None else bounds.max_capacity,
         done_until=now,
