@@ -83,6 +83,10 @@ class ThrottledGate:
         """The step of a plan that reads one item or page, which may be refused."""
         return partial(Tab(self._gate, self).read, table, index, key, step)
 
+    @staticmethod
+    def read_allowance(_table: Table, _index: Index | None, _key: bytes) -> None:
+        """Nothing is lent: whatever is read is guarded."""
+
     def tab(self, *_: Table) -> Tab:
         """A tab for the call, whatever tables it touches."""
         return Tab(self._gate, self)
