@@ -40,8 +40,8 @@ _ITEMS = 1_000
 _CONNECTIONS = 16
 _BATCH = 160  # requests of which one time is taken
 _PREPARED = 2_000
-_LENGTHS = (640, 1_600)
-_VALGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
+LENGTHS = (640, 1_600)  # of two runs, whose difference is without start and end
+VALGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
 _INSTRUCTIONS = re.compile(r"I\s+refs:\s+([\d,]+)")
 
 
@@ -224,18 +224,23 @@ def _bytecodes(tree: Path, name: str) -> float:
     return count / _BATCH
 
 
+def refs(report: str) -> int:
+    """The instructions that valgrind has counted."""
+    found = _INSTRUCTIONS.search(report)
+    if found is None:
+        raise SystemExit("valgrind did not count")
+    return int(found[1].replace(",", ""))
+
+
 def _instructions(tree: Path, name: str) -> float:
     """Instructions per request, of all threads, counted by valgrind."""
     counted = []
-    for count in _LENGTHS:
+    for count in LENGTHS:
         with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
-            child = _Child(tree, scratch, _VALGRIND)
+            child = _Child(tree, scratch, VALGRIND)
             child.taken(name, count)
-            found = _INSTRUCTIONS.search(child.end())
-            if found is None:
-                raise SystemExit("valgrind did not count")
-            counted.append(int(found[1].replace(",", "")))
-    return (counted[1] - counted[0]) / (_LENGTHS[1] - _LENGTHS[0])
+            counted.append(refs(child.end()))
+    return (counted[1] - counted[0]) / (LENGTHS[1] - LENGTHS[0])
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ STREAMED = "stalls-streamed"
 _ARN = f"arn:aws:dynamodb:us-east-1:000000000000:table/{STREAMED}"
 _CHANGES = 30  # of 390 KB: more than a page of records
 _LONG = 10_000_000
-_BUCKET = "stalls-bucket"
+BUCKET = "stalls-bucket"
 
 Call = Callable[[str, bytes], tuple[int, bytes]]
 
@@ -100,7 +100,7 @@ def _indexes(count: int) -> list[dict[str, Any]]:
 
 def _imported(columns: int, **parameters: Any) -> dict[str, Any]:
     return {
-        "S3BucketSource": {"S3Bucket": _BUCKET},
+        "S3BucketSource": {"S3Bucket": BUCKET},
         "InputFormat": "CSV",
         "InputFormatOptions": {"Csv": {"HeaderList": [f"c{number}" for number in range(columns)]}},
         "TableCreationParameters": {"TableName": "imported", **_definitions(1), **parameters},
@@ -108,7 +108,7 @@ def _imported(columns: int, **parameters: Any) -> dict[str, Any]:
 
 
 def _exported(**members: Any) -> dict[str, Any]:
-    return {"TableArn": _ARN, "S3Bucket": _BUCKET, **members}
+    return {"TableArn": _ARN, "S3Bucket": BUCKET, **members}
 
 
 def _restored(**members: Any) -> dict[str, Any]:
@@ -118,8 +118,8 @@ def _restored(**members: Any) -> dict[str, Any]:
 def _bulk(**members: Any) -> dict[str, Any]:
     return {
         "TableName": STREAMED,
-        "InputS3Configuration": {"S3BucketSource": {"S3Bucket": _BUCKET}, "InputFormat": "DYNAMODB_JSON"},
-        "OutputS3Configuration": {"S3Bucket": _BUCKET},
+        "InputS3Configuration": {"S3BucketSource": {"S3Bucket": BUCKET}, "InputFormat": "DYNAMODB_JSON"},
+        "OutputS3Configuration": {"S3Bucket": BUCKET},
         **members,
     }
 

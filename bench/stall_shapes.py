@@ -29,6 +29,7 @@ class Shape(NamedTuple):
     operation: str
     body: Callable[[], Body]
     gzipped: bool = False
+    is_over: Callable[[], bool] | None = None  # whether what the request began is done; None: with its answer
 
     def sent(self) -> bytes:
         """The body as it goes out."""

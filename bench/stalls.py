@@ -17,6 +17,7 @@ import multiprocessing
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -24,7 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import stall_jobs
 import stall_lists
+import stall_metrics
 import stall_services
 import stall_shapes
 import stall_values
@@ -33,10 +36,18 @@ from stall_shapes import TABLE, WATCHED, Shape, rows, schema
 from hashrange_bench.process import Meter
 from serving import AUTHORIZATION, serving
 
-SHAPES = (*stall_shapes.SHAPES, *stall_lists.SHAPES, *stall_values.SHAPES, *stall_services.SHAPES)
+SHAPES = (
+    *stall_shapes.SHAPES,
+    *stall_lists.SHAPES,
+    *stall_values.SHAPES,
+    *stall_services.SHAPES,
+    *stall_metrics.SHAPES,
+    *stall_jobs.SHAPES,
+)
 PROMISED_MS = 100.0
 _ANSWER_SECONDS_MAX = 300
 _QUIET_SECONDS = 0.3
+_POLL_SECONDS = 0.05
 _IDLE_SECONDS_MAX = 3.0
 _MIB = 1024 * 1024
 
@@ -60,9 +71,13 @@ class Client:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_SECONDS_MAX)
 
     def call(self, operation: str, body: bytes, *, gzipped: bool = False) -> tuple[int, bytes]:
+        """Ask for an operation of DynamoDB, of the service in front of a dot, or for a page by its path."""
+        if operation.startswith("/"):
+            self._connection.request("GET", operation)
+            return self._answer()
         headers = {
             "Content-Type": "application/x-amz-json-1.0",
-            "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+            "X-Amz-Target": operation if "." in operation else f"DynamoDB_20120810.{operation}",
             "X-Amz-Date": "20260101T000000Z",
             "Authorization": AUTHORIZATION,
         }
@@ -73,6 +88,9 @@ class Client:
         except BrokenPipeError:  # the server closes connections that have been idle for long
             self._connection.close()
             self._connection.request("POST", "/", body, headers)
+        return self._answer()
+
+    def _answer(self) -> tuple[int, bytes]:
         response = self._connection.getresponse()
         return response.status, response.read()
 
@@ -136,6 +154,8 @@ def fill(port: int) -> None:
         if status != 200:
             raise SystemExit(f"PutItem: {answer[:300].decode()}")
     stall_services.STREAM.fill(client.call)
+    stall_metrics.fill(client.call)
+    stall_jobs.JOBS.fill(client.call)
 
 
 def outcome(status: int, body: bytes) -> str:
@@ -162,6 +182,8 @@ def tried(shape: Shape, port: int, watcher: Watcher, meter: Meter, clients: int)
         answers = list(
             pool.map(lambda client: client.call(shape.operation, sent, gzipped=shape.gzipped), connections)
         )
+    if shape.is_over is not None and answers[0][0] == 200:
+        wait_for(shape.is_over)
     seconds = time.perf_counter() - began
     time.sleep(_QUIET_SECONDS)  # what is cleared away afterwards counts, too
     worst, worst_cpu = watcher.worst_ms()
@@ -169,6 +191,15 @@ def tried(shape: Shape, port: int, watcher: Watcher, meter: Meter, clients: int)
     time.sleep(min(seconds + _QUIET_SECONDS, _IDLE_SECONDS_MAX))
     idle, _ = watcher.worst_ms()
     return Stall(outcome(*answers[0]), seconds, worst, worst_cpu, idle, memory)
+
+
+def wait_for(is_over: Callable[[], bool]) -> None:
+    """Wait for work that goes on after its request was answered."""
+    deadline = time.monotonic() + _ANSWER_SECONDS_MAX
+    while not is_over():
+        if time.monotonic() > deadline:
+            raise SystemExit("the work of a request has not ended")
+        time.sleep(_POLL_SECONDS)
 
 
 def best(first: Stall, second: Stall) -> Stall:
@@ -206,8 +237,11 @@ def parsed() -> argparse.Namespace:
 
 
 def options(flags: argparse.Namespace, folder: str) -> list[str]:
-    place = ["--in-memory"] if flags.in_memory else ["--data-dir", folder]
-    return [*place, *(["--workers", str(flags.workers)] if flags.workers > 1 else []), "--transition-ms", "0"]
+    place = ["--in-memory"] if flags.in_memory else ["--data-dir", f"{folder}/data"]
+    workers = ["--workers", str(flags.workers)] if flags.workers > 1 else []
+    buckets = Path(folder, "buckets")
+    (buckets / stall_services.BUCKET).mkdir(parents=True)
+    return [*place, *workers, "--s3", str(buckets), "--transition-ms", "0"]
 
 
 def measured(flags: argparse.Namespace, port: int, pid: int) -> dict[str, Stall]:

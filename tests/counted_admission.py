@@ -32,11 +32,14 @@ class CountedAdmission:
         if where in self.left:
             self.left[where] -= units
 
-    def allowance(self, table: Table, index: Index | None, key: bytes, *, write: bool) -> Allowance | None:
+    def read_allowance(self, table: Table, index: Index | None, key: bytes) -> Allowance | None:
         return None
 
-    def lend(self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool) -> Allowance:
-        return Allowance((0, 0, write, b""), 0.0, 0.0)
+    def write_allowance(self, table: Table, key: bytes) -> Allowance | None:
+        return None
+
+    def lend(self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool) -> None:
+        pass
 
     def settle(self, now: float) -> None:
         pass

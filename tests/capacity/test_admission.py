@@ -295,7 +295,7 @@ def test_what_is_lent_is_charged_and_is_little(requests: list[tuple[bytes, float
     admission = Admission(shared=True)
     now, spent = 0.0, 0.0
     for key, units in requests:
-        allowance = admission.allowance(table, None, key, write=False)
+        allowance = admission.read_allowance(table, None, key)
         if allowance is not None:
             assert allowance.left <= 100 * LENT_SECONDS
             allowance.left -= units
@@ -307,3 +307,35 @@ def test_what_is_lent_is_charged_and_is_little(requests: list[tuple[bytes, float
         now += pause
     admission.settle(now)
     assert sum(charged.units for charged in admission.take_charges()) == pytest.approx(spent)
+
+
+def test_what_a_late_request_spends_of_an_allowance_is_charged_the_next_time() -> None:
+    table = provisioned(1_000, 1_000)
+    admission = Admission(shared=True)
+    admission.lend(0.0, table, None, b"k", write=True)
+    allowance = admission.write_allowance(table, b"k")
+    assert allowance is not None
+    admission.settle(1.0)
+    assert admission.take_charges() == []
+    allowance.left -= 3.0
+    assert admission.write_allowance(table, b"k") is None
+    changed = msgspec.structs.replace(table, version=table.version + 1)
+    assert not admission.refused(2.0, changed, None, b"k", write=True)
+    assert [(charged.write, charged.units) for charged in admission.take_charges()] == [(True, 3.0)]
+
+
+def test_a_table_of_little_capacity_is_lent_nothing() -> None:
+    table = provisioned(9, 9)
+    admission = Admission()
+    for write in (False, True):
+        admission.lend(0.0, table, None, b"k", write=write)
+    assert admission.read_allowance(table, None, b"k") is None
+    assert admission.write_allowance(table, b"k") is None
+
+
+def test_what_was_lent_to_reads_is_not_for_writes() -> None:
+    table = provisioned(100, 100)
+    admission = Admission()
+    admission.lend(0.0, table, None, b"k", write=False)
+    assert admission.read_allowance(table, None, b"k") is not None
+    assert admission.write_allowance(table, b"k") is None

@@ -16,6 +16,7 @@ from hashrange.capacity.limits import (
     CEILING_SECONDS,
     LENT_SECONDS,
     LENT_SHARE,
+    LENT_UNITS_MIN,
     NEW_BURST_SECONDS,
     Limit,
     Rate,
@@ -26,6 +27,8 @@ from hashrange.core.schema import Index, Table
 
 _OWNERS_BEFORE_SWEEP = 1024
 _PARTITION: Limit = "KeyRangeThroughputExceeded"
+
+_Place = int | tuple[int, int]  # the number of a table; with the slot of an index
 
 
 class Charged(msgspec.Struct, frozen=True):
@@ -43,7 +46,7 @@ class Admission:
 
     def __init__(self, *, shared: bool = False) -> None:
         """If it is `shared`, what is charged is also kept for `take_charges`."""
-        self._owners: dict[tuple[int, int], _Owner] = {}
+        self._owners: dict[_Place, _Owner] = {}
         self._owners_before_sweep = _OWNERS_BEFORE_SWEEP
         self._charged: dict[tuple[int, int, bool, bytes], float] | None = {} if shared else None
 
@@ -58,7 +61,7 @@ class Admission:
 
         An `index` is a global one: what is in a local index is the table's own.
         """
-        owner = self._owners.get((table.number, 0 if index is None else index.slot))
+        owner = self._owners.get(table.number if index is None else (table.number, index.slot))
         if owner is None or owner.version != table.version:
             owner = self._prepared(now, table, index)
         side = owner.writes if write else owner.reads
@@ -74,23 +77,31 @@ class Admission:
                 return ()
         return side.reached(now, start)
 
-    def allowance(self, table: Table, index: Index | None, key: bytes, *, write: bool) -> "Allowance | None":
+    def read_allowance(self, table: Table, index: Index | None, key: bytes) -> "Allowance | None":
         """Units that were lent to this key's partition and are not spent; None: ask `refused`, which takes longer."""
-        owner = self._owners.get((table.number, 0 if index is None else index.slot))
+        owner = self._owners.get(table.number if index is None else (table.number, index.slot))
         if owner is None or owner.version != table.version:
             return None
-        allowance = (owner.writes if write else owner.reads).lent.get(
-            owner.partitions[bisect_right(owner.partitions, key) - 1]
-        )
-        return allowance if allowance is not None and allowance.left > 0 else None
+        starts = owner.partitions
+        allowance = owner.reads.lent.get(starts[bisect_right(starts, key) - 1])
+        return None if allowance is None or allowance.left <= 0 else allowance
 
-    def lend(self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool) -> "Allowance":
+    def write_allowance(self, table: Table, key: bytes) -> "Allowance | None":
+        """The same for the write of an item."""
+        owner = self._owners.get(table.number)
+        if owner is None or owner.version != table.version:
+            return None
+        starts = owner.partitions
+        allowance = owner.writes.lent.get(starts[bisect_right(starts, key) - 1])
+        return None if allowance is None or allowance.left <= 0 else allowance
+
+    def lend(self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool) -> None:
         """Lend a key that is admitted a little more than it asked for, to be spent without a question.
 
         It is a tenth of a second's capacity at the most, and no more than a part of what is there: so much more may
         be admitted of the other partitions until it is charged, which is when this one is asked for again.
         """
-        owner = self._owners.get((table.number, 0 if index is None else index.slot))
+        owner = self._owners.get(table.number if index is None else (table.number, index.slot))
         if owner is None or owner.version != table.version:
             owner = self._prepared(now, table, index)
         side = owner.writes if write else owner.reads
@@ -100,13 +111,18 @@ class Admission:
         units = min(_lendable(now, bucket) for _, bucket in side.whole) / len(owner.partitions)
         if partition is not None:
             units = min(units, _lendable(now, partition))
-        place = (table.number, 0 if index is None else index.slot, write, start)
-        allowance = side.lent[start] = Allowance(place, units, units)
-        return allowance
+        if units < LENT_UNITS_MIN:
+            return
+        allowance = side.lent.get(start)
+        if allowance is None:
+            place = (table.number, 0 if index is None else index.slot, write, start)
+            side.lent[start] = Allowance(place, units, units)
+        else:
+            allowance.lent = allowance.left = units
 
     def _settle(self, now: float, side: "_Side", start: bytes) -> None:
         """Charge what was spent of an allowance, and take the rest back."""
-        allowance = side.lent.pop(start, None)
+        allowance = side.lent.get(start)
         if allowance is None:
             return
         units = allowance.lent - allowance.left
@@ -123,7 +139,7 @@ class Admission:
 
     def _settle_owner(self, now: float, owner: "_Owner") -> None:
         for side in (owner.reads, owner.writes):
-            for start in list(side.lent):
+            for start in side.lent:
                 self._settle(now, side, start)
 
     def charge(
@@ -148,7 +164,7 @@ class Admission:
         self, now: float, table: Table, index: Index | None, key: bytes, units: float, *, write: bool
     ) -> bytes:
         """Take units; gives where the key's partition begins."""
-        owner = self._owners.get((table.number, 0 if index is None else index.slot))
+        owner = self._owners.get(table.number if index is None else (table.number, index.slot))
         if owner is None or owner.version != table.version:
             owner = self._prepared(now, table, index)
         side = owner.writes if write else owner.reads
@@ -167,7 +183,7 @@ class Admission:
 
     def _prepared(self, now: float, table: Table, index: Index | None) -> "_Owner":
         """The buckets as the table's record has them now; what was saved before a change stays."""
-        place = (table.number, 0 if index is None else index.slot)
+        place = table.number if index is None else (table.number, index.slot)
         before = self._owners.get(place)
         if before is not None:
             self._settle_owner(now, before)
@@ -195,8 +211,12 @@ class Admission:
                 del self._owners[place]
 
 
-class Allowance(msgspec.Struct):
-    """Units that a partition may spend before it is asked again. Whoever spends them takes them off `left`."""
+class Allowance(msgspec.Struct, gc=False):
+    """Units that a partition may spend before it is asked again. Whoever spends them takes them off `left`.
+
+    It is the partition's as long as that is in use. What is spent of it after it was settled, by a request that was
+    admitted before, is therefore charged the next time.
+    """
 
     place: tuple[int, int, bool, bytes]  # table, slot, whether for writes, start of the partition
     lent: float
@@ -208,10 +228,15 @@ class _Side:
 
     __slots__ = ("by_partition", "lent", "whole")
 
-    def __init__(self, whole: list[tuple[Limit, Bucket]], by_partition: dict[bytes, Bucket]) -> None:
+    def __init__(
+        self,
+        whole: list[tuple[Limit, Bucket]],
+        by_partition: dict[bytes, Bucket],
+        lent: dict[bytes, "Allowance"],
+    ) -> None:
         self.whole = whole
         self.by_partition = by_partition  # of those that were used lately, by where they begin
-        self.lent: dict[bytes, Allowance] = {}  # likewise
+        self.lent = lent  # likewise
 
     def reached(self, now: float, start: bytes) -> tuple[Limit, ...]:
         """All limits that are reached, outermost first, each once."""
@@ -228,6 +253,7 @@ class _Side:
         self.by_partition = {
             start: bucket for start, bucket in self.by_partition.items() if not bucket.is_full(now)
         }
+        self.lent = {start: allowance for start, allowance in self.lent.items() if start in self.by_partition}
 
 
 class _Owner(msgspec.Struct, frozen=True):
@@ -245,11 +271,12 @@ def _side(
     kept = {} if before is None else dict(before.whole)
     whole = [(rate.limit, _bucket(now, rate, kept.get(rate.limit), idle_seconds)) for rate in rates]
     if before is None:
-        return _Side(whole, {})
+        return _Side(whole, {}, {})
     # The part of a partition that was split off has a bucket of its own, which is full.
     starts = frozenset(bounds)
     by_partition = {start: bucket for start, bucket in before.by_partition.items() if start in starts}
-    return _Side(whole, by_partition)
+    lent = {start: allowance for start, allowance in before.lent.items() if start in starts}
+    return _Side(whole, by_partition, lent)
 
 
 def _lendable(now: float, bucket: Bucket) -> float:

@@ -22,6 +22,7 @@ CEILING_SECONDS = 1.0
 # Ours: what is admitted without a question is at most this much of a rate, and of what a bucket holds.
 LENT_SECONDS = 0.1
 LENT_SHARE = 0.1
+LENT_UNITS_MIN = 1.0  # less is not worth it: tables with little capacity are asked for every request
 
 
 class Rate(msgspec.Struct, frozen=True):

@@ -85,6 +85,10 @@ class ThrottledGate:
 
     guarded_page = guarded
 
+    @staticmethod
+    def read_allowance(_table: Table, _index: Index | None, _key: bytes) -> None:
+        """Nothing is lent: whatever is read is guarded."""
+
     def tab(self, *_: Table) -> Tab:
         """A tab for the call, whatever tables it touches."""
         return Tab(self._gate, self)

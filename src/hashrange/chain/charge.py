@@ -1,7 +1,7 @@
 """Observing calls: what each of them cost and what came of it, noted when its answer has left."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from operator import attrgetter, itemgetter, sub
+from operator import itemgetter
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
@@ -14,19 +14,12 @@ from hashrange.chain.executor import Call
 from hashrange.chain.touched import Touched
 from hashrange.clock import Clock
 from hashrange.core import capacity
-from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.schema import Index, Table
 from hashrange.storage.errors import StorageError
-
-RETAINED_BYTES_MAX = 4096  # answers up to this size may be kept until they are counted
 
 _CONDITION_CODES = frozenset({"ConditionalCheckFailedException", "DuplicateItemException"})
 _CONFLICT = "TransactionConflict"
 _SERVER_ERROR = 500
-
-_FIRST = itemgetter(0)
-_TABLE, _KEY, _STORED, _CONSISTENT = map(attrgetter, ("table", "key", "stored", "consistent"))
-_SMALL_UNITS = {consistent: capacity.read_units(0, consistent=consistent) for consistent in (False, True)}
 
 _SERVICES = frozenset({"dynamodb", "dynamodbstreams"})
 _GROUPED = frozenset(
@@ -36,9 +29,10 @@ _GROUPED = frozenset(
     }
 )
 
-_Note = tuple[ItemRead, float, float]  # when it was begun and ended, by the monotonic clock
-_Write = tuple[Table, bytes, float, float, float]
-_Page = tuple[Table, Index | None, bytes, int, int, bool, float, float]  # size, count and whether consistent
+# Nothing else of a request is kept until it is counted: what is kept is slow to get at by then, and to free.
+_Note = tuple[Table, bytes, float, float]  # key, units and latency in seconds
+_Page = tuple[Table, Index | None, bytes, float, float, int]  # likewise, and how many items it returned
+_COLUMNS = tuple(map(itemgetter, range(6)))
 
 
 class Throttled(Protocol):
@@ -84,46 +78,37 @@ class Lanes:
 class Lane:
     """What is noted of the calls of one operation until it is counted.
 
-    Whoever sends an answer gives it to `note`. `append` is for the read of one item whose answer is small: most calls
-    are such, and of these the result is kept as it is.
+    Whoever sends an answer gives it to `note`. `append` is for the read of one item, if its units are known: most calls
+    are such.
     """
 
-    __slots__ = ("_clock", "_name", "_notes", "_observer", "_pages", "_touched", "_written", "append")
+    __slots__ = ("_clock", "_name", "_observer", "_pages", "_read", "_touched", "_written", "append")
 
     def __init__(self, operation: Operation[Any], observer: Observer, clock: Clock) -> None:
         self._name = operation.name
         self._observer = observer
         self._clock = clock
-        self._notes: list[_Note] = []
-        self._written: list[_Write] = []
+        self._read: list[_Note] = []
+        self._written: list[_Note] = []
         self._pages: list[_Page] = []
         self._touched = Touched(self._name)
-        self.append = (
-            self._notes.append
-        )  # of a result, and when it was begun and ended by the monotonic clock
+        self.append = self._read.append
 
     def note(self, call: Call, result: Result | None, error: BaseException | None, began: float) -> None:
-        """Note a call of any kind that is over."""
+        """Note a call of any kind that is over; it began at this time of the monotonic clock."""
         if type(result) is ItemWritten and not result.outcome.index_diffs:
-            outcome = result.outcome
-            self._written.append((result.table, outcome.key, result.units, began, monotonic()))
+            self._written.append((result.table, result.outcome.key, result.units, monotonic() - began))
+            return
+        if type(result) is ItemRead:
+            self.append((result.table, result.key, result.units, monotonic() - began))
             return
         if type(result) is PageRead:
             page = result.page
             if len(page.sizes) == 1 and not page.fetched:
                 ((partition, size),) = page.sizes.items()
-                self._pages.append(
-                    (
-                        result.table,
-                        result.index,
-                        result.start if len(result.partitions) == 1 else result.first_of(partition),
-                        size,
-                        page.count,
-                        result.consistent,
-                        began,
-                        monotonic(),
-                    )
-                )
+                key = result.start if len(result.partitions) == 1 else result.first_of(partition)
+                units = capacity.read_units(size, consistent=result.consistent)
+                self._pages.append((result.table, result.index, key, units, monotonic() - began, page.count))
                 return
         if self._touched.takes(result):
             self._touched.add(result, monotonic() - began)
@@ -136,55 +121,50 @@ class Lane:
 
     def groups(self) -> Iterator[Group]:
         """What was noted since the last time, by table and index."""
-        if self._notes:
-            notes, self._notes = self._notes, []
-            self.append = self._notes.append
-            for part in _by_table(notes, list(map(_TABLE, map(_FIRST, notes)))):
-                results, begins, ends = zip(*part, strict=True)
-                group = Group(self._name, results[0].table, None, write=False)
-                group.keys, group.units = list(map(_KEY, results)), _read_units(results)
-                group.latencies = list(map(sub, ends, begins))
-                yield group
+        if self._read:
+            read, self._read = self._read, []
+            self.append = self._read.append
+            yield from self._items(read, write=False)
         if self._written:
             written, self._written = self._written, []
-            for writes in _by_table(written, list(map(_FIRST, written))):
-                tables, keys, units, begins, ends = zip(*writes, strict=True)
-                yield Group(self._name, tables[0], None, True, keys, units, list(map(sub, ends, begins)))
+            yield from self._items(written, write=True)
         if self._pages:
             pages, self._pages = self._pages, []
             yield from self._read_pages(pages)
         yield from self._touched.take()
 
+    def _items(self, notes: list[_Note], *, write: bool) -> Iterator[Group]:
+        tables = _column(0, notes)
+        # Most often all are of one table, and to see that takes a fraction of what their ids would.
+        is_one = tables.count(tables[0]) == len(tables)
+        for part in (notes,) if is_one else _by_owner(notes, list(map(id, tables))):
+            keys, units, latencies = (_column(number, part) for number in (1, 2, 3))
+            yield Group(self._name, part[0][0], None, write, keys, units, latencies)
+
     def _read_pages(self, pages: list[_Page]) -> Iterator[Group]:
-        for part in _by_table(pages, [note[1] or note[0] for note in pages]):
-            tables, indexes, keys, sizes, counts, consistent, begins, ends = zip(*part, strict=True)
-            index = None if indexes[0] is None or indexes[0].local else indexes[0]
-            units = [
-                capacity.read_units(size, consistent=strongly)
-                for size, strongly in zip(sizes, consistent, strict=True)
-            ]
-            latencies = list(map(sub, ends, begins))
-            yield Group(self._name, tables[0], index, False, keys, units, latencies, counts)
+        # Indexes of two tables may be equal, but are not the same.
+        for part in _by_owner(pages, [id(note[1] or note[0]) for note in pages]):
+            table, index, *_ = part[0]
+            keys, units, latencies, counts = (_column(number, part) for number in (2, 3, 4, 5))
+            owner = None if index is None or index.local else index
+            yield Group(self._name, table, owner, False, keys, units, latencies, counts)
 
 
-N = TypeVar("N")
+N = TypeVar("N", bound=tuple[Any, ...])
 
 
-def _by_table(notes: list[N], owners: Sequence[object]) -> Iterable[list[N]]:
-    """The notes of each table or index."""
-    if len(set(map(id, owners))) == 1:
+def _column(number: int, notes: Sequence[N]) -> list[Any]:
+    return list(map(_COLUMNS[number], notes))
+
+
+def _by_owner(notes: list[N], owners: Sequence[int]) -> Iterable[list[N]]:
+    """The notes of each table or index, by the ids of these."""
+    if owners.count(owners[0]) == len(owners):
         return (notes,)
     parts: dict[int, list[N]] = {}
     for owner, note in zip(owners, notes, strict=True):
-        parts.setdefault(id(owner), []).append(note)
+        parts.setdefault(owner, []).append(note)
     return parts.values()
-
-
-def _read_units(results: Sequence[ItemRead]) -> list[float]:
-    if max(map(len, filter(None, map(_STORED, results))), default=0) > READ_UNIT_BYTES:
-        return [result.units for result in results]
-    # An item never counts for more than its JSON is long.
-    return list(map(_SMALL_UNITS.__getitem__, map(_CONSISTENT, results)))
 
 
 class _Ended:

@@ -14,10 +14,11 @@ from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.results import ItemRead, Rendered, Result
 from hashrange.chain.background import Background
-from hashrange.chain.charge import RETAINED_BYTES_MAX, Lane, Lanes
+from hashrange.chain.charge import Lane, Lanes
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
 from hashrange.core.errors import forget_frames
+from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.values import TOO_DEEP
 from hashrange.wire import codec, compression, errors, large_bodies, outages
 from hashrange.wire.answers import Renderer, described
@@ -90,8 +91,10 @@ class _JsonCall(Call, gc=False):
         self.exchange.send(head, body)
         lane = self.target.lane
         if lane is not None:
-            if type(result) is ItemRead and len(body) < RETAINED_BYTES_MAX:
-                lane.append((result, self.began, monotonic()))
+            if type(result) is ItemRead and result.picked is None and len(body) <= READ_UNIT_BYTES:
+                # One unit or half of one: an item never counts for more than its JSON is long.
+                units = 1.0 if result.consistent else 0.5
+                lane.append((result.table, result.key, units, monotonic() - self.began))
             else:
                 lane.note(self, result, None, self.began)
 

@@ -17,9 +17,11 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemRead, Result
 from hashrange.api.table_names import data_table, ready_table
-from hashrange.core import items, values
+from hashrange.capacity.admission import Allowance
+from hashrange.core import capacity, items, values
 from hashrange.core.expressions import Projection, pick
 from hashrange.core.keys import key_paths, primary_key
+from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.schema import Table
 from hashrange.storage import store
 from hashrange.storage.engine import Reader
@@ -68,11 +70,15 @@ def _plan(
 ) -> Read:
     consistent = request.consistent_read is True
     row = store.row_key(table, key)
-    step: Callable[[Reader], Result] = partial(
-        _read, table, request.table_name, key, row, projection, consistent
-    )
     gate = context.gate
-    if gate is not None and (table.tags or gate.guards_all):
+    if gate is None or not (table.tags or gate.guards_all):
+        plain = partial(_read, table, request.table_name, key, row, projection, consistent, None)
+        return Read(plain, (row,), not consistent)
+    allowance = gate.read_allowance(table, None, key)
+    step: Callable[[Reader], Result] = partial(
+        _read, table, request.table_name, key, row, projection, consistent, allowance
+    )
+    if allowance is None:
         step = gate.guarded(table, None, key, step)
     return Read(step, (row,), not consistent)
 
@@ -84,8 +90,16 @@ def _read(
     row: bytes,
     projection: Projection | None,
     consistent: bool,
+    allowance: Allowance | None,
     reader: Reader,
 ) -> ItemRead:
+    """Read the item, and pay for it from what was lent to its partition, if that was."""
     stored = reader.get(row)
+    if allowance is not None:
+        # JSON is never shorter than the item's size.
+        if stored is None or len(stored) <= READ_UNIT_BYTES:
+            allowance.left -= 1.0 if consistent else 0.5
+        else:
+            allowance.left -= capacity.read_units(items.stored_size(stored), consistent=consistent)
     picked = None if projection is None or stored is None else pick(projection, items.decode(stored))
     return ItemRead(table, name, key, stored, picked, consistent)

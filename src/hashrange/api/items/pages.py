@@ -139,7 +139,9 @@ def plan(context: Context, request: PagedRequest, page_request: PageRequest) -> 
     gate, table = context.gate, page_request.table
     if gate is not None and (table.tags or gate.guards_all):
         # The partition that the page begins in is asked before; others that it turns out to read, afterwards.
-        step = gate.guarded_page(table, page_request.index, page_request.first_key, step)
+        one = len(page_request.partitions) == 1 and not page_request.fetch
+        guarded = gate.guarded if one else gate.guarded_page
+        step = guarded(table, page_request.index, page_request.first_key, step)
     return Read(step, (), not consistent)
 
 

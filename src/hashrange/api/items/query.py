@@ -218,7 +218,7 @@ def _bound(context: Context, prepared: PreparedQuery, request: Query, *, consist
         step: Callable[[Reader], Result] = partial(_one_item, table, request.table_name, key, row, consistent)
         gate = context.gate
         if gate is not None and (table.tags or gate.guards_all):
-            step = gate.guarded_page(table, None, key, step)
+            step = gate.guarded(table, None, key, step)
         return Read(step, (row,), not consistent)
     key_range = keys.key_range_or_none(sent)
     if key_range is None:

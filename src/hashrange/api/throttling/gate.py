@@ -11,14 +11,16 @@ from functools import partial
 from threading import Lock
 from typing import Protocol, TypeVar
 
+import msgspec
+
 from hashrange.api.errors import ApiError
-from hashrange.api.results import Charge, ItemRead, Result
+from hashrange.api.results import Charge, ItemWritten, PageRead, Result
 from hashrange.api.throttling.index_queues import Admitting, IndexQueues
 from hashrange.api.throttling.refusals import Refusal
 from hashrange.capacity.admission import Allowance, Charged
 from hashrange.capacity.limits import Limit
 from hashrange.clock import Clock
-from hashrange.core.limits import READ_UNIT_BYTES
+from hashrange.core import capacity
 from hashrange.core.schema import Index, Table
 from hashrange.storage.engine import Reader, Transaction
 
@@ -27,16 +29,18 @@ ENFORCE = "enforce"
 
 S = TypeVar("S")
 T = TypeVar("T")
-R = TypeVar("R", bound=Result)
 
 
 class Model(Admitting, Protocol):
     """What the gate asks of the model besides."""
 
-    def allowance(self, table: Table, index: Index | None, key: bytes, *, write: bool) -> Allowance | None:
-        """Units that were lent to this key's partition and are not spent."""
+    def read_allowance(self, table: Table, index: Index | None, key: bytes) -> Allowance | None:
+        """Units that were lent to reads of this key's partition and are not spent."""
 
-    def lend(self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool) -> Allowance:
+    def write_allowance(self, table: Table, key: bytes) -> Allowance | None:
+        """Units that were lent to writes of this key's partition and are not spent."""
+
+    def lend(self, now: float, table: Table, index: Index | None, key: bytes, *, write: bool) -> None:
         """Lend a key that is admitted some units, to be spent without a question."""
 
     def settle(self, now: float) -> None:
@@ -56,20 +60,27 @@ class Faults(Protocol):
         """What to refuse an item with that the model admits."""
 
 
+AllowanceOfRead = Callable[[Table, Index | None, bytes], Allowance | None]
+
+
 class Tabs(Protocol):
     """What guards the steps of requests."""
 
     guards_all: bool  # False: of tables without tags nobody need ask, and nobody in a hurry does
 
+    @property
+    def read_allowance(self) -> "AllowanceOfRead":
+        """Finds units that a read may spend without any other question; None: it has to be guarded."""
+
     def guarded(
         self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
     ) -> Callable[[Reader], Result]:
-        """The step of a plan that reads one item, with the question for its capacity before it."""
+        """The step of a plan that reads an item, or a page of one partition, once it is admitted."""
 
     def guarded_page(
         self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
     ) -> Callable[[Reader], Result]:
-        """Likewise for a page that begins at this key."""
+        """Likewise for a page that begins at this key and may be of several partitions."""
 
     def tab(self, *tables: Table) -> "Tab | None":
         """A tab for a request that touches these tables; None where none of them is guarded."""
@@ -84,17 +95,19 @@ class Gate:
         self._now = clock.now
         self._mode = mode
         self.guards_all = mode == ENFORCE
-        self._queues = IndexQueues(model)
+        self.read_allowance = model.read_allowance
+        self.write_allowance = model.write_allowance
+        self.queues = IndexQueues(model)
         self._lock = Lock()
 
     def guarded(
         self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
     ) -> Callable[[Reader], Result]:
-        """The step of a plan that reads one item; the same one where the table is not guarded."""
+        """The step of a plan that reads an item, or a page of one partition; itself if the table is not guarded."""
         if table.tags.get(CAPACITY_TAG, self._mode) != ENFORCE:
             return step
         owner = None if index is None or index.local else index
-        allowance = self._model.allowance(table, owner, key, write=False)
+        allowance = self.read_allowance(table, owner, key)
         return (
             partial(self._read, table, owner, key, step)
             if allowance is None
@@ -104,7 +117,7 @@ class Gate:
     def guarded_page(
         self, table: Table, index: Index | None, key: bytes, step: Callable[[Reader], Result]
     ) -> Callable[[Reader], Result]:
-        """The step of a plan that reads a page, which is never paid from what was lent; the same one if not guarded."""
+        """The step of a plan that reads a page of several partitions, which is never paid from what was lent."""
         if table.tags.get(CAPACITY_TAG, self._mode) != ENFORCE:
             return step
         owner = None if index is None or index.local else index
@@ -149,16 +162,11 @@ class Gate:
     def _spend(self, allowance: Allowance, step: Callable[[Reader], Result], reader: Reader) -> Result:
         """Read what was admitted beforehand."""
         result = step(reader)
-        if type(result) is not ItemRead or not allowance.lent:
-            # The allowance was taken back meanwhile.
-            self.charge(result.charges())
-            return result
-        stored = result.stored
-        # JSON is never shorter than the item's size.
-        if stored is None or len(stored) <= READ_UNIT_BYTES:
-            allowance.left -= 1.0 if result.consistent else 0.5
+        if type(result) is PageRead and len(result.partitions) == 1 and not result.page.fetched:
+            (size,) = result.page.sizes.values()
+            allowance.left -= capacity.read_units(size, consistent=result.consistent)
         else:
-            allowance.left -= result.units
+            self.charge(result.charges())
         return result
 
     def page_refusal(self, charges: Sequence[Charge]) -> Refusal | None:
@@ -167,6 +175,12 @@ class Gate:
             return None
         refusals = (self.read_refusal(charge.table, charge.index, charge.key) for charge in charges)
         return next(filter(None, refusals), None)
+
+    def lend_write(self, table: Table, key: bytes) -> None:
+        """Lend a partition some units after a write that it was asked for."""
+        if self.enforces(table):
+            with self._lock:
+                self._model.lend(self._now(), table, None, key, write=True)
 
     def tab(self, *tables: Table) -> "Tab | None":
         """A tab for a request that touches these tables; None where none of them is guarded."""
@@ -211,10 +225,10 @@ class Gate:
             limits = self._model.refused(now, table, None, key, write=True)
             if limits:
                 return Refusal(table, None, key, write=True, limits=limits)
-            if not self._queues:
+            if not self.queues.by_index:
                 return None
             for index in table.global_indexes:
-                blocked = self._queues.blocked(now, table, index)
+                blocked = self.queues.blocked(now, table, index)
                 if blocked is not None:
                     # The key is the index's own that is to blame, which the write itself need not have.
                     return Refusal(table, index, blocked.key, write=True, limits=blocked.limits)
@@ -227,22 +241,22 @@ class Gate:
             for charge in charges:
                 index = None if charge.index is None or charge.index.local else charge.index
                 if index is not None and charge.write and sign > 0:
-                    self._queues.add(now, charge.table, index, charge.key, charge.units)
+                    self.queues.add(now, charge.table, index, charge.key, charge.units)
                     continue
                 self._model.charge(
                     now, charge.table, index, charge.key, sign * charge.units, write=charge.write
                 )
 
 
-class Tab:
+class Tab(msgspec.Struct):
     """What one request has been charged so far."""
 
-    __slots__ = ("_faults", "_gate", "_taken")
-
-    def __init__(self, gate: Gate, faults: Faults | None = None) -> None:
-        self._gate = gate
-        self._faults = faults
-        self._taken: list[Charge] = []
+    _gate: Gate
+    _faults: Faults | None = None
+    _taken: list[Charge] = msgspec.field(default_factory=list)
+    # Of the write of one item: what was lent to its partition, and how much of that it took.
+    _allowance: Allowance | None = None
+    _spent: float = 0.0
 
     def run(self, step: Callable[[S], T], subject: S) -> T:
         """Run the step of a plan. It may be run again, and then starts from nothing."""
@@ -272,10 +286,19 @@ class Tab:
             raise refusal.error()
         return result
 
-    def write(self, step: Callable[[Transaction], R], tx: Transaction) -> R:
+    def write(self, step: Callable[[Transaction], ItemWritten], tx: Transaction) -> ItemWritten:
         """Run the step of a plan that writes one item; the step asks for it by itself."""
+        if self._allowance is not None:
+            self._pay_back(self._allowance)
         result = self.run(step, tx)
+        allowance, outcome = self._allowance, result.outcome
+        if allowance is not None and not outcome.index_diffs:
+            self._spent = units = result.units
+            allowance.left -= units
+            return result
         self.take(result.charges())
+        if self._faults is None:
+            self._gate.lend_write(result.table, outcome.key)
         return result
 
     def read_refusal(self, table: Table, index: Index | None, key: bytes) -> Refusal | None:
@@ -302,7 +325,12 @@ class Tab:
             raise refusal.error()
 
     def demand_write(self, table: Table, key: bytes) -> None:
-        """Raise the service's exception if this item cannot be written now."""
+        """Raise the service's exception if this one item, which `write` charges, cannot be written now."""
+        gate = self._gate
+        if self._faults is None and not gate.queues.by_index:
+            self._allowance = gate.write_allowance(table, key)
+            if self._allowance is not None:
+                return
         refusal = self.write_refusal(table, key)
         if refusal is not None:
             raise refusal.error()
@@ -320,6 +348,10 @@ class Tab:
         taken = [charge for charge in charges if self._gate.enforces(charge.table)]
         self._gate.charge(taken)
         self._taken += taken
+
+    def _pay_back(self, allowance: Allowance) -> None:
+        allowance.left += self._spent
+        self._allowance, self._spent = None, 0.0
 
     def _give_back(self) -> None:
         if self._taken:

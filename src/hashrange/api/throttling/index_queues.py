@@ -64,10 +64,10 @@ class IndexQueues:
 
     def __init__(self, model: Admitting) -> None:
         self._model = model
-        self._queues: dict[tuple[int, int], _Queue] = {}
+        self.by_index: dict[tuple[int, int], _Queue] = {}
 
     def __len__(self) -> int:
-        return len(self._queues)
+        return len(self.by_index)
 
     def add(self, now: float, table: Table, index: Index, key: bytes, units: float) -> None:
         """Charge a row's write, now or when the index has capacity for it."""
@@ -77,13 +77,13 @@ class IndexQueues:
                 self._model.charge(now, table, index, key, units, write=True)
                 return
             self._forget(now)
-            queue = self._queues[table.number, index.slot] = _Queue(now)
+            queue = self.by_index[table.number, index.slot] = _Queue(now)
         queue.waiting.append(Waiting(key, units))
         queue.units += units
 
     def blocked(self, now: float, table: Table, index: Index) -> Blocked | None:
         """What stands against any write of the index's table; None while the queue has room."""
-        if (table.number, index.slot) not in self._queues:
+        if (table.number, index.slot) not in self.by_index:
             return None
         queue = self._drained(now, table, index)
         if queue is None or queue.units < _bound(table, index):
@@ -94,7 +94,7 @@ class IndexQueues:
 
     def _drained(self, now: float, table: Table, index: Index) -> _Queue | None:
         """The queue, after all that the index has capacity for has left it; None if nothing waits."""
-        queue = self._queues.get((table.number, index.slot))
+        queue = self.by_index.get((table.number, index.slot))
         if queue is None:
             return None
         queue.looked_at = now
@@ -105,19 +105,19 @@ class IndexQueues:
             self._model.charge(now, table, index, key, units, write=True)
             queue.waiting.popleft()
             queue.units -= units
-        del self._queues[table.number, index.slot]
+        del self.by_index[table.number, index.slot]
         return None
 
     def _forget(self, now: float) -> None:
         """Drop queues that nobody has looked at for long: of tables that are idle or gone."""
-        if len(self._queues) < QUEUES_MAX:
+        if len(self.by_index) < QUEUES_MAX:
             return
         kept = {
             place: queue
-            for place, queue in self._queues.items()
+            for place, queue in self.by_index.items()
             if now - queue.looked_at < _FORGOTTEN_SECONDS
         }
-        self._queues = kept if len(kept) < QUEUES_MAX else {}
+        self.by_index = kept if len(kept) < QUEUES_MAX else {}
 
 
 def _bound(table: Table, index: Index) -> float:

@@ -12,7 +12,7 @@ from hashrange.api.results import Described
 from hashrange.core.limits import METRIC_DATAPOINTS_MAX
 from hashrange.services.cloudwatch import errors, metrics, times, tokens
 from hashrange.services.cloudwatch.math.values import Value
-from hashrange.services.cloudwatch.queries import Queries
+from hashrange.services.cloudwatch.queries import Queries, release
 from hashrange.storage.engine import Reader
 
 
@@ -68,7 +68,7 @@ class _Line(NamedTuple):
 
     id: str
     label: str
-    points: list[tuple[int, float]]
+    points: dict[int, float]
 
 
 def get_metric_data(context: Context, request: GetMetricData) -> Plan:
@@ -89,9 +89,11 @@ def get_metric_data(context: Context, request: GetMetricData) -> Plan:
             line
             for query in request.metric_data_queries
             if query.return_data is not False and query.id in values
-            for line in _lines(query, values[query.id], newest_first=newest_first)
+            for line in _lines(query, values[query.id])
         ]
-        results, more = _page(lines, given, limit)
+        results, more = _page(lines, given, limit, newest_first=newest_first)
+        lines.clear()
+        release(values)
         following = tokens.token(str(given + limit), asked) if more else None
         return Described(GetMetricDataOutput(metric_data_results=results, next_token=following, messages=[]))
 
@@ -109,7 +111,7 @@ def _limit(wanted: int | None) -> int:
     return wanted
 
 
-def _lines(query: MetricDataQuery, value: Value, *, newest_first: bool) -> Iterator[_Line]:
+def _lines(query: MetricDataQuery, value: Value) -> Iterator[_Line]:
     if isinstance(value, float):
         raise errors.validation(
             f"Error in expression '{query.id}': The result of the expression is a single value, not a time series"
@@ -119,10 +121,12 @@ def _lines(query: MetricDataQuery, value: Value, *, newest_first: bool) -> Itera
     else:
         labelled = [(query.label or (value.label if query.expression is None else query.id), value)]
     for label, series in labelled:
-        yield _Line(query.id, label, sorted(series.points.items(), reverse=newest_first))
+        yield _Line(query.id, label, series.points)
 
 
-def _page(lines: list[_Line], given: int, limit: int) -> tuple[list[MetricDataResult], bool]:
+def _page(
+    lines: list[_Line], given: int, limit: int, *, newest_first: bool
+) -> tuple[list[MetricDataResult], bool]:
     """The part of all points that comes behind those given before, and whether there is more behind it."""
     results: list[MetricDataResult] = []
     before = 0
@@ -132,13 +136,13 @@ def _page(lines: list[_Line], given: int, limit: int) -> tuple[list[MetricDataRe
         # A series without points is told on the first page.
         if last <= 0 or (first >= len(line.points) and (given or line.points)):
             continue
-        points = line.points[first:last]
+        times = sorted(line.points, reverse=newest_first)[first:last]
         results.append(
             MetricDataResult(
                 id=line.id,
                 label=line.label,
-                timestamps=[float(time) for time, _ in points],
-                values=[value for _, value in points],
+                timestamps=[float(time) for time in times],
+                values=[line.points[time] for time in times],
                 status_code="PartialData" if last < len(line.points) else "Complete",
             )
         )

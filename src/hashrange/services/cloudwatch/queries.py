@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from hashrange.api.cloudwatch.structures import MetricDataQuery, MetricStat
 from hashrange.core import effort
+from hashrange.core.errors import Expected
 from hashrange.core.limits import (
     ALARM_MATH_POINTS_MAX,
     METRIC_DATAPOINTS_READ_MAX,
@@ -123,8 +124,12 @@ class Queries:
         read = reading.metrics({name: (stat, self.by_id[name].label) for name, stat in self.stats().items()})
         values: dict[str, Value] = dict(read)
         scope = Scope(values, read, times, reading.searched)
-        for query_id, node in ((name, self._trees[name]) for name in self.order if name in self._trees):
-            values[query_id] = _evaluated(query_id, node, scope)
+        try:
+            for query_id, node in ((name, self._trees[name]) for name in self.order if name in self._trees):
+                values[query_id] = _evaluated(query_id, node, scope)
+        except Expected:
+            release(values)
+            raise
         return values
 
     def _search(self, reading: Reading) -> None:
@@ -163,6 +168,14 @@ class Queries:
             if self.by_id[query_id].return_data is not False:
                 estimate.work += estimate.sizes[query_id].points
             check_points(estimate.work, most)
+
+
+def release(values: dict[str, Value]) -> None:
+    """Let go of values, a series at a time: freeing millions of points at once would keep all threads waiting."""
+    while values:
+        _, value = values.popitem()
+        while isinstance(value, list) and value:
+            value.pop()
 
 
 def _check_stat(stat: MetricStat) -> None:

@@ -20,6 +20,7 @@ from hashrange.storage.sqlite.directory_lock import DirectoryLock
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.opening import open_file
+from hashrange.storage.sqlite.pauses import Pauses
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.transaction import WriteTransaction
@@ -250,7 +251,8 @@ class SqliteEngine:
         if self._closed:
             raise Closed("the engine is closed")
         self._guard.check_files()  # a new connection must not be to another file
-        return SnapshotReader(self._connect(READER_CACHE_KIB), checks_pages=self._checks_pages)
+        connection = self._connect(READER_CACHE_KIB)
+        return SnapshotReader(connection, checks_pages=self._checks_pages, pauses=Pauses())
 
     def _return_reader(self, reader: SnapshotReader) -> None:
         try:

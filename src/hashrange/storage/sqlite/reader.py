@@ -10,6 +10,7 @@ from hashrange.storage import layout
 from hashrange.storage.checksums import CHECKSUM_BYTES, checked_counter, opened
 from hashrange.storage.engine import Joined, JoinRows
 from hashrange.storage.errors import ReadTimeout
+from hashrange.storage.sqlite.pauses import Pauses
 
 GET = "SELECT v FROM rows WHERE k = ?"
 # A scalar subquery always gives a row, also for a missing key, and until its statement is stepped past that row
@@ -49,17 +50,21 @@ class SnapshotReader:
     """
 
     __slots__ = (
-        "_commit_version", "_connection", "_deadline", "_get_pins", "_in_transaction", "_last_range", "_pin_cursor",
-        "_point_cursor", "_scans", "idle", "joined", "seconds",
+        "_commit_version", "_connection", "_deadline", "_get_pins", "_in_transaction", "_last_range", "_pauses",
+        "_pin_cursor", "_point_cursor", "_scans", "idle", "joined", "seconds",
     )  # fmt: skip
 
-    def __init__(self, connection: apsw.Connection, *, checks_pages: bool = True) -> None:
+    def __init__(
+        self, connection: apsw.Connection, *, checks_pages: bool = True, pauses: Pauses | None = None
+    ) -> None:
         """Read through a connection that nobody else uses.
 
-        If it `checks_pages`, rows may be joined without a look at the checksum of each.
+        If it `checks_pages`, rows may be joined without a look at the checksum of each. `pauses` are for steps without
+        a timeout, where an event loop runs beside them.
         """
         self.joined: JoinRows | None = self._joined if checks_pages else None
         self._connection = connection
+        self._pauses = pauses
         self._pin_cursor = connection.cursor()
         self._point_cursor = connection.cursor()
         self._scans: list[apsw.Cursor] = []
@@ -75,6 +80,8 @@ class SnapshotReader:
         """Get ready for a step that must see everything up to this commit version, with a timeout for its scans."""
         self.idle = False
         self.seconds = seconds
+        if seconds is None and self._pauses is not None:
+            self._pauses.pause_if_due()
         if commit_version != self._commit_version:
             self._commit_version = commit_version
             if self._in_transaction:
@@ -104,8 +111,11 @@ class SnapshotReader:
         self._last_range = start, end
         cursor = open_scan(self._connection, start, end, reverse=reverse, limit=limit)
         self._scans.append(cursor)
-        rows = opened_rows(cursor)
-        return rows if self.seconds is None else with_timeout(rows, self.seconds)
+        if self.seconds is not None:
+            return with_timeout(opened_rows(cursor), self.seconds)
+        if self._pauses is None:
+            return opened_rows(cursor)
+        return self._pauses.opened_rows(cast("Iterator[tuple[bytes, bytes]]", cursor))
 
     def _joined(
         self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
