@@ -157,6 +157,15 @@ def test_lent_capacity_ends_with_that_of_the_partition() -> None:
     assert service.model.asked < admitted
 
 
+def test_a_write_that_costs_more_than_was_lent_is_charged_at_once() -> None:
+    """Charged when its partition is next asked for, it would be taken from a bucket that is full again."""
+    service = Lending()
+    service.call("PutItem", TableName="ttt", Item=item("small"))
+    service.model.take_charges()
+    service.call("PutItem", TableName="ttt", Item=item("huge", "x" * 300_000))
+    assert sum(charged.units for charged in service.model.take_charges()) > 290
+
+
 def _refusal(service: Lending, text: str) -> str | None:
     try:
         service.call("PutItem", TableName="ttt", Item=item("huge", text))

@@ -295,6 +295,9 @@ class Tab(msgspec.Struct):
         if allowance is not None and not outcome.index_diffs:
             self._spent = units = result.units
             allowance.left -= units
+            if allowance.left <= 0:
+                # A large item may cost several times what was lent: charged later, it would find a full bucket.
+                self._gate.lend_write(result.table, outcome.key)
             return result
         self.take(result.charges())
         if self._faults is None:
