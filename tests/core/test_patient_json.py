@@ -106,3 +106,46 @@ def test_blanks_are_no_member() -> None:
     many = b",".join(b'"a%d":1' % number for number in range(60_000))
     with pytest.raises(msgspec.DecodeError):
         patient_json.loads(b"{%b,%b}" % (b" " * 2 * patient_json._OBJECT_BYTES, many))
+
+
+_TEXTS = st.lists(
+    st.sampled_from(
+        ["a", "é", "€", "😀", r"\"", r"\\", r"\n", r"\u00e9", r"\ud83d\ude00", r"\\ud83d", r"\/"]
+    ),
+    min_size=40,
+    max_size=200,
+).map("".join)
+
+
+@pytest.mark.parametrize("decode", [orjson.loads, msgspec.json.decode])
+@given(text=_TEXTS)
+def test_a_large_text_is_cut_between_characters_and_escapes(decode: Any, text: str) -> None:
+    data = f'{{"S":"{text}"}}'.encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patient_json, "PIECE_BYTES", 24)
+        patch.setattr(patient_json, "_TEXT_BYTES", 32)
+        assert patient_json.loads(data, decode) == decode(data)
+
+
+@pytest.mark.parametrize(
+    "fault", [rb"\ud83d", rb"\x", rb"\u12x", b"\xff", b"\x01", rb"\ud83dx", rb"\ude00", rb"\ud83d\n"]
+)
+def test_a_fault_in_a_large_text_is_told_wherever_it_is(fault: bytes) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patient_json, "PIECE_BYTES", 24)
+        patch.setattr(patient_json, "_TEXT_BYTES", 32)
+        for before in range(32, 64):
+            with pytest.raises((msgspec.DecodeError, UnicodeDecodeError)):
+                patient_json.loads(b'{"S":"%b%b%b"}' % (b"a" * before, fault, b"a" * 64))
+
+
+def test_no_call_is_given_all_of_a_large_text() -> None:
+    sizes: list[int] = []
+
+    def decode(data: Any) -> Any:
+        sizes.append(len(memoryview(data)))
+        return orjson.loads(data)
+
+    text = "\\" * 1_000_000
+    assert patient_json.loads(orjson.dumps({"S": text}), decode) == {"S": text}
+    assert max(sizes) <= patient_json.PIECE_BYTES + 2

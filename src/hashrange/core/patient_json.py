@@ -17,6 +17,9 @@ _MEMBERS = 8_192
 _OBJECT_BYTES = 128 * 1024
 _COMMA = re.compile(rb",[ \t\r\n]{0,64}\"")
 _GUESSES = 6
+_TEXT_BYTES = 1024 * 1024  # a text larger than this is read in slices
+_ESCAPE_BYTES = 6  # of the longest escape
+_HIGH_SURROGATES = {b"d8", b"d9", b"da", b"db"}
 
 Decode = Callable[[Any], Any]
 _Split = Callable[[bytes | memoryview], Iterator[dict[str, msgspec.Raw]]]
@@ -50,8 +53,44 @@ def _loads(data: bytes | memoryview, decode: Decode, split: _Split, level: int) 
             return [
                 value for piece in _pieces(_elements(data)) for value in _read(piece, decode, split, level)
             ]
+        case b'"' if len(data) > _TEXT_BYTES:
+            return "".join(_text_slices(bytes(data), decode))
         case _:
             return decode(data)
+
+
+def _text_slices(text: bytes, decode: Decode) -> Iterator[str]:
+    begin, end = 1, len(text) - 1
+    while begin < end:
+        stop = min(begin + PIECE_BYTES, end)
+        if stop < end:
+            stop = _slice_end(text, begin, stop)
+        yield decode(b'"' + text[begin : stop if stop > begin else end] + b'"')
+        begin = stop if stop > begin else end
+
+
+def _slice_end(text: bytes, begin: int, stop: int) -> int:
+    """The last place up to `stop` that is within no escape, no pair of them and no character."""
+    last = text.rfind(b"\\", max(begin, stop - _ESCAPE_BYTES + 1), stop)
+    if last >= 0 and _backslashes(text, begin, last + 1) % 2:
+        stop = last  # an escape begins there, and may end behind
+    escape = stop - _ESCAPE_BYTES
+    if (
+        text[stop : stop + 2] == b"\\u"
+        and text[escape : escape + 2] == b"\\u"
+        and text[escape + 2 : escape + 4].lower() in _HIGH_SURROGATES
+        and _backslashes(text, begin, escape + 1) % 2
+    ):
+        stop = escape
+    while begin < stop and text[stop] & 0xC0 == 0x80:
+        stop -= 1
+    return stop
+
+
+def _backslashes(text: bytes, begin: int, stop: int) -> int:
+    """How many there are in a row up to `stop`."""
+    slice_ = text[begin:stop]
+    return len(slice_) - len(slice_.rstrip(b"\\"))
 
 
 def _all_members(data: bytes | memoryview) -> Iterator[dict[str, msgspec.Raw]]:
