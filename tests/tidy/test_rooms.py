@@ -22,6 +22,7 @@ RANKS = {
     "collector": 1,
     "durations": 1,
     "metrics": 1,
+    "kms": 1,
     "passwords": 1,
     "restarts": 1,
     "scaling": 1,
