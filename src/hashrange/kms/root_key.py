@@ -89,12 +89,18 @@ def from_file(path: Path) -> RootKey:
 def create_file(path: Path) -> RootKey:
     """Make a new root key, and a file for it that only its owner can read; an existing file is never replaced."""
     key = secrets.token_bytes(KEY_BYTES)
+    # The name appears with its content, for another process may look for it at the same moment.
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(base64.b64encode(key) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(base64.b64encode(key) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            path.hardlink_to(draft)
+        finally:
+            draft.unlink()
         _sync_folder(path.parent)
     except OSError as error:
         raise RootKeyInvalid(f"the root key file {path} cannot be made: {error.strerror}") from None

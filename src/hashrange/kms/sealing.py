@@ -4,12 +4,10 @@ AES-256-GCM with a random nonce of 96 bits. A sealed text is bound to its purpos
 an access key: moved to another row it does not open.
 """
 
-import secrets
+# The library takes a while to load, so only those wait for it who have something to seal.
+# ruff: noqa: PLC0415
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+import secrets
 
 from hashrange.kms.root_key import KEY_BYTES, RootKey
 
@@ -27,9 +25,13 @@ class NotSealed(Exception):
 class Seal:
     """Seals and opens the texts of one purpose."""
 
-    __slots__ = ("_cipher",)
+    __slots__ = ("_cipher", "_invalid")
 
     def __init__(self, root_key: RootKey, purpose: str) -> None:
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        self._invalid = InvalidTag
         self._cipher = AESGCM(_derived(root_key, purpose))
 
     def seal(self, text: bytes, label: bytes) -> bytes:
@@ -43,7 +45,7 @@ class Seal:
             raise NotSealed
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], label)
-        except InvalidTag:
+        except self._invalid:
             raise NotSealed from None
 
 
@@ -53,4 +55,7 @@ def check_value(root_key: RootKey) -> bytes:
 
 
 def _derived(root_key: RootKey, purpose: str) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
     return HKDF(SHA256(), KEY_BYTES, salt=None, info=purpose.encode()).derive(root_key.reveal())
