@@ -44,11 +44,13 @@ from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
+from hashrange.services.iam.registry import IAM
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts.registry import STS
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
+from hashrange.storage.directory import Directory, open_directory
 from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
@@ -136,7 +138,8 @@ class Server:
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
-        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate))
+        directory = await asyncio.to_thread(open_directory, engine, settings.root_key, os.environ)
+        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate, directory))
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -166,7 +169,7 @@ class Server:
                 HeatSource(metering.heat, metering.heat_worker, engine, self._clock), finder
             ),
         }
-        forms = query_endpoints((CLOUDWATCH, STS), runner)
+        forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
         router = Router(
             endpoint,
             region=settings.region,
@@ -329,7 +332,7 @@ class Server:
             self._engine.close()
 
     def _contexts(
-        self, catalogue: Catalogue, backups: Inspection, gate: Gate
+        self, catalogue: Catalogue, backups: Inspection, gate: Gate, directory: Directory
     ) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
@@ -344,6 +347,7 @@ class Server:
                 prepared=prepared,
                 backups=backups,
                 gate=gate,
+                directory=directory,
             )
 
         return context_for

@@ -6,7 +6,9 @@ from pathlib import Path
 from hashrange.api.registry import DYNAMODB
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
+from hashrange.services.iam.registry import IAM
 from hashrange.services.streams.registry import STREAMS
+from hashrange.services.sts.registry import STS
 from house import SOURCE, imports, modules, name, tree
 
 # A room may import from itself and from rooms with a lower number, never from a neighbour with its own.
@@ -116,7 +118,7 @@ def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:
 
 
 def test_operations_are_not_each_others_libraries() -> None:
-    services = (DYNAMODB, STREAMS, CLOUDWATCH, AUTO_SCALING)
+    services = (DYNAMODB, STREAMS, CLOUDWATCH, AUTO_SCALING, IAM, STS)
     operations = {row.handler.__module__ for service in services for row in service.operations.values()}
     wrong = [
         f"{name(path)} imports {imported}"
