@@ -48,6 +48,8 @@ RANKS = {
     "engines": 7,
     "verify": 7,
     "salvage": 7,
+    "iam_store": 7,
+    "iam_command": 8,
     "server": 8,
     "cli": 9,
     "__main__": 10,
