@@ -26,6 +26,7 @@ RANKS = {
     "metrics": 1,
     "kms": 1,
     "passwords": 1,
+    "process_limits": 1,
     "restarts": 1,
     "scaling": 1,
     "terminal": 1,
