@@ -29,7 +29,11 @@ def test_the_life_of_a_role(iam: Any, name: str) -> None:
 def test_a_session_of_a_role(iam: Any, sts: Any, name: str) -> None:
     role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=TRUST)["Role"]
     answer = sts.assume_role(
-        RoleArn=role["Arn"], RoleSessionName="me", Policy=ANYTHING, Tags=[{"Key": "t", "Value": "v"}]
+        RoleArn=role["Arn"],
+        RoleSessionName="me",
+        Policy=ANYTHING,
+        PolicyArns=[{"arn": "arn:aws:iam::aws:policy/AdministratorAccess"}],
+        Tags=[{"Key": "t", "Value": "v"}],
     )
     assert answer["AssumedRoleUser"] == {
         "AssumedRoleId": f"{role['RoleId']}:me",
@@ -56,6 +60,12 @@ def test_a_session_of_a_role(iam: Any, sts: Any, name: str) -> None:
         ({"TokenCode": "123456", "SerialNumber": "123456789"}, "AccessDenied", 403),
         ({"Tags": [{"Key": "a", "Value": ""}, {"Key": "A", "Value": ""}]}, "ValidationError", 400),
         ({"TransitiveTagKeys": ["a"]}, "ValidationError", 400),
+        ({"Tags": [{"Key": "AWS:x", "Value": ""}]}, "ValidationError", 400),
+        (
+            {"PolicyArns": [{"arn": f"arn:aws:iam::{ACCOUNT}:policy/not-there"}]},
+            "MalformedPolicyDocument",
+            400,
+        ),
     ],
 )
 def test_what_is_no_session(

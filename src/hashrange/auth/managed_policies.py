@@ -40,10 +40,11 @@ DOCUMENTS = {
 }
 
 
-@cache
 def find(arn: str) -> Policy | None:
-    """The compiled policy; None if there is none of this ARN. Asked only for ARNs that begin like one."""
-    document = DOCUMENTS.get(arn)
-    if document is None:
-        return None
-    return documents.parse(document, Kind.IDENTITY, name=arn.rpartition("/")[2], arn=arn)
+    """The compiled policy; None if there is none of this ARN."""
+    return _compiled(arn) if arn in DOCUMENTS else None
+
+
+@cache  # of the documents above, however many ARNs are asked for
+def _compiled(arn: str) -> Policy:
+    return documents.parse(DOCUMENTS[arn], Kind.IDENTITY, name=arn.rpartition("/")[2], arn=arn)

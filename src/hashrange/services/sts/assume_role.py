@@ -69,6 +69,7 @@ def assume_role(context: Context, request: AssumeRole) -> Plan:
         raise errors.access_denied("MultiFactorAuthentication failed with invalid MFA one time pass code.")
     named = sessions.role_name(request.role_arn)
     sessions.check_policy(request.policy)
+    policy_arns = tuple(policy.arn for policy in request.policy_arns or ())
     tags, transitive = _tags(caller, request)
     pair = sessions.new_pair()
     issued_at = float(int(context.clock.now()))
@@ -78,6 +79,7 @@ def assume_role(context: Context, request: AssumeRole) -> Plan:
         if role is None or (role.path, role.name) != (named.path, named.name):
             raise errors.denied(caller.arn, "sts:AssumeRole", request.role_arn)
         trust.check(caller, named.account_id, role, _actions(request), _keys(request, tags))
+        sessions.check_policy_arns(reader, named.account_id, policy_arns)
         seconds = request.duration_seconds or _DEFAULT_SECONDS
         _check_duration(caller, role, seconds)
         session = Session(
@@ -91,7 +93,7 @@ def assume_role(context: Context, request: AssumeRole) -> Plan:
             issued_at=issued_at,
             expires_at=issued_at + seconds,
             policy=request.policy,
-            policy_arns=tuple(policy.arn for policy in request.policy_arns or ()),
+            policy_arns=policy_arns,
             tags=tags,
             transitive_tags=transitive,
             source_identity=request.source_identity or caller.source_identity,
@@ -146,6 +148,8 @@ def _tags(caller: Principal, request: AssumeRole) -> tuple[dict[str, str], tuple
     sent = {tag.key: tag.value for tag in request.tags or ()}
     if len({key.lower() for key in sent}) != len(request.tags or ()) or fixed & {key.lower() for key in sent}:
         raise validation("Duplicate tag keys found. Please note that Tag keys are case insensitive.")
+    if any(key.startswith("aws:") for key in map(str.lower, sent)):
+        raise validation("Tag keys that begin with aws: are reserved for system use.")
     tags = sent | inherited
     if len(tags) > limits.IAM_TAGS_MAX:
         raise validation(f"A session has at most {limits.IAM_TAGS_MAX} tags.")

@@ -1,6 +1,7 @@
 """Sessions: what STS gives out, and what their tokens hold."""
 
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -15,7 +16,10 @@ from hashrange.auth.policy import documents
 from hashrange.auth.policy.documents import Kind, MalformedPolicy
 from hashrange.core import limits
 from hashrange.services.iam import access_keys
+from hashrange.services.iam.views import is_built_in
 from hashrange.services.sts import errors
+from hashrange.storage.engine import Reader
+from hashrange.storage.identity_rows import POLICIES, arn_of, place_of
 from hashrange.storage.session_tokens import Session, token_of
 
 _NAME = JavaPattern(r"[\w+=,.@-]*", r"[A-Za-z0-9_+=,.@-]*")
@@ -80,6 +84,15 @@ def check_policy(policy: str | None) -> None:
         documents.parse(policy, Kind.SESSION, name="session")
     except MalformedPolicy as malformed:
         raise errors.malformed_policy(str(malformed)) from None
+
+
+def check_policy_arns(reader: Reader, account_id: str, arns: Iterable[str]) -> None:
+    """Refuse managed policies that the role's account does not have."""
+    for arn in arns:
+        name = arn.rpartition("/")[2].lower()
+        policy = None if is_built_in(arn) else POLICIES.find(reader, place_of(account_id), name)
+        if not is_built_in(arn) and (policy is None or arn_of(account_id, policy) != arn):
+            raise errors.malformed_policy(f"Policy {arn} does not exist or is not attachable.")
 
 
 def new_pair() -> tuple[str, str]:
