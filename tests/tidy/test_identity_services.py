@@ -27,8 +27,10 @@ _KNOWN = {
     "AssumeRole.ProvidedContexts: the structure does not have it",
     "CreateAccessKey.AccessKey.UserName: the model requires it, the structure does not",
     "ListInstanceProfilesForRole.InstanceProfiles[]: the model has structure, the structure str",
-    "UpdateAccessKey.Status: the model has the values ['Active', 'Expired', 'Inactive'], the structure "
-    "['Active', 'Inactive']",
+    (
+        "UpdateAccessKey.Status: the model has the values ['Active', 'Expired', 'Inactive'], the structure "
+        "['Active', 'Inactive']"
+    ),
 }
 OPERATIONS = [(service, name) for service in (IAM, STS) for name in service.operations]
 
