@@ -29,6 +29,13 @@ class SettingInvalid(Exception):
     """A setting has a value it cannot have; the message is meant for the person who set it."""
 
 
+def _root_key(text: str) -> str:
+    kind, _, rest = text.partition(":")
+    if kind not in {"file", "env", "command"} or not rest:
+        raise ValueError("it must be file:PATH, env:NAME or command:COMMAND")
+    return text
+
+
 def _whole_number(low: int, high: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,18}", text) or not low <= int(text) <= high:
@@ -164,6 +171,12 @@ class Settings:
         "locking",
         _one_of("locking", "serializable"),
         "what keeps writes on PostgreSQL apart: locking, or serializable for the database's own SERIALIZABLE",
+    )
+    root_key: str = _setting(
+        "",
+        _root_key,
+        "what secrets are sealed with: file:PATH, env:NAME or command:COMMAND; without it the file root.key in the "
+        "data directory, which is made when it is needed",
     )
     s3: str = _setting(
         "",

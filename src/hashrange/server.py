@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import ctypes
 import os
-import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -14,7 +12,7 @@ from typing import Any
 
 import uvloop
 
-from hashrange import logs, workers
+from hashrange import logs, process_limits, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.operation import Service
@@ -44,11 +42,13 @@ from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
+from hashrange.services.iam.registry import IAM
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts.registry import STS
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
+from hashrange.storage.directory import Directory, open_directory
 from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
@@ -85,8 +85,6 @@ from hashrange.workers import NoDescriptor, ParentGone, Worker
 ACCOUNT_ID = "000000000000"
 SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING)
 _SWITCH_SECONDS = 0.001
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
-_KEPT_BYTES = 16 * 1024 * 1024
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -136,7 +134,8 @@ class Server:
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
-        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate))
+        directory = await asyncio.to_thread(open_directory, engine, settings.root_key, os.environ)
+        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate, directory))
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -166,7 +165,7 @@ class Server:
                 HeatSource(metering.heat, metering.heat_worker, engine, self._clock), finder
             ),
         }
-        forms = query_endpoints((CLOUDWATCH, STS), runner)
+        forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
         router = Router(
             endpoint,
             region=settings.region,
@@ -329,7 +328,7 @@ class Server:
             self._engine.close()
 
     def _contexts(
-        self, catalogue: Catalogue, backups: Inspection, gate: Gate
+        self, catalogue: Catalogue, backups: Inspection, gate: Gate, directory: Directory
     ) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
@@ -344,6 +343,7 @@ class Server:
                 prepared=prepared,
                 backups=backups,
                 gate=gate,
+                directory=directory,
             )
 
         return context_for
@@ -351,8 +351,8 @@ class Server:
 
 def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
-    _allow_many_connections()
-    _keep_freed_memory()
+    process_limits.allow_many_connections()
+    process_limits.keep_freed_memory()
     # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
     sys.setswitchinterval(_SWITCH_SECONDS)
     if settings.workers > 1:
@@ -478,21 +478,3 @@ def _ignore() -> None:
 
 def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     log.error("loop.failed", error=context.get("exception"), reason=context.get("message"))
-
-
-def _keep_freed_memory() -> None:
-    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one.
-
-    All threads share one arena. Otherwise each keeps what its costliest request took, and no other can use it.
-    """
-    with contextlib.suppress(OSError, AttributeError):  # only glibc has this
-        allocator = ctypes.CDLL(None)
-        allocator.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
-        allocator.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
-        allocator.mallopt(_M_ARENA_MAX, 1)
-
-
-def _allow_many_connections() -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

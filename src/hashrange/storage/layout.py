@@ -26,6 +26,8 @@ JOB = b"\x16"  # kind \0 account \0 region \0 id -> long job
 ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 REPORT = b"\x18"  # the same, name of the report, number of the line -> line that is not in a file yet
 SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
+IDENTITY_GENERATION = b"\x22"  # -> a number that rises with every change of an identity, and a random one
+ROOT_KEY_CHECK = b"\x23"  # -> by what the root key is known; there only if something is sealed with it
 INSIGHT = b"\x21"  # table number, slot, rule, minute, worker -> summary of keys
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
@@ -173,6 +175,8 @@ _NAMES = {
     CHARGES: "charges of a process",
     FAULTS: "faults to be injected",
     SETTING: "setting of a service",
+    IDENTITY_GENERATION: "generation of identities",
+    ROOT_KEY_CHECK: "check value of the root key",
     INSIGHT: "summary of hot keys",
     METRIC: "statistics of metrics",
     METRIC_TOTAL: "totals of metrics",
