@@ -15,6 +15,7 @@ from typing import Any
 import uvloop
 
 from hashrange import logs, workers
+from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.operation import Service
@@ -63,7 +64,7 @@ from hashrange.wire import (
     insights_endpoint,
     metrics_endpoint,
 )
-from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint

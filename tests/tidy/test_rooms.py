@@ -12,7 +12,8 @@ from house import SOURCE, imports, modules, name, tree
 # A room may import from itself and from rooms with a lower number, never from a neighbour with its own.
 RANKS = {
     "core": 0,
-    "admin": 1,
+    "addresses": 1,
+    "admin": 2,
     "auth": 1,
     "capacity": 1,
     "clock": 1,
