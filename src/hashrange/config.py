@@ -308,8 +308,8 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
     if "auth" not in values and not binds_loopback(settings.host):
         raise SettingInvalid(
             f"other machines can connect to {settings.host}, and requests would not be authenticated: whoever reaches "
-            "the port could read, change and delete everything. --auth signature or --auth iam asks for signed requests; "
-            "--auth off, written out, lets anybody in"
+            "the port could read, change and delete everything. --auth signature or --auth iam asks for signed "
+            "requests; --auth off, written out, lets anybody in"
         )
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(

@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import ctypes
 import os
-import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -14,13 +12,14 @@ from typing import Any
 
 import uvloop
 
-from hashrange import logs, workers
+from hashrange import authentication, logs, process_limits, workers
 from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
+from hashrange.auth.signature.verifier import Directory
 from hashrange.capacity.admission import Admission
 from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
@@ -33,7 +32,7 @@ from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.collector import Collector
-from hashrange.config import Settings
+from hashrange.config import SettingInvalid, Settings
 from hashrange.durations import shown_duration
 from hashrange.engines import open_engine, postgres
 from hashrange.jobs.all_jobs import supervise
@@ -70,7 +69,7 @@ from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
-from hashrange.wire.identity import Callers
+from hashrange.wire.identity import Identity
 from hashrange.wire.insights_endpoint import InsightsEndpoint
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
@@ -79,15 +78,12 @@ from hashrange.wire.metrics_endpoint import MetricsEndpoint
 from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner
-from hashrange.wire.sigv4 import Identity
 from hashrange.wire.table_pages import TableFinder
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
 SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING)
 _SWITCH_SECONDS = 0.001
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
-_KEPT_BYTES = 16 * 1024 * 1024
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -98,8 +94,15 @@ log = logs.Log("server")
 class Server:
     """A whole Hashrange in one process."""
 
-    def __init__(self, settings: Settings, clock: Clock | None = None, worker: Worker | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock | None = None,
+        worker: Worker | None = None,
+        directory: Directory | None = None,
+    ) -> None:
         self._settings = settings
+        self._directory = directory
         self._worker = worker
         self._adopting: set[asyncio.Task[None]] = set()
         self._clock: Clock = clock or SystemClock()
@@ -137,7 +140,8 @@ class Server:
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
-        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate))
+        context_for = self._contexts(catalogue, Inspection(engine, backups), gate)
+        callers = authentication.callers(settings, self._directory, context_for)
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -172,7 +176,7 @@ class Server:
             endpoint,
             region=settings.region,
             rules=_browser_rules(settings),
-            paths=paths,
+            paths=authentication.guarded(paths, callers, settings),
             query_versions=forms,
         )
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
@@ -335,16 +339,18 @@ class Server:
         prepared = PreparedRequests()
 
         def context_for(identity: Identity) -> Context:
+            principal = identity.principal
             return Context(
                 catalogue=catalogue,
                 clock=self._clock,
                 settings=self._settings,
                 region=identity.region or self._settings.region,
-                account_id=ACCOUNT_ID,
+                account_id=ACCOUNT_ID if principal is None else principal.account_id,
                 access_key=identity.access_key,
                 prepared=prepared,
                 backups=backups,
                 gate=gate,
+                principal=principal,
             )
 
         return context_for
@@ -352,8 +358,10 @@ class Server:
 
 def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
-    _allow_many_connections()
-    _keep_freed_memory()
+    if settings.auth == "iam":
+        raise SettingInvalid("--auth iam: policies are not asked yet, and verified is not authorized")
+    process_limits.allow_many_connections()
+    process_limits.keep_freed_memory()
     # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
     sys.setswitchinterval(_SWITCH_SECONDS)
     if settings.workers > 1:
@@ -479,21 +487,3 @@ def _ignore() -> None:
 
 def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     log.error("loop.failed", error=context.get("exception"), reason=context.get("message"))
-
-
-def _keep_freed_memory() -> None:
-    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one.
-
-    All threads share one arena. Otherwise each keeps what its costliest request took, and no other can use it.
-    """
-    with contextlib.suppress(OSError, AttributeError):  # only glibc has this
-        allocator = ctypes.CDLL(None)
-        allocator.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
-        allocator.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
-        allocator.mallopt(_M_ARENA_MAX, 1)
-
-
-def _allow_many_connections() -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

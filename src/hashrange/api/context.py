@@ -6,6 +6,7 @@ import msgspec
 
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.throttling.gate import Tab, Tabs
+from hashrange.auth.signature.verifier import Signer
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.core.schema import Table
@@ -32,6 +33,7 @@ class Context(msgspec.Struct):
     prepared: PreparedRequests
     backups: BackupInspection
     gate: Tabs | None = None  # None: nothing is ever throttled
+    principal: Signer | None = None  # None: signatures are not verified
 
     def tab(self, *tables: Table) -> Tab | None:
         """The tab of a request that touches these tables; None where nothing of them can be throttled."""

@@ -61,7 +61,7 @@ class Connection(RequestReader, asyncio.Protocol):
         self.headers: dict[bytes, bytes] = {}
         self._head_received: list[bytes] = []  # the bytes that the request under way was read from
         self.body: bytes | bytearray = b""
-        self.identity_cache: tuple[bytes, Any] | None = None
+        self.identity_cache: tuple[Any, Any] | None = None
         self._ran_this_turn = False
         self._scheduled = False
         self._waiting: deque[_Waiting | ApiError] = deque()  # a refusal comes last
@@ -199,6 +199,20 @@ class Connection(RequestReader, asyncio.Protocol):
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
         """All headers as they were sent; read anew from the bytes, since hardly anybody asks."""
         return headers.fields_of(self._head_received)
+
+    @property
+    def repeats_headers(self) -> bool:
+        """Whether there are more lines than headers."""
+        received = self._head_received
+        if len(received) != 1 or not received[0].startswith(FIRST_LINE):
+            return True
+        return not headers.are_unique(received[0], len(self.headers))
+
+    @property
+    def peer(self) -> str:
+        """The client's address."""
+        name = None if self._transport is None else self._transport.get_extra_info("peername")
+        return str(name[0]) if isinstance(name, tuple) else ""
 
     def send(self, head: bytes, body: bytes) -> None:
         self._busy = False

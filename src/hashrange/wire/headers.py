@@ -51,6 +51,12 @@ def fields_of(received: list[bytes]) -> list[tuple[bytes, bytes]]:
     return collector.fields
 
 
+def are_unique(received: bytes, names: int) -> bool:
+    """Whether the request that these bytes begin with has as many lines of headers as names of headers."""
+    end = received.find(b"\r\n\r\n")
+    return end > 0 and received.count(b"\n", 0, end) == names
+
+
 def is_old(received: list[bytes]) -> bool:
     """Whether the request that these bytes begin with is one of HTTP/1.0."""
     return b"".join(received).lstrip(b"\r\n").partition(b"\r\n")[0].endswith(b" HTTP/1.0")

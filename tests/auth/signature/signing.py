@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
@@ -20,12 +21,21 @@ NOW = MOMENT.timestamp()
 HEADERS = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810.ListTables"}
 
 
+class Principal(NamedTuple):
+    account_id: str
+    arn: str
+
+
+PRINCIPAL = Principal("111122223333", "arn:aws:iam::111122223333:user/somebody")
+
+
 @dataclass
 class Key:
     secret: str
     is_active: bool = True
     token: str | None = None
     expires_at: float | None = None
+    principal: Principal = PRINCIPAL
 
 
 class KnownKeys:

@@ -35,6 +35,9 @@ class Claims(NamedTuple):
     token: str | None = None  # of a session
     presigned: bool = False
 
+    def __repr__(self) -> str:
+        return f"<claims of {self.credential}>"  # neither signature nor token
+
 
 def claims(headers: Mapping[bytes, bytes], query: bytes) -> Claims:
     """Read the Authorization header or, as in presigned URLs, the query. Header names are in Title-Case."""
@@ -53,7 +56,7 @@ def claims(headers: Mapping[bytes, bytes], query: bytes) -> Claims:
 
 def _parameters(query: bytes) -> dict[str, str]:
     """The parameters of a query; of those with one name the first counts."""
-    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="surrogateescape")
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="replace")
     return dict(reversed(pairs))
 
 

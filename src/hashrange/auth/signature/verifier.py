@@ -29,20 +29,47 @@ _MISMATCH = (
 )
 
 
-class Credential(Protocol):
-    """An access key as far as signatures go."""
+class Signer(Protocol):
+    """Whoever an access key belongs to, as far as everybody has to know."""
 
-    secret: str
-    is_active: bool
-    token: str | None  # of a session; None: a long-term key
-    expires_at: float | None
+    @property
+    def account_id(self) -> str:
+        """Whose tables are asked for."""
+
+    @property
+    def arn(self) -> str:
+        """The name of a user, of a role session, or of an account's root."""
+
+
+class Credential(Protocol):
+    """An access key as far as signatures go. One that changes becomes another object."""
+
+    @property
+    def secret(self) -> str:
+        """What its owner signs with."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it may be used."""
+
+    @property
+    def token(self) -> str | None:
+        """That of a session; None: a long-term key."""
+
+    @property
+    def expires_at(self) -> float | None:
+        """When a session ends."""
+
+    @property
+    def principal(self) -> Signer:
+        """Who has it."""
 
 
 class Directory(Protocol):
     """Who has which access key."""
 
     def credential(self, access_key: str, token: str | None, /) -> Credential | None:
-        """The credential of an access key; that of a session may be in its token."""
+        """The credential of an access key; that of a session may be in its token. Any thread may ask."""
 
 
 class Signed(NamedTuple):
@@ -61,6 +88,12 @@ class Verified(NamedTuple):
 
     credential: Credential
     scope: Scope
+    claims: Claims
+    signed_headers: tuple[str, ...]  # in lower case, sorted
+    key: bytes  # that the signature was made with
+
+    def __repr__(self) -> str:
+        return f"<signed by {self.scope.access_key}>"  # without the key
 
 
 class Verifier:
@@ -107,9 +140,11 @@ class Verifier:
         if credential is None:
             raise unrecognized("The security token included in the request is invalid.")
         if not is_right:
-            raise invalid(_MISMATCH)
+            mismatch = invalid(_MISMATCH)
+            mismatch.canonical = canonical
+            raise mismatch
         _check_state(credential, claimed, now)
-        return Verified(credential, scope)
+        return Verified(credential, scope, claimed, tuple(names), key)
 
 
 def _is_right(signature: str, key: bytes, scope: Scope, time: str, canonical: bytes) -> bool:

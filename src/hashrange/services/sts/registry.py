@@ -25,5 +25,6 @@ STS = Service(
     "AWSSecurityTokenServiceV20110615.",
     "",
     {_GET_CALLER_IDENTITY.name: _GET_CALLER_IDENTITY},
+    "sts",
     QueryProtocol("2011-06-15", "https://sts.amazonaws.com/doc/2011-06-15/", {}),
 )

@@ -1,0 +1,156 @@
+"""Requests like others before them: one client's on one day differ in their body, their time and their signature only.
+
+Everything else of a request that was verified is kept, by its Authorization header up to the signature. This way only
+ever accepts. Whatever it does not accept, for whichever reason, `Verifier` looks at, and finds the words for it.
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from hmac import compare_digest
+
+from hashrange.auth.signature.claims import ALGORITHM
+from hashrange.auth.signature.rejection import Rejected
+from hashrange.auth.signature.scope import TERMINATOR, signed_at
+from hashrange.auth.signature.verifier import SKEW_SECONDS, Directory, Verified
+
+_SIGNATURE = b"Signature="
+_SIGNATURE_CHARS = 64
+_BLOCK_BYTES = 64
+_INNER = bytes(byte ^ 0x36 for byte in range(256))  # RFC 2104
+_OUTER = bytes(byte ^ 0x5C for byte in range(256))
+_KNOWN_MAX = 4096
+
+
+class _Known:
+    """What all requests with the same beginning of an Authorization header have in common."""
+
+    __slots__ = (
+        "access_key",
+        "canonical",
+        "credential",
+        "date",
+        "expires_at",
+        "inner",
+        "names",
+        "outer",
+        "scope",
+        "service",
+        "signs_target",
+        "token",
+        "token_sent",
+        "verified",
+    )
+
+    def __init__(self, verified: Verified) -> None:
+        scope, names = verified.scope, verified.signed_headers
+        self.verified = verified
+        self.credential = verified.credential
+        self.expires_at = verified.credential.expires_at
+        self.access_key = scope.access_key
+        self.service = scope.service
+        self.date = scope.date.encode()
+        self.token = verified.claims.token
+        self.token_sent = None if self.token is None else self.token.encode("latin-1")
+        self.names = tuple((name.title().encode("latin-1"), name.encode("latin-1")) for name in names)
+        self.signs_target = "x-amz-target" in names
+        lines = "".join(f"{_escaped(name)}:%b\n" for name in names)
+        self.canonical = f"POST\n/\n\n{lines}\n{_escaped(';'.join(names))}\n%b".encode("latin-1")
+        self.scope = f"{scope.date}/{scope.region}/{scope.service}/{TERMINATOR}\n".encode()
+        # HMAC with the key's half of the work done: hmac.digest takes twice as long.
+        block = verified.key.ljust(_BLOCK_BYTES, b"\0")
+        self.inner = sha256(block.translate(_INNER) + ALGORITHM.encode() + b"\n")
+        self.outer = sha256(block.translate(_OUTER))
+
+    def __repr__(self) -> str:
+        return f"<requests of {self.access_key}>"  # the hashes are as secret as the key
+
+    def signature(self, timestamp: bytes, canonical: bytes) -> str:
+        """The signature that a request must have."""
+        inner, outer = self.inner.copy(), self.outer.copy()
+        inner.update(b"%b\n%b%b" % (timestamp, self.scope, sha256(canonical).hexdigest().encode()))
+        outer.update(inner.digest())
+        return outer.hexdigest()
+
+
+class Repeats:
+    """Accepts what is signed like something that was accepted before."""
+
+    def __init__(self, directory: Directory, *, skew_seconds: int = SKEW_SECONDS) -> None:
+        self._credential = directory.credential
+        self._skew_seconds = skew_seconds
+        self._known: dict[bytes, _Known] = {}
+        self._moment = (
+            b"",
+            0.0,
+        )  # the last timestamp, and what it means: most requests of a second have the same
+
+    def verified(
+        self, headers: Mapping[bytes, bytes], body: bytes | bytearray, service: str, now: float
+    ) -> Verified | None:
+        """Who has signed a POST to / without a query, none of whose headers was sent twice; None: ask the verifier."""
+        authorization = headers.get(b"Authorization", b"")
+        known = self._known.get(authorization[:-_SIGNATURE_CHARS])
+        timestamp = headers.get(b"X-Amz-Date")
+        if (
+            known is None
+            or timestamp is None
+            or known.service != service
+            or not timestamp.startswith(known.date)
+            or headers.get(b"X-Amz-Security-Token") != known.token_sent
+            or not (known.signs_target or b"X-Amz-Target" not in headers)
+        ):
+            return None
+        credential = known.credential
+        if (
+            self._credential(known.access_key, known.token) is not credential
+            or not credential.is_active
+            or (known.expires_at is not None and now >= known.expires_at)
+            or not -self._skew_seconds <= self._seconds(timestamp) - now <= self._skew_seconds
+        ):
+            return None
+        values = []
+        for name, as_signed in known.names:
+            value = headers.get(name)
+            if value is None:
+                value = headers.get(as_signed)
+                if value is None:
+                    return None
+            values.append(b" ".join(value.split()))
+        values.append(sha256(body).hexdigest().encode())
+        expected = known.signature(timestamp, known.canonical % tuple(values))
+        # As bytes: a header may have others than those of ASCII, which text may not be compared with.
+        is_right = compare_digest(expected.encode(), authorization[-_SIGNATURE_CHARS:])
+        return known.verified if is_right else None
+
+    def remember(self, headers: Mapping[bytes, bytes], verified: Verified) -> None:
+        """Keep what a request that was verified has in common with others of its client."""
+        authorization = headers.get(b"Authorization", b"")
+        beginning, signature = authorization[:-_SIGNATURE_CHARS], authorization[-_SIGNATURE_CHARS:]
+        claimed = verified.claims
+        if (
+            claimed.presigned
+            or not beginning.endswith((b" " + _SIGNATURE, b"," + _SIGNATURE))
+            or signature != claimed.signature.encode("latin-1")
+            or not all(name.isascii() for name in verified.signed_headers)
+        ):
+            return
+        if len(self._known) >= _KNOWN_MAX:
+            self._known.clear()
+        self._known[beginning] = _Known(verified)
+
+    def _seconds(self, timestamp: bytes) -> float:
+        sent, seconds = self._moment
+        if sent == timestamp:
+            return seconds
+        try:
+            moment = signed_at(timestamp.decode("latin-1"))
+        except Rejected:
+            return float("-inf")
+        if moment.text.encode() != timestamp:
+            return float("-inf")  # the extended form, of which another one is signed
+        self._moment = timestamp, moment.seconds
+        return moment.seconds
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%%")
