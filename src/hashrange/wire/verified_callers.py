@@ -5,7 +5,7 @@ from threading import Lock
 
 from hashrange import logs
 from hashrange.api.context import Context
-from hashrange.auth.signature.rejection import Rejected
+from hashrange.auth.signature.rejection import Rejected, invalid
 from hashrange.auth.signature.repeats import Repeats
 from hashrange.auth.signature.verifier import Directory, Signed, Verified, Verifier
 from hashrange.caches import BoundedCache
@@ -15,6 +15,8 @@ from hashrange.wire.identity import Identity, Unidentified, unidentified
 from hashrange.wire.interfaces import Exchange
 
 _CALLERS_MAX = 4096
+# What is signed is where such a path leads, and the server goes by how it begins.
+_DETOUR = "The path of a signed request must have neither dots nor empty segments."
 _TOKEN_LINE = b"\nx-amz-security-token:"
 
 log = logs.Log("auth")
@@ -69,6 +71,8 @@ class VerifiedCallers:
         if not self._failures.admits(peer, now):
             raise Unidentified("ThrottlingException", "Rate exceeded")
         try:
+            if b"//" in request.path or b"/." in request.path:
+                raise invalid(_DETOUR)
             verified = self._verifier.verified(request, service, now)
         except Rejected as rejected:
             self._failures.note(peer, rejected.code, now)
