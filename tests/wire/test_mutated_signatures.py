@@ -11,7 +11,8 @@ import random
 from collections.abc import Callable
 from hashlib import sha256
 
-from auth.signature.signing import HEADERS, SESSION_KEY, TOKEN, Signed, signed
+from auth.signature.signing import HEADERS, SESSION_KEY, TOKEN, signed
+from hashrange.auth.signature.verifier import Signed
 from signed_wire import OWN_PATH, Served, SignedClient, SignedWire, as_bytes
 
 EMPTY_HASH = sha256(b"{}").hexdigest()

@@ -229,7 +229,9 @@ def test_odd_names_in_a_query_are_no_failure_of_the_server() -> None:
     assert b"UnrecognizedClientException" in SignedWire().client().send(as_bytes(odd))
 
 
-@pytest.mark.parametrize("path", [b"/_hashrange/chaos/../clock", b"/_hashrange/./clock", b"/_hashrange//clock"])
+@pytest.mark.parametrize(
+    "path", [b"/_hashrange/chaos/../clock", b"/_hashrange/./clock", b"/_hashrange//clock"]
+)
 def test_a_path_with_a_detour_does_not_lead_to_another_endpoint(path: bytes) -> None:
     """All of them are signed as /_hashrange/clock, and the first begins like a path of chaos."""
     wire = SignedWire()

@@ -4,9 +4,10 @@ Everything else of a request that was verified is kept, by its Authorization hea
 ever accepts. Whatever it does not accept, for whichever reason, `Verifier` looks at, and finds the words for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from hmac import compare_digest
+from operator import itemgetter
 
 from hashrange.auth.signature.claims import ALGORITHM
 from hashrange.auth.signature.rejection import Rejected
@@ -31,17 +32,17 @@ class _Known:
         "date",
         "expires_at",
         "inner",
-        "names",
         "outer",
         "scope",
         "service",
+        "signed_values",
         "signs_target",
         "token",
         "token_sent",
         "verified",
     )
 
-    def __init__(self, verified: Verified) -> None:
+    def __init__(self, verified: Verified, headers: Mapping[bytes, bytes]) -> None:
         scope, names = verified.scope, verified.signed_headers
         self.verified = verified
         self.credential = verified.credential
@@ -51,7 +52,7 @@ class _Known:
         self.date = scope.date.encode()
         self.token = verified.claims.token
         self.token_sent = None if self.token is None else self.token.encode("latin-1")
-        self.names = tuple((name.title().encode("latin-1"), name.encode("latin-1")) for name in names)
+        self.signed_values = _getter([_spelled(name.encode("latin-1"), headers) for name in names])
         self.signs_target = "x-amz-target" in names
         lines = "".join(f"{_escaped(name)}:%b\n" for name in names)
         self.canonical = f"POST\n/\n\n{lines}\n{_escaped(';'.join(names))}\n%b".encode("latin-1")
@@ -63,13 +64,6 @@ class _Known:
 
     def __repr__(self) -> str:
         return f"<requests of {self.access_key}>"  # the hashes are as secret as the key
-
-    def signature(self, timestamp: bytes, canonical: bytes) -> str:
-        """The signature that a request must have."""
-        inner, outer = self.inner.copy(), self.outer.copy()
-        inner.update(b"%b\n%b%b" % (timestamp, self.scope, sha256(canonical).hexdigest().encode()))
-        outer.update(inner.digest())
-        return outer.hexdigest()
 
 
 class Repeats:
@@ -108,18 +102,17 @@ class Repeats:
             or not -self._skew_seconds <= self._seconds(timestamp) - now <= self._skew_seconds
         ):
             return None
-        values = []
-        for name, as_signed in known.names:
-            value = headers.get(name)
-            if value is None:
-                value = headers.get(as_signed)
-                if value is None:
-                    return None
-            values.append(b" ".join(value.split()))
-        values.append(sha256(body).hexdigest().encode())
-        expected = known.signature(timestamp, known.canonical % tuple(values))
+        try:
+            # As they are: nearly nobody sends blanks that are not signed, and who does is left to the verifier.
+            values = known.signed_values(headers)
+        except KeyError:
+            return None
+        canonical = known.canonical % (*values, sha256(body).hexdigest().encode())
+        inner, outer = known.inner.copy(), known.outer.copy()
+        inner.update(b"%b\n%b%b" % (timestamp, known.scope, sha256(canonical).hexdigest().encode()))
+        outer.update(inner.digest())
         # As bytes: a header may have others than those of ASCII, which text may not be compared with.
-        is_right = compare_digest(expected.encode(), authorization[-_SIGNATURE_CHARS:])
+        is_right = compare_digest(outer.hexdigest().encode(), authorization[-_SIGNATURE_CHARS:])
         return known.verified if is_right else None
 
     def remember(self, headers: Mapping[bytes, bytes], verified: Verified) -> None:
@@ -136,7 +129,7 @@ class Repeats:
             return
         if len(self._known) >= _KNOWN_MAX:
             self._known.clear()
-        self._known[beginning] = _Known(verified)
+        self._known[beginning] = _Known(verified, headers)
 
     def _seconds(self, timestamp: bytes) -> float:
         sent, seconds = self._moment
@@ -150,6 +143,18 @@ class Repeats:
             return float("-inf")  # the extended form, of which another one is signed
         self._moment = timestamp, moment.seconds
         return moment.seconds
+
+
+def _spelled(name: bytes, headers: Mapping[bytes, bytes]) -> bytes:
+    """How the name of a signed header stands among the headers: in Title-Case, or as SDKs spell it."""
+    return name if name in headers else name.title()
+
+
+def _getter(names: Sequence[bytes]) -> Callable[[Mapping[bytes, bytes]], tuple[bytes, ...]]:
+    """What takes the values of these headers, and raises `KeyError` where one is missing."""
+    if len(names) == 1:
+        return lambda headers: (headers[names[0]],)
+    return itemgetter(*names)
 
 
 def _escaped(text: str) -> str:
