@@ -22,12 +22,12 @@ from hashrange import (
     terminal,
     verify,
 )
+from hashrange.addresses import binds_loopback
 from hashrange.config import SettingInvalid, Settings
 from hashrange.objects.opening import backups_location, location
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
 from hashrange.transfer import flags
-from hashrange.wire.browsers import binds_loopback
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -147,7 +147,7 @@ def _serve(options: argparse.Namespace) -> int:
     logs.configure(level=settings.log_level, form=settings.log_format)
 
     def started(engine: str, port: int) -> None:
-        if not binds_loopback(settings.host):
+        if _is_open(settings):
             log.warning("server.exposed", host=settings.host, port=port, reason=_EXPOSED)
         if settings.log_format == "json":
             log.info(
@@ -188,7 +188,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
         if settings.eventual_lag
         else ()
     )
-    warning = () if binds_loopback(settings.host) else (f"  WARNING   {_EXPOSED}",)
+    warning = (f"  WARNING   {_EXPOSED}",) if _is_open(settings) else ()
     return "\n".join(
         (
             f"Hashrange {__version__}",
@@ -205,6 +205,11 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             *warning,
         )
     )
+
+
+def _is_open(settings: Settings) -> bool:
+    """Whether anybody can use the server from another machine."""
+    return settings.auth == "off" and not binds_loopback(settings.host)
 
 
 def _endpoint(settings: Settings, port: int) -> str:

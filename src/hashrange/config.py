@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hashrange import logs
+from hashrange.addresses import binds_loopback
 from hashrange.durations import parse_duration, shown_duration
 from hashrange.passwords import masked_place
 
@@ -23,6 +24,7 @@ _ENDPOINT = re.compile(r"https?://(?:[^@\s]+@)?[^/@\s?#]+(?:/[^\s?#]*)?")
 _BUCKET = re.compile(r"s3://[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}(?:/[^\s?#]*)?")
 _HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
+AUTH_MODES = ("off", "signature", "iam")
 
 
 class SettingInvalid(Exception):
@@ -144,6 +146,26 @@ class Settings:
 
     host: str = _setting("127.0.0.1", _not_empty, "address to listen on")
     port: int = _setting(8000, _whole_number(0, 65535), "port to listen on; 0 picks a free one")
+    auth: str = _setting(
+        "off",
+        _one_of(*AUTH_MODES),
+        "who may ask: off for anybody, signature for whoever has signed with a known key, iam for whoever policies "
+        "allow it as well; where other machines can connect, off has to be written out",
+    )
+    auth_debug: bool = _setting(
+        False, _switch, "write the canonical request of every signature that does not match to the log"
+    )
+    public_metrics: bool = _setting(
+        False,
+        _switch,
+        "let anybody read /metrics, whatever --auth says: Prometheus does not sign its requests",
+    )
+    failed_signatures: int = _setting(
+        10,
+        _whole_number(0, 1_000_000),
+        "refused signatures per second and address, ten times as many at once, before its requests are put off; "
+        "0 for any number",
+    )
     cors_origin: tuple[str, ...] = _setting(
         (),
         _origins,
@@ -296,6 +318,12 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         except ValueError as error:
             raise SettingInvalid(f"{label}: {masked_place(text)!r} is not valid: {error}") from None
     settings = Settings(**values)
+    if "auth" not in values and not binds_loopback(settings.host):
+        raise SettingInvalid(
+            f"other machines can connect to {settings.host}, and requests would not be authenticated: whoever reaches "
+            "the port could read, change and delete everything. --auth signature or --auth iam asks for signed "
+            "requests; --auth off, written out, lets anybody in"
+        )
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(
             "several workers need a data file to share: --workers does not go with --in-memory"

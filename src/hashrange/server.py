@@ -12,12 +12,14 @@ from typing import Any
 
 import uvloop
 
-from hashrange import logs, process_limits, workers
+from hashrange import authentication, logs, process_limits, workers
+from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
+from hashrange.auth.signature import verifier
 from hashrange.capacity.admission import Admission
 from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
@@ -30,7 +32,7 @@ from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.collector import Collector
-from hashrange.config import Settings
+from hashrange.config import SettingInvalid, Settings
 from hashrange.durations import shown_duration
 from hashrange.engines import open_engine, postgres
 from hashrange.jobs.all_jobs import supervise
@@ -48,7 +50,7 @@ from hashrange.services.sts.registry import STS
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
-from hashrange.storage.directory import Directory, open_directory
+from hashrange.storage.directory import POLL_SECONDS, Directory, open_directory
 from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
@@ -63,13 +65,13 @@ from hashrange.wire import (
     insights_endpoint,
     metrics_endpoint,
 )
-from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
-from hashrange.wire.identity import Callers
+from hashrange.wire.identity import Identity
 from hashrange.wire.insights_endpoint import InsightsEndpoint
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
@@ -78,7 +80,6 @@ from hashrange.wire.metrics_endpoint import MetricsEndpoint
 from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner
-from hashrange.wire.sigv4 import Identity
 from hashrange.wire.table_pages import TableFinder
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
@@ -95,8 +96,15 @@ log = logs.Log("server")
 class Server:
     """A whole Hashrange in one process."""
 
-    def __init__(self, settings: Settings, clock: Clock | None = None, worker: Worker | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock | None = None,
+        worker: Worker | None = None,
+        keys: verifier.Directory | None = None,
+    ) -> None:
         self._settings = settings
+        self._keys = keys  # None: those in the data
         self._worker = worker
         self._adopting: set[asyncio.Task[None]] = set()
         self._clock: Clock = clock or SystemClock()
@@ -134,8 +142,9 @@ class Server:
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
-        directory = await asyncio.to_thread(open_directory, engine, settings.root_key, os.environ)
-        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate, directory))
+        directory = await self._open_directory(engine)
+        context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory)
+        callers = authentication.callers(settings, self._keys or directory, context_for)
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -170,7 +179,7 @@ class Server:
             endpoint,
             region=settings.region,
             rules=_browser_rules(settings),
-            paths=paths,
+            paths=authentication.guarded(paths, callers, settings),
             query_versions=forms,
         )
         self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
@@ -181,6 +190,14 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    async def _open_directory(self, engine: Engine) -> Directory:
+        """Open the directory; it follows changes only where somebody looks into it."""
+        directory = await asyncio.to_thread(open_directory, engine, self._settings.root_key, os.environ)
+        if self._settings.auth != "off":
+            await asyncio.to_thread(directory.start)
+            self._every(POLL_SECONDS, directory.poll)
+        return directory
 
     def _start_jobs(
         self, engine: Engine, catalogue: Catalogue, backups: BackupPlace, objects: ObjectStore
@@ -333,17 +350,19 @@ class Server:
         prepared = PreparedRequests()
 
         def context_for(identity: Identity) -> Context:
+            principal = identity.principal
             return Context(
                 catalogue=catalogue,
                 clock=self._clock,
                 settings=self._settings,
                 region=identity.region or self._settings.region,
-                account_id=ACCOUNT_ID,
+                account_id=ACCOUNT_ID if principal is None else principal.account_id,
                 access_key=identity.access_key,
                 prepared=prepared,
                 backups=backups,
                 gate=gate,
                 directory=directory,
+                principal=principal,
             )
 
         return context_for
@@ -351,6 +370,8 @@ class Server:
 
 def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
+    if settings.auth == "iam":
+        raise SettingInvalid("--auth iam: policies are not asked yet, and verified is not authorized")
     process_limits.allow_many_connections()
     process_limits.keep_freed_memory()
     # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.

@@ -14,7 +14,8 @@ from house import SOURCE, imports, modules, name, tree
 # A room may import from itself and from rooms with a lower number, never from a neighbour with its own.
 RANKS = {
     "core": 0,
-    "admin": 1,
+    "addresses": 1,
+    "admin": 2,
     "auth": 1,
     "capacity": 1,
     "clock": 1,
@@ -46,6 +47,7 @@ RANKS = {
     "clock_command": 6,
     "heat_command": 6,
     "transfer": 6,
+    "authentication": 7,
     "engines": 7,
     "verify": 7,
     "salvage": 7,

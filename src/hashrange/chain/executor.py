@@ -89,7 +89,7 @@ def read_object(body: bytes | bytearray) -> dict[str, Any]:
     """Read a request's JSON, which must be an object."""
     try:
         content = patient_json.loads(body, orjson.loads)
-    except (orjson.JSONDecodeError, msgspec.DecodeError, RecursionError):
+    except (orjson.JSONDecodeError, *UNDECODED):
         raise serialization(None) from None
     if type(content) is not dict:
         raise serialization("Start of list found where not expected" if type(content) is list else None)

@@ -131,13 +131,23 @@ class PackingExchange:
         self.body = exchange.body
 
     @property
-    def identity_cache(self) -> tuple[bytes, Any] | None:
+    def identity_cache(self) -> tuple[Any, Any] | None:
         """Kept by the connection."""
         return self._exchange.identity_cache
 
     @identity_cache.setter
-    def identity_cache(self, value: tuple[bytes, Any] | None) -> None:
+    def identity_cache(self, value: tuple[Any, Any] | None) -> None:
         self._exchange.identity_cache = value
+
+    @property
+    def repeats_headers(self) -> bool:
+        """Whether a header may have been sent more than once."""
+        return self._exchange.repeats_headers
+
+    @property
+    def peer(self) -> str:
+        """The client's address."""
+        return self._exchange.peer
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:

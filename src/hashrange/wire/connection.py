@@ -18,7 +18,7 @@ from hashrange.wire.usual_requests import FIRST_LINE, UsualRequests, usual_heade
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LARGE_BYTES = 64 * 1024
 # Method, URL, where the head is to be read once more (see `fields`), headers and body.
-_Waiting = tuple[bytes, bytes, list[bytes], dict[bytes, bytes], bytes]
+_Waiting = tuple[bytes, bytes, Sequence[bytes], dict[bytes, bytes], bytes]
 
 
 class Connection(RequestReader, asyncio.Protocol):
@@ -59,9 +59,9 @@ class Connection(RequestReader, asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self.method = self.url = b""
         self.headers: dict[bytes, bytes] = {}
-        self._head_received: list[bytes] = []  # the bytes that the request under way was read from
+        self._head_received: Sequence[bytes] = ()  # the bytes that the request under way was read from
         self.body: bytes | bytearray = b""
-        self.identity_cache: tuple[bytes, Any] | None = None
+        self.identity_cache: tuple[Any, Any] | None = None
         self._ran_this_turn = False
         self._scheduled = False
         self._waiting: deque[_Waiting | ApiError] = deque()  # a refusal comes last
@@ -125,7 +125,7 @@ class Connection(RequestReader, asyncio.Protocol):
                     self.url = b"/"
                     self.headers = fields
                     self.body = body
-                    self._head_received = [data]
+                    self._head_received = (data,)  # a tuple: no header of such a request repeats
                     try:
                         server.handler.handle(self)
                     except Exception as error:  # noqa: BLE001 - as where the parser calls the handler
@@ -199,6 +199,22 @@ class Connection(RequestReader, asyncio.Protocol):
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
         """All headers as they were sent; read anew from the bytes, since hardly anybody asks."""
         return headers.fields_of(self._head_received)
+
+    @property
+    def repeats_headers(self) -> bool:
+        """Whether there are more lines than headers."""
+        received = self._head_received
+        if isinstance(received, tuple):
+            return False
+        if len(received) != 1 or not received[0].startswith(FIRST_LINE):
+            return True
+        return not headers.are_unique(received[0], len(self.headers))
+
+    @property
+    def peer(self) -> str:
+        """The client's address."""
+        name = None if self._transport is None else self._transport.get_extra_info("peername")
+        return str(name[0]) if isinstance(name, tuple) else ""
 
     def send(self, head: bytes, body: bytes) -> None:
         self._busy = False

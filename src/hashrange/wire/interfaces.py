@@ -25,13 +25,19 @@ class Exchange(Protocol):
     url: bytes
     headers: dict[bytes, bytes]  # of headers that were sent more than once the last
     body: bytes | bytearray
-    identity_cache: (
-        tuple[bytes, Any] | None
-    )  # the handler's own, kept from one request of a client to its next
+    identity_cache: tuple[Any, Any] | None  # the handler's own, kept from one request of a client to its next
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
         """All headers as they were sent, in order, repeats included."""
+
+    @property
+    def repeats_headers(self) -> bool:
+        """Whether a header may have been sent more than once; if not, `headers` says all."""
+
+    @property
+    def peer(self) -> str:
+        """The address that the request came from; nothing where nobody can tell."""
 
     def send(self, head: bytes, body: bytes) -> None:
         """Send status line and headers, each with its line end, and the body."""

@@ -11,7 +11,6 @@ import msgspec
 import orjson
 
 from hashrange import logs
-from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.kinds import Member
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
@@ -115,7 +114,7 @@ class RpcRunner:
 
     def __init__(self, run: Runner, callers: Callers, background: Background, *, body_bytes_max: int) -> None:
         self._run = run
-        self._identify = callers.identify
+        self._callers = callers
         self._background = background
         self._body_bytes_max = body_bytes_max
 
@@ -123,18 +122,14 @@ class RpcRunner:
         """Answer a request, in the service's order: body, operation, signature, request."""
         cors = CORS if b"Origin" in exchange.headers else b""
         encoding = exchange.headers.get(b"Content-Encoding")
-        context: Context | Exception
-        try:
-            context = self._identify(exchange)
-        except Exception as error:  # noqa: BLE001 - told after what is wrong with the body
-            context = error
+        # Told after what is wrong with the body.
+        identified = self._callers.later(exchange, dialect.service.signing_name, body)
         refuse = partial(_refuse, exchange, request_id, dialect, cors)
 
         def read(make: Callable[..., RpcCall]) -> RpcCall:
             plain = body if encoding is None else self._unpacked(encoding, body)
             operation, content = dialect.read(bytes(plain))
-            if isinstance(context, Exception):
-                raise context
+            context = identified()
             sent = orjson.dumps(content)
             return make(
                 operation, context, _decoded(operation, sent), sent, exchange, request_id, dialect, cors
