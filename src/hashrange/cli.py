@@ -19,6 +19,7 @@ from hashrange import (
     salvage,
     server,
     terminal,
+    tls_command,
     verify,
 )
 from hashrange.config import SettingInvalid, Settings
@@ -111,6 +112,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     heat_command.add_flags(heat)
     heat.set_defaults(run=heat_command.run)
+    tls = commands.add_parser(
+        "tls", help="make certificates for trying out TLS", description=tls_command.DESCRIPTION
+    )
+    tls_command.add_flags(tls)
+    tls.set_defaults(run=tls_command.run)
     _add_transfers(commands)
     return parser
 
@@ -201,7 +207,8 @@ def banner(settings: Settings, engine: str, port: int) -> str:
 
 def _endpoint(settings: Settings, port: int) -> str:
     host = "localhost" if settings.host in _EVERY_ADDRESS else settings.host
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    scheme = "http" if settings.tls_cert is None else "https"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def _listen_error(error: Exception, settings: Settings) -> str:

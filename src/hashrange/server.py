@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import ctypes
 import os
-import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -14,7 +12,7 @@ from typing import Any
 
 import uvloop
 
-from hashrange import logs, workers
+from hashrange import logs, process, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.operation import Service
@@ -33,6 +31,7 @@ from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.collector import Collector
 from hashrange.config import Settings
+from hashrange.delivery import deliver_to
 from hashrange.durations import shown_duration
 from hashrange.engines import open_engine, postgres
 from hashrange.jobs.all_jobs import supervise
@@ -40,16 +39,18 @@ from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.metering import Metering, collect
+from hashrange.metrics import Metric
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts.registry import STS
+from hashrange.sockets import listen
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
-from hashrange.storage.engine import Deliver, Engine, Reader
+from hashrange.storage.engine import Engine, Reader
 from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
@@ -80,13 +81,12 @@ from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner
 from hashrange.wire.sigv4 import Identity
 from hashrange.wire.table_pages import TableFinder
+from hashrange.wire.tls import EXPIRY_CHECK_SECONDS, Tls
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
 SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING)
 _SWITCH_SECONDS = 0.001
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
-_KEPT_BYTES = 16 * 1024 * 1024
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -112,11 +112,14 @@ class Server:
         self._clock_control: ClockControl | None = None
         self._metering: Metering | None = None
         self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
+        self._tls: Tls | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
-        deliver = _deliver_to(asyncio.get_running_loop())
+        self._tls = self._secure()
+        number = self._worker.number if self._worker else 0
+        deliver = deliver_to(asyncio.get_running_loop())
         engine, clock = open_engine(settings, deliver, self._worker)
         self._engine = engine
         background = self._background = Background(deliver)
@@ -156,7 +159,7 @@ class Server:
         paths: dict[bytes, Endpoint] = {
             health.PATH: self._health,
             metrics_endpoint.PATH: MetricsEndpoint(
-                partial(collect, engine, catalogue, self._clock, self._worker.number if self._worker else 0)
+                partial(collect, engine, catalogue, self._clock, number, self._metrics)
             ),
             clock_endpoint.PATH: ClockEndpoint(control),
             chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
@@ -174,14 +177,20 @@ class Server:
             paths=paths,
             query_versions=forms,
         )
-        self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
-        if self._worker is None:
-            port = await self._listener.start(settings.host, settings.port)
-        else:
-            port = settings.port
-            self._join(self._worker, self._listener, catalogue)
+        port = await self._listen(router, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    async def _listen(self, router: Router, catalogue: Catalogue) -> int:
+        """Take connections, from the port or from the parent; give the port."""
+        settings = self._settings
+        listener = self._listener = Listener(
+            router, Limits(body_bytes_max=settings.max_body_bytes), self._tls
+        )
+        if self._worker is None:
+            return await listener.start(settings.host, settings.port, settings.tls_redirect_port)
+        self._join(self._worker, listener, catalogue)
+        return settings.port
 
     def _start_jobs(
         self, engine: Engine, catalogue: Catalogue, backups: BackupPlace, objects: ObjectStore
@@ -191,6 +200,22 @@ class Server:
             supervisor.start()
         if self._clock_control is not None:
             self._clock_control.on_move = catalogue.on_change
+
+    def _secure(self) -> Tls | None:
+        """Load the certificate, if there is one; of several workers one says which it is."""
+        tls = Tls.configured(self._settings)
+        if tls is not None and (self._worker is None or self._worker.runs_jobs):
+            tls.announce()
+            self._every(EXPIRY_CHECK_SECONDS, tls.check_expiry)
+        return tls
+
+    def _metrics(self) -> list[Metric]:
+        return [] if self._tls is None else self._tls.metrics()
+
+    def reload(self) -> None:
+        """Load the certificate again; connections go on with the one they have."""
+        if self._tls is not None:
+            self._tls.reload()
 
     def _is_alone(self, engine: Engine) -> bool:
         return self._worker is None and not engine.shared
@@ -264,7 +289,7 @@ class Server:
     def _join(self, worker: Worker, listener: Listener, catalogue: Catalogue) -> None:
         """Take connections from the parent; the leader also looks for changes that the others make."""
         loop = asyncio.get_running_loop()
-        listener.start_adopting()
+        listener.start_adopting(self._settings.port, self._settings.tls_redirect_port)
         loop.add_reader(worker.control, self._adopt, worker, listener)
 
         def look() -> None:
@@ -351,8 +376,8 @@ class Server:
 
 def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
-    _allow_many_connections()
-    _keep_freed_memory()
+    process.allow_many_connections()
+    process.keep_freed_memory()
     # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
     sys.setswitchinterval(_SWITCH_SECONDS)
     if settings.workers > 1:
@@ -369,7 +394,10 @@ def _run_workers(settings: Settings, started: Started) -> int:
     engine = SqliteEngine.describe(settings.data_dir) if is_local else postgres().check(settings.engine)
     claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None
     try:
-        sockets = workers.listen(settings.host, settings.port)
+        Tls.configured(settings)  # likewise
+        sockets = listen(settings.host, settings.port)
+        if settings.tls_redirect_port:
+            sockets += listen(settings.host, settings.tls_redirect_port)
         port = int(sockets[0].getsockname()[1])
         parent = workers.Parent(replace(settings, port=port), sockets, _work)
         description = f"{engine}, {settings.workers} workers"
@@ -410,6 +438,8 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         loop.add_signal_handler(signal.SIGINT, _ignore)
         loop.add_signal_handler(signal.SIGTERM, stop.set)
         loop.add_signal_handler(workers.HURRY, server.hurry)
+    if settings.reloads:
+        loop.add_signal_handler(workers.RELOAD, server.reload)
     try:
         engine, port = await server.start()
         collector.start()
@@ -453,46 +483,9 @@ def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException |
     engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
 
 
-def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:
-    """Bring the callbacks of one commit to the loop's thread, all in one go."""
-
-    def deliver(callbacks: list[Callable[[], None]]) -> None:
-        # A loop that has been closed has nobody left to answer.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(_call_all, callbacks)
-
-    return deliver
-
-
-def _call_all(callbacks: list[Callable[[], None]]) -> None:
-    for callback in callbacks:
-        try:
-            callback()
-        except Exception as error:  # noqa: BLE001 - the answers behind it must still leave
-            log.error("answer.failed", error=error)
-
-
 def _ignore() -> None:
     """The parent tells its workers when to stop."""
 
 
 def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     log.error("loop.failed", error=context.get("exception"), reason=context.get("message"))
-
-
-def _keep_freed_memory() -> None:
-    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one.
-
-    All threads share one arena. Otherwise each keeps what its costliest request took, and no other can use it.
-    """
-    with contextlib.suppress(OSError, AttributeError):  # only glibc has this
-        allocator = ctypes.CDLL(None)
-        allocator.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
-        allocator.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
-        allocator.mallopt(_M_ARENA_MAX, 1)
-
-
-def _allow_many_connections() -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
