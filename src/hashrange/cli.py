@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, NoReturn
 
 from hashrange import (
     __version__,
+    audit_command,
     chaos_command,
     clock_command,
     config,
     heat_command,
     logs,
     migrate,
+    running,
     salvage,
-    server,
     terminal,
     tls_command,
     verify,
@@ -117,6 +118,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     tls_command.add_flags(tls)
     tls.set_defaults(run=tls_command.run)
+    audit = commands.add_parser("audit", help="check an audit log", description=audit_command.DESCRIPTION)
+    audit_command.add_flags(audit)
+    audit.set_defaults(run=audit_command.run)
     _add_transfers(commands)
     return parser
 
@@ -156,10 +160,11 @@ def _serve(options: argparse.Namespace) -> int:
                 backups=backups_location(settings),
             )
         else:
-            _show_banner(banner(settings, engine, port))
+            show = terminal.tell if settings.audit_log == "-" else _show_banner
+            show(banner(settings, engine, port))
 
     try:
-        return server.run(settings, started)
+        return running.run(settings, started)
     except (StorageError, SettingInvalid) as error:
         return _fail(str(error), 1)
     except (OSError, OverflowError) as error:

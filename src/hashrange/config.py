@@ -237,10 +237,30 @@ class Settings:
         16 * 1024 * 1024, _whole_number(1024, 1024**3), "largest request body that is read, in bytes"
     )
 
+    audit_log: str = _setting(
+        "", _not_empty, "file of the audit log, one JSON object a line; - for standard output"
+    )
+    audit_events: str = _setting(
+        "all",
+        _one_of("all", "management"),
+        "what the audit log has: all events, or management only: no reads and writes of items",
+    )
+    audit_keys: str = _setting(
+        "plain",
+        _one_of("plain", "hashed", "redacted"),
+        "how the audit log shows keys of items: plain, hashed with a secret of the log, or redacted",
+    )
+    audit_rotate_bytes: int = _setting(
+        100 * 1024 * 1024, _whole_number(1024, 1024**4), "size at which the audit log begins another file"
+    )
+    audit_rotate_hours: int = _setting(
+        24, _whole_number(1, 24 * 366), "age at which the audit log begins another file, in hours"
+    )
+
     @property
     def reloads(self) -> bool:
         """Whether there is anything that SIGHUP has the server load again; otherwise it ends the server as ever."""
-        return self.tls_cert is not None
+        return self.tls_cert is not None or bool(self.audit_log)
 
 
 class _Joined(argparse.Action):

@@ -3,22 +3,19 @@
 import asyncio
 import contextlib
 import os
-import signal
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-import uvloop
-
-from hashrange import logs, process, workers
+from hashrange import logs, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
+from hashrange.auditing import Auditing
 from hashrange.capacity.admission import Admission
+from hashrange.chain.audit import Audit
 from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
@@ -29,11 +26,10 @@ from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
-from hashrange.collector import Collector
 from hashrange.config import Settings
 from hashrange.delivery import deliver_to
 from hashrange.durations import shown_duration
-from hashrange.engines import open_engine, postgres
+from hashrange.engines import open_engine
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
@@ -46,15 +42,13 @@ from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts.registry import STS
-from hashrange.sockets import listen
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.engine import Engine, Reader
-from hashrange.storage.errors import Corrupt, StorageError
+from hashrange.storage.errors import Corrupt
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
-from hashrange.storage.sqlite import SqliteEngine
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
@@ -86,10 +80,7 @@ from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
 SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING)
-_SWITCH_SECONDS = 0.001
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
-
-Started = Callable[[str, int], None]  # told the engine's description and the port
 
 log = logs.Log("server")
 
@@ -113,6 +104,7 @@ class Server:
         self._metering: Metering | None = None
         self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
         self._tls: Tls | None = None
+        self._auditing: Auditing | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -138,7 +130,9 @@ class Server:
         executor = _executor(engine, followed, background)
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
-        run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
+        audit = self._open_audit()
+        logged = log_request if settings.log_level == "debug" else None
+        run = chained(executor.run, None if audit is None else audit.link, logged, chaos)
         callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate))
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
@@ -152,8 +146,9 @@ class Server:
             background,
             body_bytes_max=settings.max_body_bytes,
             lanes=None if settings.capacity == "off" else metering.lanes,
+            audit=audit,
         )
-        runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes)
+        runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes, audit=audit)
         self._health = HealthEndpoint(partial(_probe, engine, catalogue))
         finder = TableFinder(catalogue, ACCOUNT_ID, settings.region)
         paths: dict[bytes, Endpoint] = {
@@ -209,13 +204,22 @@ class Server:
             self._every(EXPIRY_CHECK_SECONDS, tls.check_expiry)
         return tls
 
+    def _open_audit(self) -> Audit | None:
+        """Open the audit log, if there is one."""
+        if not self._settings.audit_log:
+            return None
+        self._auditing = Auditing(self._settings, self._clock, self._worker.number if self._worker else 0)
+        return self._auditing.audit
+
     def _metrics(self) -> list[Metric]:
         return [] if self._tls is None else self._tls.metrics()
 
     def reload(self) -> None:
-        """Load the certificate again; connections go on with the one they have."""
+        """Load the certificate again, and open the audit log again; connections go on with what they have."""
         if self._tls is not None:
             self._tls.reload()
+        if self._auditing is not None:
+            self._auditing.writer.reopen()
 
     def _is_alone(self, engine: Engine) -> bool:
         return self._worker is None and not engine.shared
@@ -347,6 +351,8 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
+        if self._auditing is not None:
+            await asyncio.to_thread(self._auditing.writer.stop)
         if self._metering is not None:
             self._metering.stop()
             await asyncio.to_thread(self._metering.finish)
@@ -372,83 +378,6 @@ class Server:
             )
 
         return context_for
-
-
-def run(settings: Settings, started: Started) -> int:
-    """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
-    process.allow_many_connections()
-    process.keep_freed_memory()
-    # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    if settings.workers > 1:
-        return _run_workers(settings, started)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, started))
-    return 0
-
-
-def _run_workers(settings: Settings, started: Started) -> int:
-    """Be the parent of several workers; what they all need is loaded before they part."""
-    is_local = settings.engine == "sqlite"
-    # What is wrong with the data is said once, here, and not by every worker.
-    engine = SqliteEngine.describe(settings.data_dir) if is_local else postgres().check(settings.engine)
-    claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None
-    try:
-        Tls.configured(settings)  # likewise
-        sockets = listen(settings.host, settings.port)
-        if settings.tls_redirect_port:
-            sockets += listen(settings.host, settings.tls_redirect_port)
-        port = int(sockets[0].getsockname()[1])
-        parent = workers.Parent(replace(settings, port=port), sockets, _work)
-        description = f"{engine}, {settings.workers} workers"
-        return parent.run(lambda: started(description, port))
-    finally:
-        if claim is not None:
-            claim.release()
-
-
-def _work(settings: Settings, worker: Worker) -> int:
-    """Be one of several workers."""
-    try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, lambda _description, _port: worker.report_ready(), worker))
-    except StorageError as problem:
-        log.error("worker.refused", worker=worker.number, reason=str(problem))
-        return 1
-    return 0
-
-
-async def _serve(settings: Settings, started: Started, worker: Worker | None = None) -> None:
-    loop = asyncio.get_running_loop()
-    loop.set_exception_handler(_log_stray)
-    stop = asyncio.Event()
-    server = Server(settings, worker=worker)
-    collector = Collector(loop.call_later)
-
-    def stop_or_hurry() -> None:
-        if stop.is_set():
-            server.hurry()
-        stop.set()
-
-    if worker is None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop_or_hurry)
-    else:
-        # A terminal sends SIGINT, and a service manager SIGTERM, to the parent and to every worker.
-        loop.add_signal_handler(signal.SIGINT, _ignore)
-        loop.add_signal_handler(signal.SIGTERM, stop.set)
-        loop.add_signal_handler(workers.HURRY, server.hurry)
-    if settings.reloads:
-        loop.add_signal_handler(workers.RELOAD, server.reload)
-    try:
-        engine, port = await server.start()
-        collector.start()
-        started(engine.description, port)
-        await stop.wait()
-        log.info("server.stopping")
-    finally:
-        collector.stop()
-        await server.stop()
 
 
 def _executor(
@@ -481,11 +410,3 @@ def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException |
             reader.get(layout.CATALOGUE_EPOCH)
 
     engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
-
-
-def _ignore() -> None:
-    """The parent tells its workers when to stop."""
-
-
-def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    log.error("loop.failed", error=context.get("exception"), reason=context.get("message"))

@@ -30,6 +30,7 @@ RANKS = {
     "sockets": 1,
     "terminal": 1,
     "tls_files": 1,
+    "audit": 2,
     "config": 2,
     "formats": 2,
     "objects": 3,
@@ -43,19 +44,22 @@ RANKS = {
     "workers": 6,
     "metering": 6,
     "migrate": 6,
+    "audit_command": 6,
     "chaos_command": 6,
     "clock_command": 6,
     "heat_command": 6,
     "tls_command": 6,
     "transfer": 6,
+    "auditing": 7,
     "engines": 7,
     "verify": 7,
     "salvage": 7,
     "server": 8,
-    "cli": 9,
-    "__main__": 10,
+    "running": 9,
+    "cli": 10,
+    "__main__": 11,
 }
-AWAITING = {"jobs", "server", "wire"}
+AWAITING = {"jobs", "running", "server", "wire"}
 # A pure core has no clock, no IO, no randomness, no logging and no threads.
 IMPURE = {
     *("apsw", "asyncio", "datetime", "http", "io", "logging", "os", "pathlib", "random", "secrets", "socket"),

@@ -13,6 +13,8 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.results import ItemRead, Rendered, Result
+from hashrange.audit.events import Origin
+from hashrange.chain.audit import Audit
 from hashrange.chain.background import Background
 from hashrange.chain.charge import Lane, Lanes
 from hashrange.chain.executor import Call, read_object
@@ -25,6 +27,7 @@ from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
 from hashrange.wire.identity import Callers
 from hashrange.wire.interfaces import Exchange
+from hashrange.wire.origins import claiming_origin, origin_of
 from hashrange.wire.renderers import RENDERERS
 
 _TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
@@ -36,6 +39,7 @@ DEFAULT_FORM = _FORMS[codec.JSON_1_0]
 LOOP_BYTES_MAX = 32 * 1024
 
 _BAD_REQUEST = 400
+_NAME_BYTES_MAX = 128
 _UNKNOWN = "Unknown"  # in place of an operation that there is none of: a client may send any name
 
 log = logs.Log("requests")
@@ -63,6 +67,10 @@ class _JsonCall(Call, gc=False):
     target: _Target
     began: float  # by the monotonic clock
     rendered: tuple[bytes, bytes] | None = None  # head and body, where another thread has made them
+
+    def origin(self) -> Origin:
+        """Where the request came from; the exchange still has it."""
+        return origin_of(self.exchange, self.request_id)
 
     def prepare(self, result: Result) -> Result:
         """Render a result before `answer` is called."""
@@ -113,6 +121,12 @@ class _LargeCall(_JsonCall, gc=False):
 
     patient: ClassVar[bool] = True
 
+    came_from: Origin = Origin()  # noted while the exchange had the request
+
+    def origin(self) -> Origin:
+        """Where the request came from."""
+        return self.came_from
+
 
 class JsonEndpoint:
     """Turns requests into calls, for any number of services, and their outcomes into answers."""
@@ -126,6 +140,7 @@ class JsonEndpoint:
         *,
         body_bytes_max: int,
         lanes: Lanes | None = None,
+        audit: Audit | None = None,
     ) -> None:
         self._targets = {
             (service.target_prefix + name).encode(): _Target(
@@ -135,6 +150,7 @@ class JsonEndpoint:
             for name, operation in service.operations.items()
         }
         self._lanes = lanes
+        self._audit = audit
         observed = [] if lanes is None else [service for service in services if lanes.observes(service)]
         self._observed_prefixes = tuple(service.target_prefix.encode() for service in observed)
         self._run = run
@@ -172,8 +188,10 @@ class JsonEndpoint:
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here
             name = headers.get(b"X-Amz-Target", b"")
             caller = self._caller(exchange)
+            origin = self._origin(exchange, request_id)
             self._refuse(exchange, form, request_id, error, name)
             self._note_refused(error, name, caller, began)
+            self._audit_refused(error, name, caller, origin)
             return True
         self._run(call, call.answer)
         return True
@@ -189,6 +207,7 @@ class JsonEndpoint:
         """Have a large or packed body read on another thread, with all of the exchange that is only good for now."""
         name, encoding = exchange.headers.get(b"X-Amz-Target", b""), exchange.headers.get(b"Content-Encoding")
         began = monotonic()
+        origin = self._origin(exchange, request_id)
         context: Context | Exception
         try:
             context = self._identify(exchange)
@@ -197,12 +216,15 @@ class JsonEndpoint:
 
         def refuse(error: Exception) -> None:
             self._refuse(exchange, form, request_id, error, name)
-            self._note_refused(error, name, None if isinstance(context, Exception) else context, began)
+            caller = None if isinstance(context, Exception) else context
+            self._note_refused(error, name, caller, began)
+            self._audit_refused(error, name, caller, origin)
 
         def read(sent: bytes) -> None:
             try:
                 plain = sent if encoding is None else self._unpacked(encoding, sent)
                 call = _large_call(plain, target, context, exchange, form, request_id, began)
+                call.came_from = origin
             except Exception as error:  # noqa: BLE001 - as in `handle`
                 forget_frames(error)
                 self._background.call_on_loop(partial(refuse, error))
@@ -236,6 +258,19 @@ class JsonEndpoint:
             self._lanes.note_refused(target.operation.name, caller, monotonic() - began)
         elif target is None and (not name or name.startswith(self._observed_prefixes)):
             self._lanes.note_refused(_UNKNOWN, caller, monotonic() - began)
+
+    def _origin(self, exchange: Exchange, request_id: bytes) -> Origin:
+        return Origin() if self._audit is None else claiming_origin(exchange, request_id)
+
+    def _audit_refused(
+        self, error: BaseException, name: bytes, caller: Context | None, origin: Origin
+    ) -> None:
+        if self._audit is None:
+            return
+        target = self._targets.get(name)
+        operation = name.rpartition(b".")[2][:_NAME_BYTES_MAX].decode("latin-1") or _UNKNOWN
+        action = f"dynamodb:{operation}" if target is None else target.operation.action
+        self._audit.refused(action, origin, caller, error)
 
     def _unpacked(self, encoding: bytes, body: bytes | bytearray) -> bytes | bytearray:
         return compression.unpacked(encoding, body, self._body_bytes_max)
