@@ -1,7 +1,9 @@
 """The audit log of a real server."""
 
+import http.client
 import json
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -15,6 +17,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from hashrange.audit.files import all_files
+from hashrange.certificates import Authority
 from serving import Serving, serving
 
 SECRET = "canary-90ab"
@@ -138,6 +141,43 @@ def test_large_requests_say_where_they_came_from(path: Path) -> None:
         "items": ["pk", "large"],
     }
     assert "audited/1" in put["userAgent"]
+
+
+def test_events_of_tls_say_so(path: Path, tmp_path: Path) -> None:
+    authority = Authority(days=1)
+    issued = authority.issue(["localhost"])
+    for name, content in (
+        ("ca.pem", authority.certificate),
+        ("s.pem", issued.certificate),
+        ("s.key", issued.key),
+    ):
+        (tmp_path / name).write_bytes(content)
+        (tmp_path / name).chmod(0o600)
+    flags = (
+        "--tls-cert",
+        str(tmp_path / "s.pem"),
+        "--tls-key",
+        str(tmp_path / "s.key"),
+        "--audit-log",
+        str(path),
+    )
+    with serving("--in-memory", *flags) as server:
+        context = ssl.create_default_context(cafile=str(tmp_path / "ca.pem"))
+        connection = http.client.HTTPSConnection("localhost", server.port, timeout=30, context=context)
+        target = {
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": "DynamoDB_20120810.ListTables",
+        }
+        connection.request("POST", "/", b"{}", target)
+        assert connection.getresponse().status == 400
+        connection.close()
+        server.stop()
+    (found,) = events(path)
+    assert found["tlsDetails"] == {
+        "tlsVersion": "TLSv1.3",
+        "cipherSuite": "TLS_AES_256_GCM_SHA384",
+        "clientProvidedHostHeader": f"localhost:{server.port}",
+    }
 
 
 def test_management_events_alone(path: Path) -> None:
