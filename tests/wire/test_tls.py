@@ -19,6 +19,7 @@ from hashrange.config import SettingInvalid, load
 from hashrange.tls_files import TlsInvalid
 from hashrange.wire.plain_http import answer
 from hashrange.wire.tls import Tls, TlsFiles
+from house import ROOT
 from serving import Serving, serving
 
 
@@ -367,3 +368,18 @@ def test_self_signed_certificates_work_as_the_command_says(tmp_path: Path) -> No
             assert ask(connection).startswith(b"HTTP/1.1 200 OK")
     again = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)
     assert (again.returncode, "--force replaces it" in again.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("is_mutual", [False, True])
+def test_the_image_s_health_check_asks_over_tls(made: Made, is_mutual: bool) -> None:
+    authorities = ("--tls-client-ca", str(made.ca)) if is_mutual else ()
+    with serving(*made.flags, *authorities) as server:
+        environment = {"HASHRANGE_PORT": str(server.port), "HASHRANGE_TLS_CERT": str(made.certificate)}
+        if is_mutual:
+            environment["HASHRANGE_TLS_CLIENT_CA"] = str(made.ca)
+        command = [sys.executable, str(ROOT / "deploy" / "healthcheck.py")]
+        assert subprocess.run(command, env=environment, check=False).returncode == 0
+        assert server.stop() == 0
+        assert (
+            subprocess.run(command, env=environment, check=False, stderr=subprocess.DEVNULL).returncode == 1
+        )
