@@ -1,8 +1,9 @@
 """Events in CloudTrail's form, as far as a server of our own knows the fields."""
 
 import time
+from functools import lru_cache
+from random import getrandbits
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 EVENT_VERSION = "1.11"
 _API_VERSIONS = {"dynamodb": "2012-08-10"}
@@ -91,7 +92,7 @@ def event(
     shown: dict[str, Any] = {
         "eventVersion": EVENT_VERSION,
         "userIdentity": identity,
-        "eventTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
+        "eventTime": _time(int(now)),
         "eventSource": f"{_SOURCES.get(prefix, prefix)}.amazonaws.com",
         "eventName": action.operation,
         "awsRegion": action.region,
@@ -106,7 +107,7 @@ def event(
         "requestParameters": parameters,
         "responseElements": None,
         "requestID": origin.request_id,
-        "eventID": str(uuid4()),
+        "eventID": _event_id(),
         "readOnly": read_only,
         "resources": [_resource(arn, action.account_id) for arn in resources],
         "eventType": "AwsApiCall",
@@ -129,12 +130,23 @@ def notice(name: str, now: float, **details: object) -> dict[str, Any]:
     """An event about the log itself."""
     return {
         "eventVersion": EVENT_VERSION,
-        "eventTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
+        "eventTime": _time(int(now)),
         "eventSource": "hashrange",
         "eventName": name,
         "eventType": "AuditLogNotice",
         "additionalEventData": details,
     }
+
+
+@lru_cache(maxsize=8)
+def _time(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def _event_id() -> str:
+    """A random UUID; nobody has to be kept from guessing it, and so it costs a fraction of uuid4's."""
+    text = f"{getrandbits(128):032x}"
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
 
 
 def _resource(arn: str, account_id: str) -> dict[str, str]:

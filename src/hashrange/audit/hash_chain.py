@@ -12,6 +12,8 @@ import secrets
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import orjson
+
 FIRST_HASH = "0" * 64
 _END = re.compile(rb',"hash":"([0-9a-f]{64})"}\Z')
 _MEMBER = "auditChain"
@@ -45,6 +47,12 @@ def sealed(event: Mapping[str, object], head: Head) -> tuple[bytes, Head]:
 
 def dumped(value: object) -> bytes:
     """JSON in which nothing but printable ASCII is left: what clients send ends no line and moves no cursor."""
+    try:
+        text = orjson.dumps(value, default=str)
+    except TypeError:  # half of a character, or a number that it has no room for
+        text = b"\x7f"
+    if text.isascii() and b"\x7f" not in text:
+        return text  # as nearly always, and in a tenth of the time
     return json.dumps(value, separators=(",", ":"), default=str).replace("\x7f", "\\u007f").encode("ascii")
 
 

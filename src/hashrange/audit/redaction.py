@@ -6,6 +6,7 @@ The rules are CloudTrail's. Whatever is shown is bounded, however large the requ
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -77,11 +78,10 @@ class _Walk:
         """The members that were sent."""
         table = getattr(structure, "table_name", None) or table
         shown: dict[str, Any] = {}
-        for field in structure.__struct_fields__:
+        for field, name in _members(type(structure)):
             value = getattr(structure, field)
             if value is None or value is msgspec.UNSET or field in _VALUES:
                 continue
-            name = _member(structure, field)
             self._count(name)
             if field == "item":
                 shown["key"] = self._key_of_item(value, table)
@@ -152,8 +152,8 @@ def without_literals(statement: str) -> str:
     return _TOKEN.sub(lambda token: token[0] if token[0].startswith('"') else REDACTED, statement)
 
 
-def _member(structure: msgspec.Struct, field: str) -> str:
-    """The service's name of a member, as CloudTrail writes it: with a small letter."""
-    fields = structure.__struct_fields__
-    name = structure.__struct_encode_fields__[fields.index(field)]
-    return name[:1].lower() + name[1:]
+@cache  # of the structures of requests there are as many as operations, and some more
+def _members(structure: type[msgspec.Struct]) -> list[tuple[str, str]]:
+    """The members of a structure, each with the service's name as CloudTrail writes it: with a small letter."""
+    names = (name[:1].lower() + name[1:] for name in structure.__struct_encode_fields__)
+    return list(zip(structure.__struct_fields__, names, strict=True))
