@@ -22,8 +22,8 @@ from auth.signature.signing import (
     KnownKeys,
     credential_of,
 )
-from hashrange import admin, cli, server
-from hashrange.config import SettingInvalid, Settings
+from hashrange import admin, cli
+from hashrange.config import Settings
 from hashrange.server import Server
 
 SETTINGS = Settings(in_memory=True, port=0, auth="signature", transition_ms=0, test_clock=True)
@@ -159,8 +159,3 @@ def test_metrics_can_be_public() -> None:
         assert public.get("/_hashrange/clock") == 403
     finally:
         public.stop()
-
-
-def test_without_policies_nobody_is_told_that_they_are_asked() -> None:
-    with pytest.raises(SettingInvalid, match="--auth iam"):
-        server.run(replace(SETTINGS, auth="iam"), lambda _engine, _port: None)

@@ -16,6 +16,7 @@ from hashrange.api.protocol.operation import UNDECODED, Operation
 from hashrange.api.protocol.plan import Answer, Plan, Read, Write
 from hashrange.api.protocol.structures import Request
 from hashrange.api.results import Result
+from hashrange.audit.events import Origin
 from hashrange.chain.background import Background, limited, patience
 from hashrange.chain.long_writes import LongWrites
 from hashrange.core import effort, patient_json
@@ -65,6 +66,10 @@ class Call(msgspec.Struct, gc=False):
         except Malformed:
             # It is nested too deep for the shape to read, and has something else that no value may be.
             raise serialization(None) from None
+
+    def origin(self) -> Origin:
+        """Where the request came from; to be asked before the call is run."""
+        return Origin()
 
     def prepare(self, result: Result) -> Result:
         """Make the answer on this thread, which need not be the event loop's, and give what is left of the result."""

@@ -10,7 +10,7 @@ from zlib_ng import zlib_ng
 from hashrange.api import errors
 from hashrange.api.errors import ApiError
 from hashrange.caches import BoundedCache
-from hashrange.wire.interfaces import AnswerStream, Exchange
+from hashrange.wire.interfaces import AnswerStream, Exchange, Peer
 
 _GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's numbers for the framings, with any window size
 _FRAMINGS = {b"gzip": _GZIP, b"x-gzip": _GZIP, b"deflate": _ZLIB}
@@ -145,8 +145,8 @@ class PackingExchange:
         return self._exchange.repeats_headers
 
     @property
-    def peer(self) -> str:
-        """The client's address."""
+    def peer(self) -> Peer:
+        """Who sent the request."""
         return self._exchange.peer
 
     @property

@@ -9,7 +9,7 @@ from httptools import HttpParserError, HttpParserUpgrade
 
 from hashrange.api.errors import ApiError
 from hashrange.wire import headers, refusals
-from hashrange.wire.interfaces import ServerState
+from hashrange.wire.interfaces import Peer, ServerState
 from hashrange.wire.refusals import RequestRefused
 from hashrange.wire.request_reader import RequestReader, failure
 from hashrange.wire.streams import ChunkedStream
@@ -196,6 +196,17 @@ class Connection(RequestReader, asyncio.Protocol):
     # What the handler calls.
 
     @property
+    def peer(self) -> Peer:
+        """Who is at the other end, by what the transport says."""
+        transport = self._transport
+        if transport is None:
+            return Peer()
+        address = transport.get_extra_info("peername")
+        cipher = transport.get_extra_info("cipher")
+        host = str(address[0]) if isinstance(address, tuple) else ""
+        return Peer(host) if cipher is None else Peer(host, cipher[1], cipher[0])
+
+    @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
         """All headers as they were sent; read anew from the bytes, since hardly anybody asks."""
         return headers.fields_of(self._head_received)
@@ -209,12 +220,6 @@ class Connection(RequestReader, asyncio.Protocol):
         if len(received) != 1 or not received[0].startswith(FIRST_LINE):
             return True
         return not headers.are_unique(received[0], len(self.headers))
-
-    @property
-    def peer(self) -> str:
-        """The client's address."""
-        name = None if self._transport is None else self._transport.get_extra_info("peername")
-        return str(name[0]) if isinstance(name, tuple) else ""
 
     def send(self, head: bytes, body: bytes) -> None:
         self._busy = False
@@ -417,7 +422,8 @@ class Connection(RequestReader, asyncio.Protocol):
         self._unsent = transport.get_write_buffer_size()
         self._deadline = self._server.now + self._server.limits.linger_seconds
         self._resume()
-        transport.write_eof()
+        if transport.can_write_eof():  # with TLS nobody can stop sending and still listen
+            transport.write_eof()
 
     def _hang_up(self) -> None:
         transport = self._transport

@@ -93,6 +93,14 @@ class ClaimedCallers:
         return lambda: context
 
 
+def known_caller(identified: Callable[[], Context]) -> Context | None:
+    """Who sent a request that is refused; None: that cannot be said."""
+    try:
+        return identified()
+    except Exception:  # noqa: BLE001 - which is what the request is refused for, or was about to be
+        return None
+
+
 def claimed_identity(headers: Mapping[bytes, bytes], url: bytes) -> Identity:
     """Who a request says has signed it."""
     try:

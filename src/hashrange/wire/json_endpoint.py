@@ -12,6 +12,8 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.results import ItemRead, Rendered, Result
+from hashrange.audit.events import Origin
+from hashrange.chain.audit import Audit
 from hashrange.chain.background import Background
 from hashrange.chain.charge import Lane, Lanes
 from hashrange.chain.executor import Call, read_object
@@ -22,8 +24,9 @@ from hashrange.core.values import TOO_DEEP
 from hashrange.wire import codec, compression, errors, large_bodies, outages
 from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
-from hashrange.wire.identity import Callers, Unidentified
+from hashrange.wire.identity import Callers, Unidentified, known_caller
 from hashrange.wire.interfaces import Exchange
+from hashrange.wire.origins import claiming_origin, origin_of
 from hashrange.wire.renderers import RENDERERS
 
 _TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
@@ -35,6 +38,7 @@ DEFAULT_FORM = _FORMS[codec.JSON_1_0]
 LOOP_BYTES_MAX = 32 * 1024
 
 _BAD_REQUEST = 400
+_NAME_BYTES_MAX = 128
 _UNKNOWN = "Unknown"  # in place of an operation that there is none of: a client may send any name
 
 log = logs.Log("requests")
@@ -63,6 +67,10 @@ class _JsonCall(Call, gc=False):
     target: _Target
     began: float  # by the monotonic clock
     rendered: tuple[bytes, bytes] | None = None  # head and body, where another thread has made them
+
+    def origin(self) -> Origin:
+        """Where the request came from; the exchange still has it."""
+        return origin_of(self.exchange, self.request_id)
 
     def prepare(self, result: Result) -> Result:
         """Render a result before `answer` is called."""
@@ -113,6 +121,12 @@ class _LargeCall(_JsonCall, gc=False):
 
     patient: ClassVar[bool] = True
 
+    came_from: Origin = Origin()  # noted while the exchange had the request
+
+    def origin(self) -> Origin:
+        """Where the request came from."""
+        return self.came_from
+
 
 class JsonEndpoint:
     """Turns requests into calls, for any number of services, and their outcomes into answers."""
@@ -126,6 +140,7 @@ class JsonEndpoint:
         *,
         body_bytes_max: int,
         lanes: Lanes | None = None,
+        audit: Audit | None = None,
     ) -> None:
         self._targets = {
             (service.target_prefix + name).encode(): _Target(
@@ -135,6 +150,7 @@ class JsonEndpoint:
             for name, operation in service.operations.items()
         }
         self._lanes = lanes
+        self._audit = audit
         observed = [] if lanes is None else [service for service in services if lanes.observes(service)]
         self._observed_prefixes = tuple(service.target_prefix.encode() for service in observed)
         self._run = run
@@ -174,8 +190,10 @@ class JsonEndpoint:
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here
             name = headers.get(b"X-Amz-Target", b"")
             caller = None if isinstance(error, Unidentified) else self._caller(exchange, target)
+            origin = self._origin(exchange, request_id)
             self._refuse(exchange, form, request_id, error, name)
             self._note_refused(error, name, caller, began)
+            self._audit_refused(error, name, caller, origin)
             return True
         self._run(call, call.answer)
         return True
@@ -191,6 +209,7 @@ class JsonEndpoint:
         """Have a large or packed body read on another thread, with all of the exchange that is only good for now."""
         name, encoding = exchange.headers.get(b"X-Amz-Target", b""), exchange.headers.get(b"Content-Encoding")
         began = monotonic()
+        origin = self._origin(exchange, request_id)
         body = bytes(body)
         service = self._signing_name if target is None else target.signing_name
         identified = self._callers.later(exchange, service, body)
@@ -198,14 +217,16 @@ class JsonEndpoint:
         def refuse(error: Exception, caller: Context | None) -> None:
             self._refuse(exchange, form, request_id, error, name)
             self._note_refused(error, name, caller, began)
+            self._audit_refused(error, name, caller, origin)
 
         def read(sent: bytes) -> None:
             try:
                 plain = sent if encoding is None else self._unpacked(encoding, sent)
                 call = _large_call(plain, target, identified, exchange, form, request_id, began)
+                call.came_from = origin
             except Exception as error:  # noqa: BLE001 - as in `handle`
                 forget_frames(error)
-                caller = None if isinstance(error, Unidentified) else _caller(identified)
+                caller = None if isinstance(error, Unidentified) else known_caller(identified)
                 self._background.call_on_loop(partial(refuse, error, caller))
             else:
                 self._run(call, call.answer)
@@ -224,7 +245,7 @@ class JsonEndpoint:
     def _caller(self, exchange: Exchange, target: _Target | None) -> Context | None:
         """Who sent a request that is refused."""
         service = self._signing_name if target is None else target.signing_name
-        return _caller(partial(self._identify, exchange, service))
+        return known_caller(partial(self._identify, exchange, service))
 
     def _note_refused(self, error: BaseException, name: bytes, caller: Context | None, began: float) -> None:
         """Count a request that was no call: for its caller, if it was meant for a service that is observed."""
@@ -236,16 +257,21 @@ class JsonEndpoint:
         elif target is None and (not name or name.startswith(self._observed_prefixes)):
             self._lanes.note_refused(_UNKNOWN, caller, monotonic() - began)
 
+    def _origin(self, exchange: Exchange, request_id: bytes) -> Origin:
+        return Origin() if self._audit is None else claiming_origin(exchange, request_id)
+
+    def _audit_refused(
+        self, error: BaseException, name: bytes, caller: Context | None, origin: Origin
+    ) -> None:
+        if self._audit is None:
+            return
+        target = self._targets.get(name)
+        operation = name.rpartition(b".")[2][:_NAME_BYTES_MAX].decode("latin-1") or _UNKNOWN
+        action = f"dynamodb:{operation}" if target is None else target.operation.action
+        self._audit.refused(action, origin, caller, error)
+
     def _unpacked(self, encoding: bytes, body: bytes | bytearray) -> bytes | bytearray:
         return compression.unpacked(encoding, body, self._body_bytes_max)
-
-
-def _caller(identified: Callable[[], Context]) -> Context | None:
-    """Who sent a request that is refused; None: that cannot be said."""
-    try:
-        return identified()
-    except Exception:  # noqa: BLE001 - which is what the request is refused for, or was about to be
-        return None
 
 
 def _large_call(

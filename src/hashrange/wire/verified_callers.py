@@ -58,12 +58,12 @@ class VerifiedCallers:
                 exchange.identity_cache = verified, context
                 return context
         request = _request(exchange, exchange.body)
-        return self._verified(request, service, now, exchange.peer, is_usual=is_usual)
+        return self._verified(request, service, now, exchange.peer.address, is_usual=is_usual)
 
     def later(self, exchange: Exchange, service: str, body: bytes) -> Callable[[], Context]:
         """Take what of the request is only good for now."""
         request = _request(exchange, body)
-        peer = exchange.peer
+        peer = exchange.peer.address
         return lambda: self._verified(request, service, self._now(), peer, is_usual=False)
 
     def _verified(
