@@ -193,6 +193,11 @@ class Settings:
         _duration(_DAY_SECONDS),
         "how long after a change of a table's TTL the next one is refused; the service's is 31m",
     )
+    resource_policy_cooldown: int = _setting(
+        0,
+        _duration(_DAY_SECONDS),
+        "how long after a change of a resource policy the next one is refused; the service's is 15s",
+    )
     test_clock: bool = _setting(
         False, _switch, "let `hashrange clock` move the server's time ahead, for tests of TTL and retention"
     )

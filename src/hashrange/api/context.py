@@ -1,10 +1,13 @@
 """What an operation may know beside its request."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import msgspec
 
+from hashrange.api.errors import ApiError
 from hashrange.api.items.prepared import PreparedRequests
+from hashrange.api.permissions.principal import Peer, Principal
 from hashrange.api.throttling.gate import Tab, Tabs
 from hashrange.clock import Clock
 from hashrange.config import Settings
@@ -32,6 +35,12 @@ class Context(msgspec.Struct):
     prepared: PreparedRequests
     backups: BackupInspection
     gate: Tabs | None = None  # None: nothing is ever throttled
+    principal: Principal | None = None  # None: nobody's signature is verified
+    peer: Peer = Peer()
+    # What api/permissions has found out about a request: the other accounts whose tables it may touch, and the
+    # statements of a batch that the caller may not run.
+    reaches: frozenset[str] = frozenset()
+    denied_statements: Mapping[int, ApiError] = {}
 
     def tab(self, *tables: Table) -> Tab | None:
         """The tab of a request that touches these tables; None where nothing of them can be throttled."""

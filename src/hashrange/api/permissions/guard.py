@@ -1,0 +1,75 @@
+"""Whether the caller may do what a request asks for: every need of it, or nothing is done."""
+
+from typing import Any
+
+import msgspec
+
+from hashrange.api.context import Context
+from hashrange.api.errors import ApiError
+from hashrange.api.permissions import policies, statements
+from hashrange.api.permissions.declared import NEEDS
+from hashrange.api.permissions.keys import AllKeys
+from hashrange.api.permissions.needs import Need, Undetermined
+from hashrange.api.permissions.principal import Principal
+from hashrange.auth.policy.decision import Decision, PolicyType, decide
+from hashrange.auth.policy.policy import Policy
+from hashrange.auth.policy.refusals import refusal
+from hashrange.auth.policy.statements import Asked
+
+_BATCH = "dynamodb:BatchExecuteStatement"
+
+
+class AccessDenied(ApiError):
+    """The refusal, with what the audit log wants to know of it."""
+
+    def __init__(self, asked: Asked, decision: Decision) -> None:
+        super().__init__("AccessDeniedException", refusal(asked, decision))
+        self.asked = asked
+        self.decision = decision
+
+
+def permitted(context: Context, action: str, request: Any) -> Context:
+    """The context in which an operation may go on; AccessDeniedException if a need of it is not allowed."""
+    principal, needs = context.principal, NEEDS.get(action)
+    if principal is None or needs is None:
+        raise ApiError("AccessDeniedException", "Access is denied")
+    if action == _BATCH:
+        return _with_denied_statements(context, principal, request)
+    others: set[str] = set()
+    for need in needs(context, request):
+        denied = refused(context, principal, need)
+        if denied is not None:
+            raise denied
+        if need.account_id is not None and need.account_id != context.account_id:
+            others.add(need.account_id)
+    return msgspec.structs.replace(context, reaches=frozenset(others)) if others else context
+
+
+def _with_denied_statements(context: Context, principal: Principal, request: Any) -> Context:
+    """A statement that is not allowed fails by itself; the others go on."""
+    denied: dict[int, ApiError] = {}
+    for number, statement in enumerate(request.statements):
+        for need in statements.statement_needs(context, statement):
+            error = refused(context, principal, need)
+            if error is not None:
+                denied[number] = error
+                break
+    return msgspec.structs.replace(context, denied_statements=denied) if denied else context
+
+
+def refused(context: Context, principal: Principal, need: Need) -> AccessDenied | None:
+    """The refusal of one need; None if it is allowed."""
+    return judged(context, principal, need, policies.of_need(need))
+
+
+def judged(context: Context, principal: Principal, need: Need, policy: Policy | None) -> AccessDenied | None:
+    """The refusal of one need, if the resource has this policy."""
+    asked = Asked(need.action, need.resource, principal.caller, AllKeys(context, principal, need))
+    if need.account_id is not None and need.account_id != principal.caller.account_id and not need.crosses:
+        return AccessDenied(asked, Decision(allowed=False, type=PolicyType.RESOURCE))
+    rules = principal.policies._replace(resource=policy, owner=need.account_id)
+    try:
+        decision = decide(asked, rules)
+    except Undetermined:
+        decision = Decision(allowed=False, type=PolicyType.IDENTITY)
+    return None if decision.allowed else AccessDenied(asked, decision)

@@ -1,0 +1,74 @@
+"""All condition keys of one need: those of the caller, of the connection, of the resource and of the request."""
+
+import time
+from collections.abc import Mapping
+
+from hashrange.api.context import Context
+from hashrange.api.permissions.needs import Need
+from hashrange.api.permissions.principal import Principal
+from hashrange.auth.policy.keys import KeyValue
+
+_PRINCIPAL_TAG = "aws:principaltag/"
+_RESOURCE_TAG = "aws:resourcetag/"
+_GIVEN = ("aws:requesttag/", "aws:tagkeys")
+_CONSTANT = {"aws:viaawsservice": "false", "aws:principalisawsservice": "false"}
+
+
+class AllKeys:
+    """Looks a key up where it comes from."""
+
+    __slots__ = ("_context", "_need", "_principal")
+
+    def __init__(self, context: Context, principal: Principal, need: Need) -> None:
+        self._context = context
+        self._principal = principal
+        self._need = need
+
+    def get(self, key: str, /) -> KeyValue | None:
+        """The value of a key, by its name in lower case; None if the request has no such key."""
+        if key.startswith("dynamodb:") or key.startswith(_GIVEN):
+            return self._need.keys.get(key)
+        value = self._principal.keys.get(key)
+        if value is not None:
+            return value
+        if key.startswith(_PRINCIPAL_TAG):
+            return _tag(self._principal.tags, key.removeprefix(_PRINCIPAL_TAG))
+        if key.startswith(_RESOURCE_TAG):
+            table = self._need.table
+            return self._need_tag(key) if table is None else _tag(table.tags, key.removeprefix(_RESOURCE_TAG))
+        return self._global(key)
+
+    def _need_tag(self, key: str) -> KeyValue | None:
+        """A table that is being made has the tags that it is given."""
+        return self._need.keys.get(_GIVEN[0] + key.removeprefix(_RESOURCE_TAG))
+
+    def _global(self, key: str) -> str | None:
+        context, caller = self._context, self._principal.caller
+        match key:
+            case "aws:principalarn":
+                return caller.role_arn or caller.arn
+            case "aws:principalaccount":
+                return caller.account_id
+            case "aws:requestedregion":
+                return context.region
+            case "aws:resourceaccount":
+                return self._need.account_id or context.account_id
+            case "aws:currenttime":
+                return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(context.clock.now()))
+            case "aws:epochtime":
+                return str(int(context.clock.now()))
+            case "aws:sourceip":
+                return context.peer.address
+            case "aws:securetransport":
+                return "true" if context.peer.secure else "false"
+            case "aws:useragent":
+                return context.peer.user_agent
+            case "aws:referer":
+                return context.peer.referer
+            case _:
+                return _CONSTANT.get(key)
+
+
+def _tag(tags: Mapping[str, str], name: str) -> str | None:
+    """The value of a tag, whose key has no case in a condition."""
+    return next((value for key, value in tags.items() if key.lower() == name), None)
