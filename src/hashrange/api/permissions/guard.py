@@ -64,12 +64,11 @@ def refused(context: Context, principal: Principal, need: Need) -> AccessDenied 
 
 def judged(context: Context, principal: Principal, need: Need, policy: Policy | None) -> AccessDenied | None:
     """The refusal of one need, if the resource has this policy."""
-    asked = Asked(need.action, need.resource, principal.caller, AllKeys(context, principal, need))
-    if need.account_id is not None and need.account_id != principal.caller.account_id and not need.crosses:
+    asked = Asked(need.action, need.resource, principal.caller(), AllKeys(context, principal, need))
+    if need.account_id is not None and need.account_id != principal.account_id and not need.crosses:
         return AccessDenied(asked, Decision(allowed=False, type=PolicyType.RESOURCE))
-    rules = principal.policies._replace(resource=policy, owner=need.account_id)
     try:
-        decision = decide(asked, rules)
+        decision = decide(asked, principal.rules(policy, need.account_id))
     except Undetermined:
         decision = Decision(allowed=False, type=PolicyType.IDENTITY)
     return None if decision.allowed else AccessDenied(asked, decision)

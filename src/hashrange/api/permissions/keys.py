@@ -8,7 +8,6 @@ from hashrange.api.permissions.needs import Need
 from hashrange.api.permissions.principal import Principal
 from hashrange.auth.policy.keys import KeyValue
 
-_PRINCIPAL_TAG = "aws:principaltag/"
 _RESOURCE_TAG = "aws:resourcetag/"
 _GIVEN = ("aws:requesttag/", "aws:tagkeys")
 _CONSTANT = {"aws:viaawsservice": "false", "aws:principalisawsservice": "false"}
@@ -17,22 +16,21 @@ _CONSTANT = {"aws:viaawsservice": "false", "aws:principalisawsservice": "false"}
 class AllKeys:
     """Looks a key up where it comes from."""
 
-    __slots__ = ("_context", "_need", "_principal")
+    __slots__ = ("_context", "_keys", "_need", "_principal")
 
     def __init__(self, context: Context, principal: Principal, need: Need) -> None:
         self._context = context
         self._principal = principal
         self._need = need
+        self._keys: Mapping[str, KeyValue] | None = None
 
     def get(self, key: str, /) -> KeyValue | None:
         """The value of a key, by its name in lower case; None if the request has no such key."""
         if key.startswith("dynamodb:") or key.startswith(_GIVEN):
             return self._need.keys.get(key)
-        value = self._principal.keys.get(key)
+        value = self._own().get(key)
         if value is not None:
             return value
-        if key.startswith(_PRINCIPAL_TAG):
-            return _tag(self._principal.tags, key.removeprefix(_PRINCIPAL_TAG))
         if key.startswith(_RESOURCE_TAG):
             table = self._need.table
             return self._need_tag(key) if table is None else _tag(table.tags, key.removeprefix(_RESOURCE_TAG))
@@ -42,19 +40,24 @@ class AllKeys:
         """A table that is being made has the tags that it is given."""
         return self._need.keys.get(_GIVEN[0] + key.removeprefix(_RESOURCE_TAG))
 
+    def _own(self) -> Mapping[str, KeyValue]:
+        if self._keys is None:
+            self._keys = self._principal.keys()
+        return self._keys
+
     def _global(self, key: str) -> str | None:
-        context, caller = self._context, self._principal.caller
+        context, issued_at = self._context, self._principal.issued_at
         match key:
-            case "aws:principalarn":
-                return caller.role_arn or caller.arn
-            case "aws:principalaccount":
-                return caller.account_id
+            case "aws:tokenissuetime":
+                return None if issued_at is None else _moment(issued_at)
+            case "aws:multifactorauthpresent":
+                return None if issued_at is None else "false"
             case "aws:requestedregion":
                 return context.region
             case "aws:resourceaccount":
                 return self._need.account_id or context.account_id
             case "aws:currenttime":
-                return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(context.clock.now()))
+                return _moment(context.clock.now())
             case "aws:epochtime":
                 return str(int(context.clock.now()))
             case "aws:sourceip":
@@ -67,6 +70,10 @@ class AllKeys:
                 return context.peer.referer
             case _:
                 return _CONSTANT.get(key)
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def _tag(tags: Mapping[str, str], name: str) -> str | None:

@@ -9,32 +9,28 @@ from hashrange.auth import arns
 from hashrange.auth.policy.decision import Rules
 from hashrange.auth.policy.grantees import Caller
 from hashrange.auth.policy.keys import KeyValue
-
-ROOT = "Account"  # as aws:PrincipalType calls the root of an account
+from hashrange.auth.policy.policy import Policy
 
 
 class Principal(Protocol):
     """A user, a role's session, a federated user or an account's root."""
 
     @property
+    def account_id(self) -> str:
+        """The account it belongs to."""
+
+    @property
+    def issued_at(self) -> float | None:
+        """Since when its session lasts; None: it has a long-term key."""
+
     def caller(self) -> Caller:
         """How a policy's Principal element may name it."""
 
-    @property
-    def policies(self) -> Rules:
-        """Its own policies, its boundary and its session's; those of resources are no part of it."""
-
-    @property
-    def tags(self) -> Mapping[str, str]:
-        """Its tags, overlaid by its session's."""
-
-    @property
     def keys(self) -> Mapping[str, KeyValue]:
-        """The condition keys it has always, by their names in lower case.
+        """The condition keys that say who asks, by their names in lower case."""
 
-        aws:userid and aws:principaltype for everybody; aws:username for users only; aws:tokenissuetime and the keys
-        of a web identity for sessions.
-        """
+    def rules(self, resource: Policy | None = None, owner: str | None = None) -> Rules:
+        """What decides about a request, with the policy of the resource and the account that owns it."""
 
 
 class Peer(msgspec.Struct, frozen=True):
@@ -50,15 +46,21 @@ class Root(msgspec.Struct, frozen=True):
     """The root of an account, which nothing but a resource policy can stop."""
 
     account_id: str
-    policies: Rules = Rules()
-    tags: dict[str, str] = {}
+    issued_at: float | None = None
 
-    @property
     def caller(self) -> Caller:
         """How a policy names it."""
         return Caller(self.account_id, arns.account_root(self.account_id), is_root=True)
 
-    @property
     def keys(self) -> Mapping[str, KeyValue]:
         """What is known of it."""
-        return {"aws:userid": self.account_id, "aws:principaltype": ROOT}
+        return {
+            "aws:principalaccount": self.account_id,
+            "aws:principalarn": arns.account_root(self.account_id),
+            "aws:principaltype": "Account",
+            "aws:userid": self.account_id,
+        }
+
+    def rules(self, resource: Policy | None = None, owner: str | None = None) -> Rules:
+        """It has no policies of its own."""
+        return Rules(resource=resource, owner=owner)
