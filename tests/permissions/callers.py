@@ -142,7 +142,10 @@ class Guarded(Clocked):
         self.call(
             "CreateTable",
             TableName=name,
-            KeySchema=[{"AttributeName": "owner", "KeyType": "HASH"}, {"AttributeName": "id", "KeyType": "RANGE"}],
+            KeySchema=[
+                {"AttributeName": "owner", "KeyType": "HASH"},
+                {"AttributeName": "id", "KeyType": "RANGE"},
+            ],
             AttributeDefinitions=[
                 {"AttributeName": attribute, "AttributeType": "S"} for attribute in ("owner", "id", "city")
             ],
@@ -160,4 +163,3 @@ class Guarded(Clocked):
         self.run_jobs()
         arn: str = self.describe(name)["TableArn"]
         return arn
-

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from callers import Guarded, allow, deny, user
+from permissions.callers import Guarded, allow, deny, user
 
 KEY = {"owner": {"S": "alice"}, "id": {"S": "1"}}
 SECRET = {"ForAnyValue:StringEquals": {"dynamodb:Attributes": ["secret"]}}
@@ -85,11 +85,14 @@ def expected() -> dict[str, Any]:
         ),
         ("ExecuteStatement", {"Statement": f"SELECT secret FROM orders {WHERE}"}),
         ("ExecuteStatement", {"Statement": f"SELECT id FROM orders {WHERE} AND secret = 'x'"}),
-        ("ExecuteStatement", {"Statement": f"SELECT id FROM orders {WHERE} AND \"secret\".a IS MISSING"}),
+        ("ExecuteStatement", {"Statement": f'SELECT id FROM orders {WHERE} AND "secret".a IS MISSING'}),
         ("ExecuteStatement", {"Statement": f"UPDATE orders SET copied = secret {WHERE}"}),
         ("ExecuteStatement", {"Statement": f"UPDATE orders REMOVE secret {WHERE}"}),
         ("ExecuteStatement", {"Statement": f"DELETE FROM orders {WHERE} AND secret = 'x'"}),
-        ("ExecuteStatement", {"Statement": "INSERT INTO orders VALUE {'owner': 'a', 'id': '1', 'secret': 1}"}),
+        (
+            "ExecuteStatement",
+            {"Statement": "INSERT INTO orders VALUE {'owner': 'a', 'id': '1', 'secret': 1}"},
+        ),
     ],
 )
 def test_what_names_a_forbidden_column_is_denied(server: Guarded, operation: str, request_: Any) -> None:
@@ -154,7 +157,11 @@ UPDATE = {
         ("ExecuteStatement", {"Statement": f"SELECT * FROM orders {WHERE}"}, True),
         ("ExecuteStatement", {"Statement": f"SELECT city FROM orders {WHERE}"}, False),
         ("ExecuteStatement", {"Statement": f"UPDATE orders SET city = 'x' {WHERE}"}, False),
-        ("ExecuteStatement", {"Statement": f"UPDATE orders SET city = 'x' {WHERE} RETURNING ALL OLD *"}, True),
+        (
+            "ExecuteStatement",
+            {"Statement": f"UPDATE orders SET city = 'x' {WHERE} RETURNING ALL OLD *"},
+            True,
+        ),
         (
             "ExecuteStatement",
             {

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from callers import OURS, Guarded, allow, deny, user
 from hashrange.api.permissions.declared import NEEDS
 from hashrange.server import SERVICES
 from hashrange.services.sts.registry import STS
+from permissions.callers import OURS, Guarded, allow, deny, user
 
 REGION = f"arn:aws:dynamodb:us-east-1:{OURS}:"
 ORDERS, OTHER = f"{REGION}table/orders", f"{REGION}table/other"
@@ -195,7 +195,9 @@ def _tags(service: str, arn: str, tags: Any) -> dict[str, Row]:
 
 CLOUDWATCH: dict[str, Row] = {
     **_alarms("DeleteAlarms", "DisableAlarmActions", "EnableAlarmActions", AlarmNames=["hot"]),
-    **_alarms("PutMetricAlarm", AlarmName="hot", ComparisonOperator="GreaterThanThreshold", EvaluationPeriods=1),
+    **_alarms(
+        "PutMetricAlarm", AlarmName="hot", ComparisonOperator="GreaterThanThreshold", EvaluationPeriods=1
+    ),
     **_alarms("SetAlarmState", AlarmName="hot", StateValue="OK", StateReason="because"),
     **_anywhere("DescribeAlarmHistory", "DescribeAlarms", "ListMetrics", service="cloudwatch"),
     **_anywhere("DescribeAlarmsForMetric", service="cloudwatch", MetricName="m", Namespace="n"),
@@ -204,12 +206,20 @@ CLOUDWATCH: dict[str, Row] = {
     **_anywhere(
         *("GetMetricStatistics",),
         service="cloudwatch",
-        **{"Namespace": "n", "MetricName": "m", "StartTime": 0, "EndTime": 1, "Period": 60},
+        Namespace="n",
+        MetricName="m",
+        StartTime=0,
+        EndTime=1,
+        Period=60,
     ),
     **_anywhere("PutMetricData", service="cloudwatch", Namespace="n", MetricData=[]),
     "GetInsightRuleReport": (
         {"RuleName": "r", "StartTime": 0, "EndTime": 1, "Period": 60},
-        on(f"arn:aws:cloudwatch:us-east-1:{OURS}:insight-rule/r", "GetInsightRuleReport", service="cloudwatch"),
+        on(
+            f"arn:aws:cloudwatch:us-east-1:{OURS}:insight-rule/r",
+            "GetInsightRuleReport",
+            service="cloudwatch",
+        ),
     ),
     **_tags("cloudwatch", f"{ALARM}hot", [{"Key": "k", "Value": "v"}]),
 }

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from callers import OURS, Guarded, User, allow, deny, document, policy, user
 from clocked import Clocked
 from hashrange.api.errors import ApiError
 from hashrange.config import Settings
 from hashrange.core.limits import RESOURCE_POLICY_BYTES_MAX
+from permissions.callers import OURS, Guarded, User, allow, deny, document, policy, user
 
 WRONG = "One or more parameter values were invalid: "
 MALFORMED = f"{WRONG}Invalid policy document: "
@@ -109,13 +109,17 @@ def test_revisions_that_are_expected(server: Guarded, arn: str) -> None:
     revision = put(server, arn, text, ExpectedRevisionId="NO_POLICY")
     assert told(server, "PutResourcePolicy", **request, ExpectedRevisionId="1") == (
         "PolicyNotFoundException",
-        f"{MISSING}Requested update for policy with revision id 1, but the policy associated to target table "
-        f"orders has revision id {revision}.",
+        (
+            f"{MISSING}Requested update for policy with revision id 1, but the policy associated to target table "
+            f"orders has revision id {revision}."
+        ),
     )
     assert told(server, "DeleteResourcePolicy", ResourceArn=arn, ExpectedRevisionId="NO_POLICY") == (
         "PolicyNotFoundException",
-        f"{MISSING}Requested policy update expecting none to be present for table orders, but a policy exists "
-        f"with revision id {revision}.",
+        (
+            f"{MISSING}Requested policy update expecting none to be present for table orders, but a policy exists "
+            f"with revision id {revision}."
+        ),
     )
 
 
@@ -186,7 +190,9 @@ def test_documents_that_are_refused(server: Guarded, arn: str) -> None:
     assert "action names are invalid" in refusal(document(allow("ListStreams", "CreateTable", **NAMED)))
     twice = {**good, "Sid": "same"}
     assert refusal(document(twice, twice)) == f"{MALFORMED}The Statement Ids in the policy are not unique"
-    assert refusal(document({**good, "Principal": OURS})).startswith(f"{MALFORMED}Syntax error at position (1,")
+    assert refusal(document({**good, "Principal": OURS})).startswith(
+        f"{MALFORMED}Syntax error at position (1,"
+    )
     assert refusal(document({**good, "Principal": {"AWS": "somebody"}})) == (
         f"{WRONG}Invalid principal in policy document."
     )
@@ -197,7 +203,9 @@ def test_documents_that_are_refused(server: Guarded, arn: str) -> None:
 def test_the_size_of_a_document_counts_white_space(server: Guarded, arn: str) -> None:
     text = document(allow("GetItem", resource=arn, **NAMED))
     put(server, arn, text.ljust(RESOURCE_POLICY_BYTES_MAX))
-    assert told(server, "PutResourcePolicy", ResourceArn=arn, Policy=text.ljust(RESOURCE_POLICY_BYTES_MAX + 1)) == (
+    assert told(
+        server, "PutResourcePolicy", ResourceArn=arn, Policy=text.ljust(RESOURCE_POLICY_BYTES_MAX + 1)
+    ) == (
         "ValidationException",
         f"{WRONG}Maximum policy size of 20480 bytes exceeded",
     )
@@ -213,9 +221,15 @@ def test_the_size_of_a_document_counts_white_space(server: Guarded, arn: str) ->
         (deny("GetItem", Principal="*"), False),
         (allow("GetItem", Principal="*", Condition={"StringEquals": {"aws:PrincipalAccount": OURS}}), False),
         (allow("GetItem", Principal="*", Condition={"ArnLike": {"aws:principalarn": ALICE}}), False),
-        (allow("GetItem", Principal="*", Condition={"ArnLike": {"aws:PrincipalArn": "arn:aws:iam::*:*"}}), True),
+        (
+            allow("GetItem", Principal="*", Condition={"ArnLike": {"aws:PrincipalArn": "arn:aws:iam::*:*"}}),
+            True,
+        ),
         (allow("GetItem", Principal="*", Condition={"StringEquals": {"aws:userid": "${aws:userid}"}}), True),
-        (allow("GetItem", Principal="*", Condition={"StringNotEquals": {"aws:PrincipalAccount": OURS}}), True),
+        (
+            allow("GetItem", Principal="*", Condition={"StringNotEquals": {"aws:PrincipalAccount": OURS}}),
+            True,
+        ),
         (
             allow("GetItem", Principal="*", Condition={"StringEqualsIfExists": {"aws:SourceVpc": "vpc-1"}}),
             True,

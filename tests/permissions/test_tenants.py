@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from callers import Guarded, User, allow, deny, user
+from permissions.callers import Guarded, User, allow, deny, user
 
 MINE, THEIRS = {"owner": {"S": "alice"}, "id": {"S": "1"}}, {"owner": {"S": "bob"}, "id": {"S": "1"}}
 LEADING = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["${aws:username}"]}}
@@ -42,8 +42,14 @@ def requests(key: Any) -> dict[str, tuple[str, dict[str, Any]]]:
     return {
         "get": ("GetItem", {**table, "Key": key}),
         "put": ("PutItem", {**table, "Item": key}),
-        "update": ("UpdateItem", {**table, "Key": key, "UpdateExpression": "SET seen = :o", **_values(owner)}),
-        "legacy update": ("UpdateItem", {**table, "Key": key, "AttributeUpdates": {"a": {"Value": {"S": "b"}}}}),
+        "update": (
+            "UpdateItem",
+            {**table, "Key": key, "UpdateExpression": "SET seen = :o", **_values(owner)},
+        ),
+        "legacy update": (
+            "UpdateItem",
+            {**table, "Key": key, "AttributeUpdates": {"a": {"Value": {"S": "b"}}}},
+        ),
         "query": ("Query", {**table, **on_key, **_values(owner)}),
         "legacy query": (
             "Query",
@@ -90,7 +96,9 @@ def requests(key: Any) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _values(owner: str, **more: str) -> dict[str, Any]:
-    return {"ExpressionAttributeValues": {f":{name}": {"S": text} for name, text in {"o": owner, **more}.items()}}
+    return {
+        "ExpressionAttributeValues": {f":{name}": {"S": text} for name, text in {"o": owner, **more}.items()}
+    }
 
 
 WAYS = list(requests(MINE))
@@ -143,7 +151,11 @@ def _renamed(value: Any) -> Any:
         ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [MINE, THEIRS]}}}),
         (
             "BatchWriteItem",
-            {"RequestItems": {"orders": [{"PutRequest": {"Item": MINE}}, {"DeleteRequest": {"Key": THEIRS}}]}},
+            {
+                "RequestItems": {
+                    "orders": [{"PutRequest": {"Item": MINE}}, {"DeleteRequest": {"Key": THEIRS}}]
+                }
+            },
         ),
         ("TransactWriteItems", {"TransactItems": [put(MINE), put(THEIRS)]}),
         ("ExecuteStatement", {"Statement": "SELECT * FROM orders"}),

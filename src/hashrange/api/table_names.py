@@ -45,8 +45,8 @@ def place(context: Context, name_or_arn: str) -> tuple[str, str]:
     return account_id, name
 
 
-def _reached(context: Context, name_or_arn: str) -> tuple[str, str]:
-    """The same, for operations that other accounts may be allowed; see api/permissions for whether they are."""
+def reached(context: Context, name_or_arn: str) -> tuple[str, str]:
+    """The account and the bare name, for operations that api/permissions may have allowed to other accounts."""
     account_id, name = place(context, name_or_arn)
     if account_id != context.account_id and account_id not in context.reaches:
         raise _out_of_reach()
@@ -65,7 +65,7 @@ def existing_table(context: Context, name: str, account_id: str | None = None) -
 
 def data_table(context: Context, name_or_arn: str) -> Table:
     """The table that items are read from or written to; one that is not ready counts as missing."""
-    account_id, name = _reached(context, name_or_arn)
+    account_id, name = reached(context, name_or_arn)
     table = ready_table(context, name, account_id)
     if table is None:
         raise errors.not_found()
@@ -92,7 +92,7 @@ def control_table(context: Context, name_or_arn: str) -> Table:
 
 def described_table(context: Context, name_or_arn: str) -> Table:
     """The table that is described or deleted, whatever its status."""
-    account_id, name = _reached(context, name_or_arn)
+    account_id, name = reached(context, name_or_arn)
     table = existing_table(context, name, account_id)
     if table is None:
         raise errors.table_not_found(name)
