@@ -129,6 +129,7 @@ COLUMNS = user(
         },
     )
 )
+EXISTS = f"EXISTS(SELECT id FROM orders {WHERE} AND city IS MISSING)"
 UPDATE = {
     **TABLE,
     "Key": KEY,
@@ -168,6 +169,12 @@ UPDATE = {
                 "Statement": f"UPDATE orders SET city = 'x' {WHERE}",
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
             },
+            True,
+        ),
+        ("ExecuteTransaction", {"TransactStatements": [{"Statement": EXISTS}]}, False),
+        (
+            "ExecuteTransaction",
+            {"TransactStatements": [{"Statement": EXISTS, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}]},
             True,
         ),
     ],

@@ -45,7 +45,9 @@ def _filled() -> Guarded:
     for owner in OWNERS:
         for number in IDS:
             item = {"owner": owner, "id": number, "secret": owner, "city": "Rome"}
-            server.call("PutItem", TableName="orders", Item={name: {"S": text} for name, text in item.items()})
+            server.call(
+                "PutItem", TableName="orders", Item={name: {"S": text} for name, text in item.items()}
+            )
     return server
 
 
@@ -79,7 +81,9 @@ def test_a_tenant_writes_their_own_items_only(verb: str) -> None:
             outcomes["answered"] += 1
         except ApiError as error:
             outcomes[error.code] += 1
-    others = [item for item in server.call("Scan", TableName="orders")["Items"] if item["owner"]["S"] != "alice"]
+    others = [
+        item for item in server.call("Scan", TableName="orders")["Items"] if item["owner"]["S"] != "alice"
+    ]
     assert len(others) == (len(OWNERS) - 1) * len(IDS)
     assert not any("touched" in item for item in others)
     assert outcomes["answered"] > STATEMENTS / 50, outcomes

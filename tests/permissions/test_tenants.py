@@ -1,9 +1,11 @@
 """A shared table with leading keys, attacked by one tenant who wants another's items."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from hashrange.api.partiql import tokens
 from permissions.callers import Guarded, User, allow, deny, user
 
 MINE, THEIRS = {"owner": {"S": "alice"}, "id": {"S": "1"}}, {"owner": {"S": "bob"}, "id": {"S": "1"}}
@@ -205,6 +207,17 @@ def test_nothing_is_written_by_a_denied_statement_of_a_batch(server: Guarded) ->
     assert theirs["Error"]["Code"] == "AccessDenied"
     assert "Error" not in mine
     assert server.call("GetItem", TableName="orders", Key=THEIRS)["Item"]["secret"] == {"S": "x"}
+
+
+@pytest.mark.parametrize("order", ["", " ORDER BY id DESC"])
+@pytest.mark.parametrize("after", [b"", b"\x00", b"\xff" * 64])
+def test_a_forged_token_leads_into_no_other_partition(server: Guarded, order: str, after: bytes) -> None:
+    """Tokens are not sealed, so a client can say where to go on."""
+    text = "SELECT * FROM orders WHERE owner = 'alice'" + order
+    bound = tokens.binding(SimpleNamespace(statement=text, parameters=None))
+    token = tokens.encode(tokens.Resume(0, after), bound)
+    items = server.ask(TENANT, "ExecuteStatement", Statement=text, NextToken=token)["Items"]
+    assert {item["owner"]["S"] for item in items} <= {"alice"}
 
 
 def test_numbers_are_compared_by_what_they_are_worth() -> None:

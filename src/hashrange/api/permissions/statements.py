@@ -89,13 +89,14 @@ def _needs(
     attributes = partial(_names, statement)
     if isinstance(statement, Select | Exists):
         select = statement.select if isinstance(statement, Exists) else statement
-        keys = ItemKeys(
-            {SELECT: _selected(select), **enclosed},
-            partitions=lambda: _read_partitions(target, _bound(request), select),
-            attributes=attributes,
-            lazy={FULL_SCAN: lambda: _full_scan(target, _bound(request), select)},
-        )
-        yield target.need(action, keys)
+        for known in _answers(request, statement, select):
+            keys = ItemKeys(
+                {**known, **enclosed},
+                partitions=lambda: _read_partitions(target, _bound(request), select),
+                attributes=attributes,
+                lazy={FULL_SCAN: lambda: _full_scan(target, _bound(request), select)},
+            )
+            yield target.need(action, keys)
         return
     for returned in _returned(request, statement):
         keys = ItemKeys(
@@ -127,6 +128,14 @@ def _selected(select: Select) -> str:
     if select.columns:
         return SPECIFIC
     return ALL if select.target.index is None else PROJECTED
+
+
+def _answers(request: Any, statement: Select | Exists, select: Select) -> Iterator[dict[str, str]]:
+    """What a read returns; an EXISTS that fails may return the whole item, whatever its columns are."""
+    yield {SELECT: _selected(select)}
+    on_failure = getattr(request, "return_values_on_condition_check_failure", None)
+    if isinstance(statement, Exists) and on_failure == ALL_OLD:
+        yield {SELECT: ALL, RETURN_VALUES: ALL_OLD}
 
 
 def _returned(request: Any, statement: Insert | Update | Delete) -> tuple[str | None, ...]:
