@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_a_tenant_writes_their_own_items_only(verb: str) -> None:
     for _ in range(STATEMENTS):
         keyed = f"owner = '{dice.choice(OWNERS)}' AND id = '{dice.choice(IDS)}'"
         where = keyed if dice.random() < 0.3 else f"{keyed} AND {_condition(dice, 1)}"
-        operation, request = "ExecuteStatement", {"Statement": f"{verb} WHERE {where}"}
+        operation, request = "ExecuteStatement", dict[str, Any](Statement=f"{verb} WHERE {where}")
         if dice.random() < 0.3:
             operation, request = "BatchExecuteStatement", {"Statements": [request]}
         try:
