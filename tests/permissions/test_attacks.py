@@ -144,6 +144,27 @@ def test_where_a_request_comes_from(server: Guarded) -> None:
     assert not server.denies(principal, "Scan", TableName="orders")
 
 
+def test_what_was_allowed_is_not_remembered_for_too_long(server: Guarded) -> None:
+    """Neither for another caller, nor past a change of the resource's policy, nor where a condition decides."""
+    request = {"TableName": "orders", "Key": KEY}
+    principal = user(allow("GetItem"))
+    for _ in range(2):
+        assert not server.denies(principal, "GetItem", **request)
+        assert server.denies(user(), "GetItem", **request)
+        assert server.denies(user(allow("GetItem"), deny("GetItem")), "GetItem", **request)
+    denial = document(deny("GetItem", resource="*", Principal={"AWS": f"arn:aws:iam::{OURS}:user/alice"}))
+    server.call("PutResourcePolicy", ResourceArn=ORDERS, Policy=denial)
+    assert server.denies(principal, "GetItem", **request)
+    server.call("DeleteResourcePolicy", ResourceArn=ORDERS)
+    assert not server.denies(principal, "GetItem", **request)
+    timed = user(
+        allow("GetItem", Condition={"NumericLessThan": {"aws:EpochTime": int(server.clock.now()) + 5}})
+    )
+    assert not server.denies(timed, "GetItem", **request)
+    server.clock.advance(10)
+    assert server.denies(timed, "GetItem", **request)
+
+
 def test_what_is_wrong_with_the_shape_of_a_request_is_told_first(server: Guarded) -> None:
     error = server.error(user(), "GetItem", TableName="o r", Key=KEY)
     assert error is not None

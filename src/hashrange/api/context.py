@@ -9,6 +9,7 @@ from hashrange.api.errors import ApiError
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.permissions.principal import Peer, Principal
 from hashrange.api.throttling.gate import Tab, Tabs
+from hashrange.auth.policy.policy import Policy
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.core.schema import Table
@@ -41,6 +42,8 @@ class Context(msgspec.Struct):
     # statements of a batch that the caller may not run.
     reaches: frozenset[str] = frozenset()
     denied_statements: Mapping[int, ApiError] = {}
+    # Actions on resources that are allowed to this principal while the resource has this policy: see guard.py.
+    allowed: dict[tuple[str, str], tuple[Principal, Policy | None]] = {}
 
     def tab(self, *tables: Table) -> Tab | None:
         """The tab of a request that touches these tables; None where nothing of them can be throttled."""

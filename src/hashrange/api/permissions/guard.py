@@ -16,6 +16,7 @@ from hashrange.auth.policy.policy import Policy
 from hashrange.auth.policy.refusals import refusal
 from hashrange.auth.policy.statements import Asked
 
+_REMEMBERED_MAX = 256  # clients choose the resources
 _BATCH = "dynamodb:BatchExecuteStatement"
 
 
@@ -37,9 +38,12 @@ def permitted(context: Context, action: str, request: Any) -> Context:
         return _with_denied_statements(context, principal, request)
     others: set[str] = set()
     for need in needs(context, request):
-        denied = refused(context, principal, need)
-        if denied is not None:
-            raise denied
+        policy = policies.of_need(need)
+        known = context.allowed.get((need.action, need.resource))
+        if known is None or known[0] is not principal or known[1] is not policy:
+            denied = judged(context, principal, need, policy)
+            if denied is not None:
+                raise denied
         if need.account_id is not None and need.account_id != context.account_id:
             others.add(need.account_id)
     return msgspec.structs.replace(context, reaches=frozenset(others)) if others else context
@@ -64,11 +68,23 @@ def refused(context: Context, principal: Principal, need: Need) -> AccessDenied 
 
 def judged(context: Context, principal: Principal, need: Need, policy: Policy | None) -> AccessDenied | None:
     """The refusal of one need, if the resource has this policy."""
-    asked = Asked(need.action, need.resource, principal.caller(), AllKeys(context, principal, need))
+    keys = AllKeys(context, principal, need)
+    asked = Asked(need.action, need.resource, principal.caller(), keys)
     if need.account_id is not None and need.account_id != principal.account_id and not need.crosses:
         return AccessDenied(asked, Decision(allowed=False, type=PolicyType.RESOURCE))
     try:
         decision = decide(asked, principal.rules(policy, need.account_id))
     except Undetermined:
         decision = Decision(allowed=False, type=PolicyType.IDENTITY)
-    return None if decision.allowed else AccessDenied(asked, decision)
+    if not decision.allowed:
+        return AccessDenied(asked, decision)
+    if not keys.were_asked:
+        _remember(context, principal, need, policy)
+    return None
+
+
+def _remember(context: Context, principal: Principal, need: Need, policy: Policy | None) -> None:
+    """No condition was looked at, so it is allowed as long as the caller and the resource have the same policies."""
+    if len(context.allowed) >= _REMEMBERED_MAX:
+        context.allowed.clear()
+    context.allowed[need.action, need.resource] = principal, policy

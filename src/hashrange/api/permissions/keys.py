@@ -16,16 +16,20 @@ _CONSTANT = {"aws:viaawsservice": "false", "aws:principalisawsservice": "false"}
 class AllKeys:
     """Looks a key up where it comes from."""
 
-    __slots__ = ("_context", "_keys", "_need", "_principal")
+    __slots__ = ("_context", "_keys", "_need", "_principal", "were_asked")
 
     def __init__(self, context: Context, principal: Principal, need: Need) -> None:
         self._context = context
         self._principal = principal
         self._need = need
         self._keys: Mapping[str, KeyValue] | None = None
+        self.were_asked = (
+            False  # if not, every request for the same action and resource gets the same decision
+        )
 
     def get(self, key: str, /) -> KeyValue | None:
         """The value of a key, by its name in lower case; None if the request has no such key."""
+        self.were_asked = True
         if key.startswith("dynamodb:") or key.startswith(_GIVEN):
             return self._need.keys.get(key)
         value = self._own().get(key)
