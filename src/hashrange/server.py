@@ -18,6 +18,7 @@ from hashrange.auditing import Auditing
 from hashrange.auth.signature import verifier
 from hashrange.capacity.admission import Admission
 from hashrange.chain.audit import Audit
+from hashrange.chain.authorize import Authorize
 from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
@@ -141,7 +142,8 @@ class Server:
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         audit = self._open_audit()
         logged = log_request if settings.log_level == "debug" else None
-        run = chained(executor.run, None if audit is None else audit.link, logged, chaos)
+        authorize = Authorize() if settings.auth == "iam" else None
+        run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos)
         directory = await self._open_directory(engine)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory)
         callers = authentication.callers(settings, self._keys or directory, context_for)
@@ -237,7 +239,7 @@ class Server:
 
     def _open_audit(self) -> Audit | None:
         """Open the audit log, if there is one."""
-        if not self._settings.audit_log:
+        if not self._settings.audit_target:
             return None
         self._auditing = Auditing(self._settings, self._clock, self._worker.number if self._worker else 0)
         return self._auditing.audit
