@@ -17,6 +17,7 @@ RANKS = {
     "capacity": 1,
     "clock": 1,
     "ids": 1,
+    "kms": 1,
     "logs": 1,
     "caches": 1,
     "collector": 1,
