@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hashrange.kms.cipher import NotAuthentic
+from hashrange.kms.errors import NotAuthentic, RootKeyUnavailable
 from hashrange.kms.root_key import RootKey
 from hashrange.kms.root_key_sources import (
-    RootKeyUnavailable,
     check_source,
     make_root_key_file,
     read_root_key,

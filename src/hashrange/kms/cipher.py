@@ -1,7 +1,8 @@
 """AES-256-GCM: what is encrypted here cannot be changed, shortened or put elsewhere without being noticed.
 
 A message is a salt, the ciphertext and the tag. `seal` derives a key of its own for every message, from a random
-salt, so that any number of messages may be made under one key: 96 random bits alone would allow 2^32 (NIST SP 800-38D, 8.3).
+salt, so that any number of messages may be made under one key: 96 random bits alone would allow 2^32 (NIST SP
+800-38D, 8.3).
 """
 
 import os
@@ -11,16 +12,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-KEY_BYTES = 32
-NONCE_BYTES = 12
-SALT_BYTES = 16
-TAG_BYTES = 16
-SEALED_OVERHEAD_BYTES = SALT_BYTES + TAG_BYTES
+from hashrange.kms.errors import NotAuthentic
+from hashrange.kms.sizes import KEY_BYTES, NONCE_BYTES, SALT_BYTES, SEALED_OVERHEAD_BYTES
+
 _ZERO_NONCE = bytes(NONCE_BYTES)
-
-
-class NotAuthentic(Exception):
-    """The bytes are not what was encrypted under this key, for this purpose: some of them were changed, or moved."""
 
 
 def derived_key(key: bytes, purpose: bytes, salt: bytes = b"") -> bytes:

@@ -1,8 +1,8 @@
 """The root key: the one secret that is not in the database, and that everything secret in it hangs on."""
 
 from hashrange.kms import cipher
-from hashrange.kms.cipher import KEY_BYTES
 from hashrange.kms.framing import framed
+from hashrange.kms.sizes import KEY_BYTES
 
 _FINGERPRINT_BYTES = 16
 

@@ -13,17 +13,14 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from hashrange.kms.cipher import KEY_BYTES
+from hashrange.kms.errors import RootKeyUnavailable
+from hashrange.kms.sizes import KEY_BYTES
 
 _KINDS = ("file", "env", "command")
 _FORMS = "file:PATH, env:NAME or command:PROGRAM ARGUMENTS"
 _COMMAND_SECONDS = 60
 _BYTES_MAX = 4096
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-
-
-class RootKeyUnavailable(Exception):
-    """There is no root key where it was said to be; the message is for the person who starts the server."""
 
 
 def check_source(source: str) -> str:

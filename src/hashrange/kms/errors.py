@@ -1,0 +1,9 @@
+"""What can be wrong with keys and with what is encrypted under them."""
+
+
+class NotAuthentic(Exception):
+    """The bytes are not what was encrypted under this key, for this purpose: some of them were changed, or moved."""
+
+
+class RootKeyUnavailable(Exception):
+    """There is no root key where it was said to be; the message is for the person who starts the server."""
