@@ -10,6 +10,7 @@ from typing import Any
 
 from hashrange import logs
 from hashrange.durations import parse_duration, shown_duration
+from hashrange.kms.root_key_sources import check_source
 from hashrange.passwords import masked_place
 
 ENVIRONMENT_PREFIX = "HASHRANGE_"
@@ -176,6 +177,11 @@ class Settings:
         _folder_or_bucket,
         "where backups are kept: a folder, or s3://bucket/prefix in the store of --s3; without it the folder backups "
         "in the data directory",
+    )
+    root_key: str = _setting(
+        "",
+        check_source,
+        "where the key is that keys and secrets are encrypted under: file:PATH, env:NAME or command:PROGRAM ARGUMENTS",
     )
     region: str = _setting("us-east-1", _region, "the region of callers that name none")
     log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")

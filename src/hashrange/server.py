@@ -39,11 +39,13 @@ from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.kms.interface import KeyVault
 from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
+from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts.registry import STS
 from hashrange.storage import clock_record, follower, lag_record, layout
@@ -54,6 +56,7 @@ from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
 from hashrange.storage.sqlite import SqliteEngine
+from hashrange.vaults import open_vault, root_key
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
@@ -83,7 +86,7 @@ from hashrange.wire.table_pages import TableFinder
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
-SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING)
+SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING, KMS)
 _SWITCH_SECONDS = 0.001
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
 _KEPT_BYTES = 16 * 1024 * 1024
@@ -124,6 +127,7 @@ class Server:
             self._clock = clock
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
+        vault = await asyncio.to_thread(open_vault, settings, engine)
         await asyncio.to_thread(lag_record.compare, engine, settings.eventual_lag)
         if settings.eventual_lag:
             engine = RememberingEngine(engine, self._clock)
@@ -136,7 +140,7 @@ class Server:
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
-        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate))
+        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate, vault))
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -329,7 +333,7 @@ class Server:
             self._engine.close()
 
     def _contexts(
-        self, catalogue: Catalogue, backups: Inspection, gate: Gate
+        self, catalogue: Catalogue, backups: Inspection, gate: Gate, vault: KeyVault | None
     ) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
@@ -343,6 +347,7 @@ class Server:
                 access_key=identity.access_key,
                 prepared=prepared,
                 backups=backups,
+                vault=vault,
                 gate=gate,
             )
 
@@ -365,6 +370,8 @@ def run(settings: Settings, started: Started) -> int:
 def _run_workers(settings: Settings, started: Started) -> int:
     """Be the parent of several workers; what they all need is loaded before they part."""
     is_local = settings.engine == "sqlite"
+    if settings.root_key:
+        root_key(settings.root_key)
     # What is wrong with the data is said once, here, and not by every worker.
     engine = SqliteEngine.describe(settings.data_dir) if is_local else postgres().check(settings.engine)
     claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None

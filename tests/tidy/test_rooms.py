@@ -6,6 +6,7 @@ from pathlib import Path
 from hashrange.api.registry import DYNAMODB
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
+from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS
 from house import SOURCE, imports, modules, name, tree
 
@@ -44,6 +45,7 @@ RANKS = {
     "heat_command": 6,
     "transfer": 6,
     "engines": 7,
+    "vaults": 7,
     "verify": 7,
     "salvage": 7,
     "server": 8,
@@ -116,7 +118,7 @@ def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:
 
 
 def test_operations_are_not_each_others_libraries() -> None:
-    services = (DYNAMODB, STREAMS, CLOUDWATCH, AUTO_SCALING)
+    services = (DYNAMODB, STREAMS, CLOUDWATCH, AUTO_SCALING, KMS)
     operations = {row.handler.__module__ for service in services for row in service.operations.values()}
     wrong = [
         f"{name(path)} imports {imported}"

@@ -9,6 +9,7 @@ from hashrange.api.throttling.gate import Tab, Tabs
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.core.schema import Table
+from hashrange.kms.interface import KeyVault
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.job_rows import JobPlace
 
@@ -31,6 +32,7 @@ class Context(msgspec.Struct):
     access_key: str
     prepared: PreparedRequests
     backups: BackupInspection
+    vault: KeyVault | None = None  # None: the server has no root key
     gate: Tabs | None = None  # None: nothing is ever throttled
 
     def tab(self, *tables: Table) -> Tab | None:

@@ -26,6 +26,7 @@ JOB = b"\x16"  # kind \0 account \0 region \0 id -> long job
 ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 REPORT = b"\x18"  # the same, name of the report, number of the line -> line that is not in a file yet
 SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
+ROOT_KEY = b"\x22"  # -> fingerprint of the root key: see storage/root_key_record.py
 INSIGHT = b"\x21"  # table number, slot, rule, minute, worker -> summary of keys
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
@@ -159,6 +160,7 @@ _NAMES = {
     CATALOGUE_EPOCH: "epoch of the catalogue",
     LEASE: "lease",
     CLOCK: "clock",
+    ROOT_KEY: "fingerprint of the root key",
     EXPIRED_ITEMS: "counter of items deleted by TTL",
     MIGRATION: "progress of a copy",
     LOG: "record of a change log",
