@@ -12,16 +12,16 @@ from hashrange.storage import root_key_record
 from hashrange.storage.engine import Engine
 
 if TYPE_CHECKING:
-    from hashrange.kms.root_key import RootKey
+    from hashrange.kms.wrapping import Wrapping
 
 
 @cache
-def root_key(source: str) -> "RootKey":
+def root_key(source: str) -> "Wrapping":
     """The root key; a command is run once, whatever the number of workers, which are forked later."""
-    from hashrange.kms.root_key import RootKey  # noqa: PLC0415 - it loads the cipher, which most servers do not need
+    from hashrange.kms.wrapping import Wrapping  # noqa: PLC0415 - it loads the cipher, which most servers do not need
 
     try:
-        return RootKey(read_root_key(source, os.environ))
+        return Wrapping(read_root_key(source, os.environ))
     except RootKeyUnavailable as error:
         raise SettingInvalid(f"--root-key: {error}") from None
 

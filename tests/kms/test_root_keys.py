@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from hashrange.kms.errors import NotAuthentic, RootKeyUnavailable
-from hashrange.kms.root_key import RootKey
 from hashrange.kms.root_key_sources import (
     check_source,
     make_root_key_file,
     read_root_key,
 )
+from hashrange.kms.wrapping import Wrapping
 
 KEY = bytes(range(32))
 
@@ -93,7 +93,7 @@ def test_a_new_file_is_private_and_never_overwritten(tmp_path: Path) -> None:
 
 
 def test_what_is_wrapped_opens_for_its_purpose_and_names_only() -> None:
-    root = RootKey(KEY)
+    root = Wrapping(KEY)
     wrapped = root.wrap("secrets", b"value", "alice", "key")
     assert root.unwrap("secrets", wrapped, "alice", "key") == b"value"
     assert b"value" not in wrapped
@@ -106,11 +106,11 @@ def test_what_is_wrapped_opens_for_its_purpose_and_names_only() -> None:
         (bytes(32), "secrets", wrapped, ("alice", "key")),
     ):
         with pytest.raises(NotAuthentic):
-            RootKey(key).unwrap(purpose, stored, *names)
+            Wrapping(key).unwrap(purpose, stored, *names)
 
 
 def test_every_flipped_bit_is_noticed() -> None:
-    root = RootKey(KEY)
+    root = Wrapping(KEY)
     wrapped = root.wrap("secrets", b"value")
     for bit in range(8 * len(wrapped)):
         changed = bytearray(wrapped)
@@ -120,11 +120,11 @@ def test_every_flipped_bit_is_noticed() -> None:
 
 
 def test_a_root_key_shows_its_fingerprint_and_nothing_else() -> None:
-    root = RootKey(KEY)
-    assert repr(root) == f"RootKey(fingerprint={root.fingerprint.hex()})"
+    root = Wrapping(KEY)
+    assert repr(root) == f"Wrapping(fingerprint={root.fingerprint.hex()})"
     assert root.fingerprint not in KEY
-    assert root.fingerprint == RootKey(KEY).fingerprint != RootKey(bytes(32)).fingerprint
+    assert root.fingerprint == Wrapping(KEY).fingerprint != Wrapping(bytes(32)).fingerprint
     with pytest.raises(TypeError):
         pickle.dumps(root)
     with pytest.raises(ValueError, match="32 bytes"):
-        RootKey(KEY[:16])
+        Wrapping(KEY[:16])

@@ -12,11 +12,11 @@ from hashrange.kms.ciphertexts import head_of, material_id
 from hashrange.kms.errors import NotAuthentic
 from hashrange.kms.framing import framed, framed_context
 from hashrange.kms.interface import Material
-from hashrange.kms.root_key import RootKey
 from hashrange.kms.vault import Vault
+from hashrange.kms.wrapping import Wrapping
 
 ARN = f"arn:aws:kms:us-east-1:000000000000:key/{uuid.UUID(int=7)}"
-VAULT = Vault(RootKey(bytes(32)))
+VAULT = Vault(Wrapping(bytes(32)))
 CONTEXTS = st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=3)
 
 

@@ -8,8 +8,8 @@ from hashrange.kms.ciphertexts import HEAD_BYTES, encoded_head
 from hashrange.kms.errors import NotAuthentic
 from hashrange.kms.framing import framed, framed_context
 from hashrange.kms.interface import Material
-from hashrange.kms.root_key import RootKey
 from hashrange.kms.sizes import KEY_BYTES
+from hashrange.kms.wrapping import Wrapping
 
 _PURPOSE = "key material"
 
@@ -19,7 +19,7 @@ class Vault:
 
     __slots__ = ("_root",)
 
-    def __init__(self, root: RootKey) -> None:
+    def __init__(self, root: Wrapping) -> None:
         self._root = root
 
     def new_material(self, key_arn: str, number: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The root key: the one secret that is not in the database, and that everything secret in it hangs on."""
+"""Wrapping: what the root key does, the one secret that is not in the database and that everything secret in it hangs on."""
 
 from hashrange.kms import cipher
 from hashrange.kms.framing import framed
@@ -7,7 +7,7 @@ from hashrange.kms.sizes import KEY_BYTES
 _FINGERPRINT_BYTES = 16
 
 
-class RootKey:
+class Wrapping:
     """Wraps the keys and secrets that the database keeps. What it holds shows in no representation."""
 
     __slots__ = ("_key", "fingerprint")
@@ -20,7 +20,7 @@ class RootKey:
         self.fingerprint = cipher.derived_key(key, b"hashrange fingerprint")[:_FINGERPRINT_BYTES]
 
     def __repr__(self) -> str:
-        return f"RootKey(fingerprint={self.fingerprint.hex()})"
+        return f"Wrapping(fingerprint={self.fingerprint.hex()})"
 
     def __reduce__(self) -> str:
         raise TypeError("a root key is not to be written down")
