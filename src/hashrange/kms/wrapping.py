@@ -1,4 +1,4 @@
-"""Wrapping: what the root key does, the one secret that is not in the database and that everything secret in it hangs on."""
+"""Wrapping: what the root key does, on which everything secret in the database hangs, and which is not in it."""
 
 from hashrange.kms import cipher
 from hashrange.kms.framing import framed
