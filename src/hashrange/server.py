@@ -123,11 +123,12 @@ class Server:
         engine, clock = open_engine(settings, deliver, self._worker)
         self._engine = engine
         background = self._background = Background(deliver)
+        # Not on this thread, which delivers commits.
+        engine, vault = await asyncio.to_thread(open_vault, settings, engine)
         if not self._is_clock_given:
             self._clock = clock
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
-        vault = await asyncio.to_thread(open_vault, settings, engine)
         await asyncio.to_thread(lag_record.compare, engine, settings.eventual_lag)
         if settings.eventual_lag:
             engine = RememberingEngine(engine, self._clock)

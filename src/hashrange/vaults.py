@@ -4,12 +4,19 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from hashrange import logs
 from hashrange.config import SettingInvalid, Settings
 from hashrange.kms.errors import RootKeyUnavailable
 from hashrange.kms.interface import KeyVault
 from hashrange.kms.root_key_sources import read_root_key
 from hashrange.storage import root_key_record
 from hashrange.storage.engine import Engine
+
+_PLAIN = (
+    "this data was begun without a root key: keys and secrets are encrypted from now on, but items stay in the clear. "
+    "Export them and import them into a new data directory to have them encrypted"
+)
+log = logs.Log("vaults")
 
 if TYPE_CHECKING:
     from hashrange.kms.wrapping import Wrapping
@@ -26,13 +33,21 @@ def root_key(source: str) -> "Wrapping":
         raise SettingInvalid(f"--root-key: {error}") from None
 
 
-def open_vault(settings: Settings, engine: Engine) -> KeyVault | None:
-    """The vault of this data; None if the server is started without a root key. Waits for the disk."""
+def open_vault(settings: Settings, engine: Engine) -> tuple[Engine, KeyVault | None]:
+    """The engine, with its rows encrypted if they are, and the vault of this data, if there is a root key.
+
+    Waits for the disk.
+    """
     if not settings.root_key:
         root_key_record.agree(engine, None)
-        return None
+        return engine, None
     from hashrange.kms.vault import Vault  # noqa: PLC0415 - likewise
+    from hashrange.storage.data_keys import DataKeys  # noqa: PLC0415 - they load the cipher, too
+    from hashrange.storage.encrypting import open_encrypted  # noqa: PLC0415
 
     root = root_key(settings.root_key)
     root_key_record.agree(engine, root.fingerprint)
-    return Vault(root)
+    encrypted = open_encrypted(engine, DataKeys(root))
+    if encrypted is None:
+        log.warning("rows.plain", reason=_PLAIN)
+    return encrypted or engine, Vault(root)

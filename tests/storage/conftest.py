@@ -46,7 +46,7 @@ def open_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], 
     if request.param == "memory":
         return MemoryEngine
     if request.param == "encrypted":
-        return lambda: encrypted(MemoryEngine())
+        return lambda: encrypted(SqliteEngine.open(tmp_path / "data"))
     if request.param == "sqlite":
         return lambda: SqliteEngine.open(tmp_path / "data")
     url, schema = request.getfixturevalue("postgres").url(), request.getfixturevalue("schema")

@@ -46,11 +46,15 @@ class EncryptedReader(Generic[R]):
             rows = _without_keys(self._stored.scan(start, end, reverse=reverse), limit)
         else:
             rows = self._stored.scan(start, end, reverse=reverse, limit=limit)
-        return ((key, self._opened(key, stored)) for key, stored in rows)
+        # Not a generator, which would be over after the first error.
+        return map(self._opened_row, rows)
 
     def counter(self, key: bytes) -> int:
         """Give a counter's value."""
         return self._stored.counter(key)
+
+    def _opened_row(self, row: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+        return row[0], self._opened(*row)
 
     def _opened(self, key: bytes, stored: bytes) -> bytes:
         if is_plain(key):
@@ -202,7 +206,12 @@ class _Written(Generic[T]):
 
 def _without_keys(rows: Iterator[tuple[bytes, bytes]], limit: int | None) -> Iterator[tuple[bytes, bytes]]:
     """The rows of a range that also has data keys, which are no rows to anybody but this module."""
-    return islice((row for row in rows if not row[0].startswith(DATA_KEY)), limit)
+    shown = filter(_is_row, rows)
+    return shown if limit is None else islice(shown, limit)
+
+
+def _is_row(row: tuple[bytes, bytes]) -> bool:
+    return not row[0].startswith(DATA_KEY)
 
 
 def open_encrypted(engine: Engine, keys: DataKeys) -> Engine | None:
