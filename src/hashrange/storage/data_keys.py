@@ -6,6 +6,7 @@ until its commit is known: if that failed, rows under the key would be lost with
 
 import os
 
+from hashrange.core.keys.encoding import prefix_end
 from hashrange.kms.errors import NotAuthentic
 from hashrange.kms.row_cipher import RowCipher
 from hashrange.kms.sizes import KEY_BYTES
@@ -66,6 +67,10 @@ class DataKeys:
 
     def make(self, tx: Transaction, number: bytes) -> RowCipher:
         """A new key, which is there when the transaction is committed."""
+        rows = layout.ROWS + number
+        if next(iter(tx.scan(rows, prefix_end(rows), limit=1)), None) is not None:
+            # The key is lost, and with it these rows: another one would only hide that.
+            raise DamagedRow(layout.DATA_KEY + number)
         key = os.urandom(KEY_BYTES)
         tx.put(layout.DATA_KEY + number, self._wrapping.wrap(_PURPOSE, key, number.hex()))
         return RowCipher(key)
