@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import ctypes
 import os
-import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -43,6 +41,7 @@ from hashrange.kms.interface import KeyVault
 from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
+from hashrange.process_limits import allow_many_connections, keep_freed_memory
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.kms.registry import KMS
@@ -88,8 +87,6 @@ from hashrange.workers import NoDescriptor, ParentGone, Worker
 ACCOUNT_ID = "000000000000"
 SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING, KMS)
 _SWITCH_SECONDS = 0.001
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # as malloc.h numbers them
-_KEPT_BYTES = 16 * 1024 * 1024
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 Started = Callable[[str, int], None]  # told the engine's description and the port
@@ -123,7 +120,6 @@ class Server:
         engine, clock = open_engine(settings, deliver, self._worker)
         self._engine = engine
         background = self._background = Background(deliver)
-        # Not on this thread, which delivers commits.
         engine, vault = await asyncio.to_thread(open_vault, settings, engine)
         if not self._is_clock_given:
             self._clock = clock
@@ -357,8 +353,8 @@ class Server:
 
 def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
-    _allow_many_connections()
-    _keep_freed_memory()
+    allow_many_connections()
+    keep_freed_memory()
     # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
     sys.setswitchinterval(_SWITCH_SECONDS)
     if settings.workers > 1:
@@ -486,21 +482,3 @@ def _ignore() -> None:
 
 def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     log.error("loop.failed", error=context.get("exception"), reason=context.get("message"))
-
-
-def _keep_freed_memory() -> None:
-    """Have the allocator keep what large answers took: given back, it is cleared page by page for the next one.
-
-    All threads share one arena. Otherwise each keeps what its costliest request took, and no other can use it.
-    """
-    with contextlib.suppress(OSError, AttributeError):  # only glibc has this
-        allocator = ctypes.CDLL(None)
-        allocator.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
-        allocator.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
-        allocator.mallopt(_M_ARENA_MAX, 1)
-
-
-def _allow_many_connections() -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

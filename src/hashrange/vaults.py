@@ -11,6 +11,7 @@ from hashrange.kms.interface import KeyVault
 from hashrange.kms.root_key_sources import read_root_key
 from hashrange.storage import root_key_record
 from hashrange.storage.engine import Engine
+from hashrange.storage.errors import OpenError
 
 _PLAIN = (
     "this data was begun without a root key: keys and secrets are encrypted from now on, but items stay in the clear. "
@@ -20,6 +21,7 @@ log = logs.Log("vaults")
 
 if TYPE_CHECKING:
     from hashrange.kms.wrapping import Wrapping
+    from hashrange.storage.encrypting import ReadStep
 
 
 @cache
@@ -51,3 +53,18 @@ def open_vault(settings: Settings, engine: Engine) -> tuple[Engine, KeyVault | N
     if encrypted is None:
         log.warning("rows.plain", reason=_PLAIN)
     return encrypted or engine, Vault(root)
+
+
+def decrypted_read(source: str, description: str, read: "ReadStep") -> "ReadStep":
+    """The `read` of a store with its rows opened, if they are encrypted; without the root key that is an error."""
+    if not read(root_key_record.is_encrypted):
+        return read
+    if not source:
+        raise OpenError(f"the data in {description} is encrypted under a root key: name it with --root-key")
+    from hashrange.storage.data_keys import DataKeys  # noqa: PLC0415 - as above
+    from hashrange.storage.encrypting import EncryptedReads  # noqa: PLC0415
+
+    root = root_key(source)
+    if read(root_key_record.stored_fingerprint) != root.fingerprint:
+        raise OpenError(f"the data in {description} is encrypted under another root key")
+    return EncryptedReads(read, DataKeys(root)).read

@@ -1,5 +1,8 @@
 """Encryption at rest: nothing of an attribute's value is on the disk, and a changed bit is never returned."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,6 +84,26 @@ def test_no_value_is_found_on_the_disk_and_all_come_back(
             ExpressionAttributeValues={":g": {"S": "all"}},
         )
         assert found["Count"] == 19
+
+
+def test_verify_reads_encrypted_data_with_its_key_only(
+    start: Callable[..., Any], make_client: MakeClient, data_dir: Path, root_key_file: Path
+) -> None:
+    with start() as running:
+        write_everything(make_client(endpoint=running.endpoint))
+    right = verified(data_dir, "--root-key", f"file:{root_key_file}")
+    assert (right.returncode, "no problems" in right.stdout) == (0, True), right.stdout + right.stderr
+    without = verified(data_dir)
+    assert (without.returncode, "--root-key" in without.stderr) == (2, True)
+    other = verified(data_dir, "--root-key", "env:OTHER_KEY")
+    assert (other.returncode, "another root key" in other.stderr) == (2, True)
+
+
+def verified(data_dir: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """What `hashrange verify` says."""
+    command = [sys.executable, "-m", "hashrange", "verify", str(data_dir), *flags]
+    environment = os.environ | {"OTHER_KEY": "ff" * 32}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 def test_the_same_without_a_root_key_is_found(tmp_path: Path, make_client: MakeClient) -> None:

@@ -14,9 +14,10 @@ from hashrange.kms.wrapping import Wrapping
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.errors import DamagedRow
+from hashrange.storage.root_key_record import NO_TABLE
 
 _PURPOSE = "data key"
-STORE = b"\0\0\0\0"  # the number of no table
+STORE = NO_TABLE
 _NUMBER = slice(1, 5)
 _PAST_NUMBER = slice(2, 6)
 # Rows whose keys have the number of a table behind the first byte, and whose contents are the table's.

@@ -5,7 +5,7 @@ Values are encrypted; keys, which must sort, and counters, which are added to, a
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.kms.errors import NotAuthentic
@@ -21,6 +21,13 @@ from hashrange.storage.wrapped import WrappedEngine
 T = TypeVar("T")
 _KEYS_END = prefix_end(DATA_KEY)
 R = TypeVar("R", bound=Reader)
+
+
+class ReadStep(Protocol):
+    """The `read` of an engine or of a store that can only be read."""
+
+    def __call__(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
+        """Run a step on one snapshot."""
 
 
 class EncryptedReader(Generic[R]):
@@ -183,6 +190,18 @@ class EncryptedEngine(WrappedEngine):
 
     def _reading(self, step: Callable[[Reader], T]) -> Callable[[Reader], T]:
         return lambda stored: step(EncryptedReader(stored, self._keys))
+
+
+class EncryptedReads:
+    """Reads of encrypted rows alone, for those who have no engine: `read` is that of a store."""
+
+    def __init__(self, read: ReadStep, keys: DataKeys) -> None:
+        self._read = read
+        self._keys = keys
+
+    def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
+        """Run a step on one snapshot."""
+        return self._read(lambda stored: step(EncryptedReader(stored, self._keys)), seconds=seconds)
 
 
 class _Written(Generic[T]):

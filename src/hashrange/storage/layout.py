@@ -26,7 +26,8 @@ JOB = b"\x16"  # kind \0 account \0 region \0 id -> long job
 ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 REPORT = b"\x18"  # the same, name of the report, number of the line -> line that is not in a file yet
 SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
-DATA_KEY = b"\0data key\0"  # table number -> wrapped key of its rows; number 0: of all other rows. Seen by nobody else
+HIDDEN = b"\0"  # rows of storage/encrypting.py, which nobody else sees
+DATA_KEY = HIDDEN + b"data key\0"  # table number -> wrapped key of its rows; number 0: of all other rows
 ROOT_KEY = b"\x22"  # -> fingerprint of the root key: see storage/root_key_record.py
 INSIGHT = b"\x21"  # table number, slot, rule, minute, worker -> summary of keys
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
@@ -161,7 +162,7 @@ _NAMES = {
     CATALOGUE_EPOCH: "epoch of the catalogue",
     LEASE: "lease",
     CLOCK: "clock",
-    DATA_KEY[:1]: "wrapped data key",
+    HIDDEN: "wrapped data key",
     ROOT_KEY: "fingerprint of the root key",
     EXPIRED_ITEMS: "counter of items deleted by TTL",
     MIGRATION: "progress of a copy",

@@ -8,10 +8,17 @@ from hashrange.storage import layout
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import OpenError
 
+NO_TABLE = bytes(4)  # the number under which the key of all rows is that are no table's
+
 
 def stored_fingerprint(reader: Reader) -> bytes | None:
     """The fingerprint of the root key; None if this data was never opened with one."""
     return reader.get(layout.ROOT_KEY)
+
+
+def is_encrypted(reader: Reader) -> bool:
+    """Whether this data was begun with a root key: its rows are encrypted then."""
+    return reader.get(layout.DATA_KEY + NO_TABLE) is not None
 
 
 def agree(engine: Engine, fingerprint: bytes | None) -> None:
