@@ -1,6 +1,7 @@
 """Which of two source trees is faster? Both serve at the same time and take turns under the same load.
 
     python bench/ab.py --before ../released --after . [--rounds 5] [--seconds 2] [--workloads get put]
+    python bench/ab.py --before . --before-flags="--capacity off" --after . --after-flags="--capacity enforce"
 
 Each tree's server runs with this interpreter and that tree's `src`, durable, on a port and in a data directory of its
 own. The load generator and the workloads are those of the tree that this script is in. A round gives every workload to
@@ -12,6 +13,7 @@ docs/benchmarks.md says how to read the table.
 import argparse
 import contextlib
 import http.client
+import shlex
 import signal
 import subprocess
 import sys
@@ -70,7 +72,9 @@ class Contestant:
         self._flags = flags
         self._folder = folder
         self._requests = Requests(folder)
-        self._tables = Tables(server.endpoint, connections=flags.connections)
+        # A side may enforce capacity, which a new table on demand has too little of.
+        on_demand = not (flags.before_flags or flags.after_flags)
+        self._tables = Tables(server.endpoint, connections=flags.connections, on_demand=on_demand)
         self._positions: dict[str, int] = {}
         self._fresh: dict[str, Fresh] = {}
 
@@ -133,14 +137,15 @@ class Contestant:
         return f"requests of {self._side} were used up and started over" if sent > written else ""
 
 
-def served(side: Side, tree: Path) -> System:
-    """Give the server of a source tree as a system that can be started."""
+def served(side: Side, tree: Path, serve_flags: str = "") -> System:
+    """Give the server of a source tree, with flags of its own, as a system that can be started."""
 
     def command(place: Place) -> list[str]:
         data = str(place.data / "data")
         return [
             *(sys.executable, "-m", "hashrange", "serve", "--port", str(place.port)),
             *("--data-dir", data, "--log-level", "error"),
+            *shlex.split(serve_flags),
         ]
 
     def environment(_: Place) -> Mapping[str, str]:
@@ -170,6 +175,10 @@ def parser() -> argparse.ArgumentParser:
     flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     flags.add_argument("--before", type=source_tree, required=True, metavar="TREE")
     flags.add_argument("--after", type=source_tree, required=True, metavar="TREE")
+    for side in ratios.SIDES:
+        flags.add_argument(
+            f"--{side}-flags", default="", metavar="FLAGS", help="of that side's `hashrange serve`"
+        )
     flags.add_argument("--rounds", type=int, default=5, help="(default: 5)")
     flags.add_argument(
         "--seconds", type=float, default=2, help="of each of a round's four turns (default: 2)"
@@ -194,7 +203,7 @@ def compare(flags: argparse.Namespace, generator: Generator, folder: Path) -> li
     with contextlib.ExitStack() as stack:
         contestants: dict[Side, Contestant] = {}
         for side in ratios.SIDES:
-            system = served(side, getattr(flags, side))
+            system = served(side, getattr(flags, side), getattr(flags, f"{side}_flags"))
             server = stack.enter_context(running(system, SCRATCH, free_port(), prefix))
             (folder / side).mkdir()
             contestants[side] = Contestant(side, server, generator, flags, folder / side)
@@ -236,6 +245,7 @@ def report(flags: argparse.Namespace, comparisons: Sequence[Comparison], generat
         "machine": machine.describe(SCRATCH),
         "load generator": generator,
         "trees": {side: revision(getattr(flags, side)) for side in ratios.SIDES},
+        "flags": {side: getattr(flags, f"{side}_flags") for side in ratios.SIDES},
         "rounds": flags.rounds,
         "seconds": flags.seconds,
         "connections": flags.connections,

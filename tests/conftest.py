@@ -71,7 +71,11 @@ def engine_flags(request: pytest.FixtureRequest) -> tuple[str, ...]:
     url = request.getfixturevalue("postgres").url()
     # Backups and buckets are beside the data, which is in the working directory unless somebody says otherwise.
     folder = request.getfixturevalue("tmp_path_factory").mktemp("data")
-    return ("--engine", url, "--postgres-isolation", isolation, "--data-dir", str(folder))
+    key = folder / "root.key"
+    key.touch(mode=0o600)
+    key.write_text("5e" * 32)
+    root_key = ("--root-key", f"file:{key}")
+    return ("--engine", url, "--postgres-isolation", isolation, "--data-dir", str(folder), *root_key)
 
 
 @pytest.fixture(scope="session")

@@ -19,10 +19,11 @@ _UNREACHABLE = (OSError, http.client.HTTPException)
 class Tables:
     """Knows which tables are there, and how many items each has."""
 
-    def __init__(self, endpoint: Endpoint, *, connections: int) -> None:
+    def __init__(self, endpoint: Endpoint, *, connections: int, on_demand: bool = True) -> None:
+        """Without `on_demand`, tables are provisioned with more than any load here takes."""
         self._endpoint = endpoint
         self._connections = connections
-        self._on_demand = True
+        self._on_demand = on_demand
         self._counts: dict[str, int] = {}
 
     def ready(self, name: str) -> int:

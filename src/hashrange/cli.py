@@ -14,6 +14,7 @@ from hashrange import (
     clock_command,
     config,
     heat_command,
+    iam_command,
     logs,
     migrate,
     salvage,
@@ -111,6 +112,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     heat_command.add_flags(heat)
     heat.set_defaults(run=heat_command.run)
+    identities = commands.add_parser(
+        "iam",
+        help="manage users, access keys, roles and policies of data that no server is running on",
+        description=iam_command.DESCRIPTION,
+    )
+    iam_command.add_flags(identities)
+    identities.set_defaults(run=iam_command.run)
     _add_transfers(commands)
     return parser
 

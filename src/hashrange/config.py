@@ -10,7 +10,6 @@ from typing import Any
 
 from hashrange import logs
 from hashrange.durations import parse_duration, shown_duration
-from hashrange.kms.root_key_sources import check_source
 from hashrange.passwords import masked_place
 
 ENVIRONMENT_PREFIX = "HASHRANGE_"
@@ -28,6 +27,13 @@ _NO = frozenset({"", "0", "false", "no", "off"})
 
 class SettingInvalid(Exception):
     """A setting has a value it cannot have; the message is meant for the person who set it."""
+
+
+def _root_key(text: str) -> str:
+    kind, _, rest = text.partition(":")
+    if kind not in {"file", "env", "command"} or not rest:
+        raise ValueError("it must be file:PATH, env:NAME or command:COMMAND")
+    return text
 
 
 def _whole_number(low: int, high: int) -> Callable[[str], int]:
@@ -166,6 +172,12 @@ class Settings:
         _one_of("locking", "serializable"),
         "what keeps writes on PostgreSQL apart: locking, or serializable for the database's own SERIALIZABLE",
     )
+    root_key: str = _setting(
+        "",
+        _root_key,
+        "the key above all others: file:PATH, env:NAME or command:COMMAND. Data that is begun with it is encrypted; "
+        "without it secrets are sealed with the file root.key in the data directory, which is made when it is needed",
+    )
     s3: str = _setting(
         "",
         _folder_or_endpoint,
@@ -177,11 +189,6 @@ class Settings:
         _folder_or_bucket,
         "where backups are kept: a folder, or s3://bucket/prefix in the store of --s3; without it the folder backups "
         "in the data directory",
-    )
-    root_key: str = _setting(
-        "",
-        check_source,
-        "where the key is that keys and secrets are encrypted under: file:PATH, env:NAME or command:PROGRAM ARGUMENTS",
     )
     region: str = _setting("us-east-1", _region, "the region of callers that name none")
     log_level: str = _setting("info", _one_of(*logs.LEVELS), f"one of {', '.join(logs.LEVELS)}")

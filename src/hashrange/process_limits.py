@@ -1,4 +1,4 @@
-"""What a server asks of its process: as many connections as it may have, and memory that is kept."""
+"""What a server asks of the operating system and of the allocator for the whole process."""
 
 import contextlib
 import ctypes
@@ -21,7 +21,7 @@ def keep_freed_memory() -> None:
 
 
 def allow_many_connections() -> None:
-    """Raise the number of open files to what the system lets this user have."""
+    """Raise the limit of open files to what the operating system allows."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

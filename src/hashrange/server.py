@@ -12,7 +12,7 @@ from typing import Any
 
 import uvloop
 
-from hashrange import logs, workers
+from hashrange import logs, process_limits, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.operation import Service
@@ -37,25 +37,27 @@ from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
-from hashrange.kms.interface import KeyVault
+from hashrange.kms.key_source import KeySource
+from hashrange.kms.lazy_vault import LazyVault
 from hashrange.metering import Metering, collect
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
-from hashrange.process_limits import allow_many_connections, keep_freed_memory
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
+from hashrange.services.iam.registry import IAM
 from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts.registry import STS
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
+from hashrange.storage.directory import Directory
 from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
 from hashrange.storage.sqlite import SqliteEngine
-from hashrange.vaults import open_vault, root_key
+from hashrange.vaults import named_root_key, open_keys
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
@@ -117,12 +119,8 @@ class Server:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
         deliver = _deliver_to(asyncio.get_running_loop())
-        engine, clock = open_engine(settings, deliver, self._worker)
-        self._engine = engine
+        engine, keys = await self._open_data(deliver)
         background = self._background = Background(deliver)
-        engine, vault = await asyncio.to_thread(open_vault, settings, engine)
-        if not self._is_clock_given:
-            self._clock = clock
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
         await asyncio.to_thread(lag_record.compare, engine, settings.eventual_lag)
@@ -137,7 +135,10 @@ class Server:
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
-        callers = Callers(self._contexts(catalogue, Inspection(engine, backups), gate, vault))
+        directory = Directory(engine, keys)
+        callers = Callers(
+            self._contexts(catalogue, Inspection(engine, backups), gate, directory, LazyVault(keys))
+        )
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -167,7 +168,7 @@ class Server:
                 HeatSource(metering.heat, metering.heat_worker, engine, self._clock), finder
             ),
         }
-        forms = query_endpoints((CLOUDWATCH, STS), runner)
+        forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
         router = Router(
             endpoint,
             region=settings.region,
@@ -183,6 +184,14 @@ class Server:
             self._join(self._worker, self._listener, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
+
+    async def _open_data(self, deliver: Deliver) -> tuple[Engine, KeySource]:
+        """Open the engine and its keys."""
+        engine, clock = open_engine(self._settings, deliver, self._worker)
+        self._engine = engine
+        if not self._is_clock_given:
+            self._clock = clock
+        return await asyncio.to_thread(open_keys, self._settings.root_key, engine)
 
     def _start_jobs(
         self, engine: Engine, catalogue: Catalogue, backups: BackupPlace, objects: ObjectStore
@@ -330,7 +339,12 @@ class Server:
             self._engine.close()
 
     def _contexts(
-        self, catalogue: Catalogue, backups: Inspection, gate: Gate, vault: KeyVault | None
+        self,
+        catalogue: Catalogue,
+        backups: Inspection,
+        gate: Gate,
+        directory: Directory,
+        vault: LazyVault,
     ) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
@@ -346,6 +360,7 @@ class Server:
                 backups=backups,
                 vault=vault,
                 gate=gate,
+                directory=directory,
             )
 
         return context_for
@@ -353,8 +368,8 @@ class Server:
 
 def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
-    allow_many_connections()
-    keep_freed_memory()
+    process_limits.allow_many_connections()
+    process_limits.keep_freed_memory()
     # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
     sys.setswitchinterval(_SWITCH_SECONDS)
     if settings.workers > 1:
@@ -367,8 +382,7 @@ def run(settings: Settings, started: Started) -> int:
 def _run_workers(settings: Settings, started: Started) -> int:
     """Be the parent of several workers; what they all need is loaded before they part."""
     is_local = settings.engine == "sqlite"
-    if settings.root_key:
-        root_key(settings.root_key)
+    named_root_key(settings.root_key)
     # What is wrong with the data is said once, here, and not by every worker.
     engine = SqliteEngine.describe(settings.data_dir) if is_local else postgres().check(settings.engine)
     claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None

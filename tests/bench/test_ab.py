@@ -133,6 +133,17 @@ def test_each_side_is_served_from_its_own_tree(tmp_path: Path) -> None:
     assert command[command.index("--data-dir") + 1].startswith(str(tmp_path / "data"))
 
 
+def test_a_side_may_have_flags_of_its_own(tmp_path: Path) -> None:
+    from ab import parser, served
+    from systems import Place
+
+    trees = ["--before", str(ROOT), "--after", str(ROOT)]
+    flags = parser().parse_args([*trees, "--after-flags=--capacity enforce"])
+    assert (flags.before_flags, flags.after_flags) == ("", "--capacity enforce")
+    command = served("after", tmp_path, flags.after_flags).command(Place(tmp_path, tmp_path / "data", 4711))
+    assert command[-2:] == ["--capacity", "enforce"]
+
+
 def test_what_is_no_source_tree_is_refused(tmp_path: Path) -> None:
     from ab import source_tree
 

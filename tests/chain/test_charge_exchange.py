@@ -5,40 +5,22 @@ from typing import Any
 
 import pytest
 
-from clocked import Clocked
+from guarded_table import GuardedTable
 from hashrange.api.errors import ApiError
 from hashrange.api.throttling.gate import Gate
 from hashrange.capacity.admission import Admission
 from hashrange.chain.charge_exchange import ChargeExchange
 from hashrange.core.schema import Table
 from hashrange.storage import charge_rows
-from item_tables import index
-from new_tables import request as new_table
 from wire_units import reported
 from wiring import eventually
 
 
-class Guarded(Clocked):
+class Guarded(GuardedTable[Admission]):
     """A service that enforces capacity, with a table of 10 units."""
 
     def __init__(self, units: int = 10) -> None:
-        super().__init__()
-        self.model = Admission(shared=True)
-        self.gate = Gate(self.model, self.clock, "enforce")
-        self.context.gate = self.gate
-        throughput = {"ReadCapacityUnits": units, "WriteCapacityUnits": units}
-        self.call(
-            "CreateTable",
-            **new_table(
-                "pk",
-                types={"a": "S"},
-                TableName="ttt",
-                BillingMode="PROVISIONED",
-                ProvisionedThroughput=throughput,
-                GlobalSecondaryIndexes=[index("ggg", "a") | {"ProvisionedThroughput": throughput}],
-            ),
-        )
-        self.settle()
+        super().__init__(Admission(shared=True), units)
 
     def table(self) -> Table:
         table = self.catalogue.find("000000000000", "us-east-1", "ttt")

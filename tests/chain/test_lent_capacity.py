@@ -5,17 +5,14 @@ from typing import Any
 import orjson
 import pytest
 
-from clocked import Clocked
+from guarded_table import GuardedTable
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.plan import Write
 from hashrange.api.registry import DYNAMODB
-from hashrange.api.throttling.gate import Gate
 from hashrange.capacity.admission import Admission
 from hashrange.capacity.limits import Limit
 from hashrange.chain.executor import Call
 from hashrange.core.schema import Index, Table
-from item_tables import index
-from new_tables import request as new_table
 
 ROUNDS = 20
 PARTITION_WRITES = 1_000  # units per second, of which a second's worth is kept
@@ -33,27 +30,11 @@ class AskedAdmission(Admission):
         return super().refused(now, table, index, key, write=write)
 
 
-class Lending(Clocked):
+class Lending(GuardedTable[AskedAdmission]):
     """A table of one partition, with an index."""
 
     def __init__(self, units: int = 1000) -> None:
-        super().__init__()
-        self.model = AskedAdmission(shared=True)
-        self.gate = Gate(self.model, self.clock, "enforce")
-        self.context.gate = self.gate
-        throughput = {"ReadCapacityUnits": units, "WriteCapacityUnits": units}
-        self.call(
-            "CreateTable",
-            **new_table(
-                "pk",
-                types={"a": "S"},
-                TableName="ttt",
-                BillingMode="PROVISIONED",
-                ProvisionedThroughput=throughput,
-                GlobalSecondaryIndexes=[index("ggg", "a") | {"ProvisionedThroughput": throughput}],
-            ),
-        )
-        self.settle()
+        super().__init__(AskedAdmission(shared=True), units)
         self.call("PutItem", TableName="ttt", Item=item("small"))
         self.call("PutItem", TableName="ttt", Item=item("large", "x" * 9_000))
         self.call("GetItem", TableName="ttt", Key=key("small"))

@@ -9,6 +9,9 @@ from uuid import uuid4
 import pytest
 from botocore.exceptions import ClientError
 
+from hashrange.kms.key_source import KeySource
+from hashrange.kms.lazy_vault import LazyVault
+from hashrange.kms.root_key import RootKeyInvalid
 from serving import Serving, serving
 
 
@@ -217,13 +220,11 @@ def test_what_was_encrypted_before_a_rotation_is_decrypted_after_it(kms: Any, ke
     assert [one["KeyMaterialId"] for one in every] == [first, second]
 
 
-def test_a_server_without_a_root_key_has_no_keys(make_client: Callable[..., Any]) -> None:
+def test_servers_that_share_data_need_a_root_key_that_is_named(make_client: Callable[..., Any]) -> None:
     with serving("--in-memory") as running:
-        kms = make_client("kms", endpoint=running.endpoint)
-        code, message = refusal(kms.create_key)
-        assert code == "UnsupportedOperationException"
-        assert "--root-key" in message
-        assert kms.list_keys()["Keys"] == []
+        assert make_client("kms", endpoint=running.endpoint).create_key()["KeyMetadata"]["Enabled"]
+    with pytest.raises(RootKeyInvalid, match="--root-key"):
+        LazyVault(KeySource(None, folder=None, shared=True)).opened()
 
 
 def test_an_unknown_operation_is_refused(kms_server: Serving, make_client: Callable[..., Any]) -> None:

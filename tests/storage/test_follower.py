@@ -80,3 +80,15 @@ def test_reading_an_unchanged_record_again_does_not_hide_a_change(pair: tuple[Cl
     two.catalogue.refresh(*address(known))
     follow(two)
     assert two.describe("ones")["TableName"] == "ones"
+
+
+def test_the_epoch_is_never_behind_a_record_that_was_read_again(pair: tuple[Clocked, Clocked]) -> None:
+    """Else an older backup of just that epoch, which lacks the record, would not be noticed."""
+    one, two = pair
+    create(two, "twos")
+    (known,) = two.catalogue.tables()
+    before = one.catalogue.epoch
+    create(two, "more")
+    one.catalogue.refresh(*address(known))
+    assert {table.name for table in one.catalogue.tables()} == {"twos", "more"}
+    assert one.catalogue.epoch == two.catalogue.epoch != before

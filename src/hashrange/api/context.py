@@ -6,11 +6,14 @@ import msgspec
 
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.throttling.gate import Tab, Tabs
+from hashrange.auth import principals
+from hashrange.auth.principals import Principal
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.core.schema import Table
-from hashrange.kms.interface import KeyVault
+from hashrange.kms.lazy_vault import LazyVault
 from hashrange.storage.catalogue import Catalogue
+from hashrange.storage.directory import Directory
 from hashrange.storage.job_rows import JobPlace
 
 
@@ -32,8 +35,16 @@ class Context(msgspec.Struct):
     access_key: str
     prepared: PreparedRequests
     backups: BackupInspection
-    vault: KeyVault | None = None  # None: the server has no root key
+    vault: LazyVault | None = None
     gate: Tabs | None = None  # None: nothing is ever throttled
+    principal: Principal | None = (
+        None  # None: signatures are not verified, and everybody is the account's root
+    )
+    directory: Directory | None = None
+
+    def caller(self) -> Principal:
+        """Who asks."""
+        return self.principal or principals.root(self.account_id, self.access_key)
 
     def tab(self, *tables: Table) -> Tab | None:
         """The tab of a request that touches these tables; None where nothing of them can be throttled."""

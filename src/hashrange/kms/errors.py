@@ -3,7 +3,3 @@
 
 class NotAuthentic(Exception):
     """The bytes are not what was encrypted under this key, for this purpose: some of them were changed, or moved."""
-
-
-class RootKeyUnavailable(Exception):
-    """There is no root key where it was said to be; the message is for the person who starts the server."""

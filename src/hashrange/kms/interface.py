@@ -15,6 +15,10 @@ class Material(NamedTuple):
 class KeyVault(Protocol):
     """Makes and uses key material, which leaves it only wrapped."""
 
+    @property
+    def check_value(self) -> bytes:
+        """What the data knows the root key by."""
+
     def new_material(self, key_arn: str, number: int) -> bytes:
         """New material for a key, wrapped."""
 

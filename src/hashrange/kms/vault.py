@@ -17,10 +17,11 @@ _PURPOSE = "key material"
 class Vault:
     """Makes and uses key material, which leaves it only wrapped."""
 
-    __slots__ = ("_root",)
+    __slots__ = ("_root", "check_value")
 
-    def __init__(self, root: Wrapping) -> None:
+    def __init__(self, root: Wrapping, check_value: bytes) -> None:
         self._root = root
+        self.check_value = check_value
 
     def new_material(self, key_arn: str, number: int) -> bytes:
         """New material for a key, wrapped."""

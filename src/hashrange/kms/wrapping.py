@@ -4,23 +4,19 @@ from hashrange.kms import cipher
 from hashrange.kms.framing import framed
 from hashrange.kms.sizes import KEY_BYTES
 
-_FINGERPRINT_BYTES = 16
-
 
 class Wrapping:
     """Wraps the keys and secrets that the database keeps. What it holds shows in no representation."""
 
-    __slots__ = ("_key", "fingerprint")
+    __slots__ = ("_key",)
 
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a root key has {KEY_BYTES} bytes")
         self._key = key
-        # Tells one root key from another, and tells nothing else about it.
-        self.fingerprint = cipher.derived_key(key, b"hashrange fingerprint")[:_FINGERPRINT_BYTES]
 
     def __repr__(self) -> str:
-        return f"Wrapping(fingerprint={self.fingerprint.hex()})"
+        return "Wrapping()"
 
     def __reduce__(self) -> str:
         raise TypeError("a root key is not to be written down")

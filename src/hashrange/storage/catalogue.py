@@ -140,10 +140,15 @@ class Catalogue:
             is_news = table != self._tables.get((account_id, region, name))
             if is_news and changes(epoch) == changes(self.epoch) + 1:
                 self.epoch = epoch  # there was one change since, and it was of this record
-            if table is None:
-                self._tables.pop((account_id, region, name), None)
-            else:
-                self._tables[address(table)] = table
+                if table is None:
+                    self._tables.pop((account_id, region, name), None)
+                else:
+                    self._tables[address(table)] = table
+            elif epoch != self.epoch:
+                # There were others: with this record alone, the records would be newer than what the epoch says, and
+                # an older backup that has just that epoch would not be noticed.
+                self._replace(self._engine.read(stored_records))
+                table = self._tables.get((account_id, region, name))
         if self.on_change is not None:
             self.on_change()
         return table

@@ -28,7 +28,8 @@ REPORT = b"\x18"  # the same, name of the report, number of the line -> line tha
 SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
 HIDDEN = b"\0"  # rows of storage/encrypting.py, which nobody else sees
 DATA_KEY = HIDDEN + b"data key\0"  # table number -> wrapped key of its rows; number 0: of all other rows
-ROOT_KEY = b"\x22"  # -> fingerprint of the root key: see storage/root_key_record.py
+IDENTITY_GENERATION = b"\x22"  # -> a number that rises with every change of an identity, and a random one
+ROOT_KEY_CHECK = b"\x23"  # -> by what the root key is known, if anything is under it: see root_key_record.py
 INSIGHT = b"\x21"  # table number, slot, rule, minute, worker -> summary of keys
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
@@ -163,7 +164,6 @@ _NAMES = {
     LEASE: "lease",
     CLOCK: "clock",
     HIDDEN: "wrapped data key",
-    ROOT_KEY: "fingerprint of the root key",
     EXPIRED_ITEMS: "counter of items deleted by TTL",
     MIGRATION: "progress of a copy",
     LOG: "record of a change log",
@@ -178,6 +178,8 @@ _NAMES = {
     CHARGES: "charges of a process",
     FAULTS: "faults to be injected",
     SETTING: "setting of a service",
+    IDENTITY_GENERATION: "generation of identities",
+    ROOT_KEY_CHECK: "check value of the root key",
     INSIGHT: "summary of hot keys",
     METRIC: "statistics of metrics",
     METRIC_TOTAL: "totals of metrics",

@@ -8,18 +8,20 @@ from hashrange.kms import ciphertexts
 from hashrange.kms.ciphertexts import material_id
 from hashrange.kms.errors import NotAuthentic
 from hashrange.kms.interface import KeyVault, Material
+from hashrange.kms.root_key import RootKeyInvalid
 from hashrange.storage.key_rows import KmsKey, StoredMaterial, key_arn
 from hashrange.storage.setting_rows import Place
 
 
 def vault_of(context: Context) -> KeyVault:
     """Who holds the root key; without one there are no keys."""
-    if context.vault is None:
-        raise ApiError(
-            "UnsupportedOperationException",
-            "This server has no root key, under which keys are kept: start it with --root-key",
-        )
-    return context.vault
+    try:
+        if context.vault is not None:
+            return context.vault.opened()
+        problem = "this server has no keys"
+    except RootKeyInvalid as invalid:
+        problem = str(invalid)
+    raise ApiError("UnsupportedOperationException", problem)
 
 
 def refuse_pending(place: Place, key: KmsKey) -> None:

@@ -131,9 +131,7 @@ class Gate:
         step: Callable[[Reader], Result],
         reader: Reader,
     ) -> Result:
-        refusal = self.read_refusal(table, index, key)
-        if refusal is not None:
-            raise refusal.error()
+        _demand(self.read_refusal(table, index, key))
         result = step(reader)
         self.charge(result.charges())
         with self._lock:
@@ -148,14 +146,10 @@ class Gate:
         step: Callable[[Reader], Result],
         reader: Reader,
     ) -> Result:
-        refusal = self.read_refusal(table, index, key)
-        if refusal is not None:
-            raise refusal.error()
+        _demand(self.read_refusal(table, index, key))
         result = step(reader)
         charges = tuple(result.charges())
-        refusal = self.page_refusal(charges)
-        if refusal is not None:
-            raise refusal.error()
+        _demand(self.page_refusal(charges))
         self.charge(charges)
         return result
 
@@ -281,9 +275,7 @@ class Tab(msgspec.Struct):
         self._give_back()
         self.demand_read(table, index, key)
         result = step(reader)
-        refusal = self.take_page(result)
-        if refusal is not None:
-            raise refusal.error()
+        _demand(self.take_page(result))
         return result
 
     def write(self, step: Callable[[Transaction], ItemWritten], tx: Transaction) -> ItemWritten:
@@ -323,9 +315,7 @@ class Tab(msgspec.Struct):
 
     def demand_read(self, table: Table, index: Index | None, key: bytes) -> None:
         """Raise the service's exception if this key cannot be read now."""
-        refusal = self.read_refusal(table, index, key)
-        if refusal is not None:
-            raise refusal.error()
+        _demand(self.read_refusal(table, index, key))
 
     def demand_write(self, table: Table, key: bytes) -> None:
         """Raise the service's exception if this one item, which `write` charges, cannot be written now."""
@@ -334,9 +324,7 @@ class Tab(msgspec.Struct):
             self._allowance = gate.write_allowance(table, key)
             if self._allowance is not None:
                 return
-        refusal = self.write_refusal(table, key)
-        if refusal is not None:
-            raise refusal.error()
+        _demand(self.write_refusal(table, key))
 
     def take_page(self, result: Result) -> Refusal | None:
         """Charge what was read from one partition, which was admitted, or from several if all of them have capacity."""
@@ -360,3 +348,9 @@ class Tab(msgspec.Struct):
         if self._taken:
             self._gate.charge(self._taken, sign=-1)
             self._taken.clear()
+
+
+def _demand(refusal: Refusal | None) -> None:
+    """Raise the service's exception for a refusal."""
+    if refusal is not None:
+        raise refusal.error()

@@ -8,7 +8,7 @@ from typing import Any
 from hashrange.auth.policy import conditions, grantees, json_reader, patterns, statements
 from hashrange.auth.policy.conditions import Absence, Condition, UnknownOperator
 from hashrange.auth.policy.grantees import Grantees, InvalidPrincipal
-from hashrange.auth.policy.json_reader import InvalidJson, NumberText
+from hashrange.auth.policy.json_reader import InvalidJson
 from hashrange.auth.policy.policy import Policy
 from hashrange.auth.policy.statements import Actions, Resources, Statement
 
@@ -202,6 +202,6 @@ def _condition_values(sent: object) -> list[str]:
 def _condition_value(sent: object) -> str:
     if isinstance(sent, bool):
         return "true" if sent else "false"
-    if isinstance(sent, str | NumberText):
+    if isinstance(sent, str):
         return str(sent)
     raise MalformedPolicy(_SYNTAX)

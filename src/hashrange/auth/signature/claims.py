@@ -53,7 +53,7 @@ def claims(headers: Mapping[bytes, bytes], query: bytes) -> Claims:
 
 def _parameters(query: bytes) -> dict[str, str]:
     """The parameters of a query; of those with one name the first counts."""
-    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="surrogateescape")
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     return dict(reversed(pairs))
 
 

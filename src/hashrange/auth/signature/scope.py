@@ -11,6 +11,7 @@ _BASIC = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 _EXTENDED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _REGION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _PIECES = 5
+_NO_REGION = "Credential should be scoped to a valid region. "
 EXPIRES_SECONDS_MAX = 604_800
 
 
@@ -42,11 +43,17 @@ def scope_of(credential: str) -> Scope:
     return Scope(*pieces)
 
 
+def check_region(scope: Scope) -> None:
+    """Refuse a scope whose region cannot be one."""
+    if not _REGION.fullmatch(scope.region):
+        raise invalid(_NO_REGION)
+
+
 def check(scope: Scope, service: str, signed: Signed) -> None:
     """Refuse a scope that is not for this service and the day of the signature, with all that is wrong with it."""
     problems = []
     if not _REGION.fullmatch(scope.region):
-        problems.append("Credential should be scoped to a valid region. ")
+        problems.append(_NO_REGION)
     if scope.service != service:
         problems.append(f"Credential should be scoped to correct service: '{service}'. ")
     if scope.terminator != TERMINATOR:

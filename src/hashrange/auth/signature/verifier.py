@@ -32,10 +32,21 @@ _MISMATCH = (
 class Credential(Protocol):
     """An access key as far as signatures go."""
 
-    secret: str
-    is_active: bool
-    token: str | None  # of a session; None: a long-term key
-    expires_at: float | None
+    @property
+    def secret(self) -> str:
+        """What its owner signs with."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it may be used."""
+
+    @property
+    def token(self) -> str | None:
+        """That of a session; None: a long-term key."""
+
+    @property
+    def expires_at(self) -> float | None:
+        """When a session ends."""
 
 
 class Directory(Protocol):

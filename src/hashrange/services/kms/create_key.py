@@ -26,6 +26,7 @@ from hashrange.services.kms.structures import (
     Tag,
     metadata,
 )
+from hashrange.storage import root_key_record
 from hashrange.storage.engine import Transaction
 from hashrange.storage.key_rows import save_key
 
@@ -75,6 +76,7 @@ def create_key(context: Context, request: CreateKey) -> Plan:
     )
 
     def step(tx: Transaction) -> Described:
+        root_key_record.claim(tx, vault.check_value)
         save_key(tx, place, key)
         return Described(CreateKeyOutput(key_metadata=metadata(place, key)))
 

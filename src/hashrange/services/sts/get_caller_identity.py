@@ -1,4 +1,4 @@
-"""GetCallerIdentity: the account that a key belongs to. Terraform asks it first, and puts the account into its ids."""
+"""GetCallerIdentity: who asks. Terraform asks it first, and puts the account into its ids."""
 
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Answer, Plan
@@ -23,7 +23,10 @@ class GetCallerIdentityOutput(Response, kw_only=True):
 
 
 def get_caller_identity(context: Context, _request: GetCallerIdentity) -> Plan:
-    """Every key is the root user's, for there are no other identities yet."""
-    account = context.account_id
-    root = GetCallerIdentityOutput(user_id=account, account=account, arn=f"arn:aws:iam::{account}:root")
-    return Answer(Described(root))
+    """Where signatures are not verified, everybody is the root of the account."""
+    caller = context.caller()
+    return Answer(
+        Described(
+            GetCallerIdentityOutput(user_id=caller.principal_id, account=caller.account_id, arn=caller.arn)
+        )
+    )

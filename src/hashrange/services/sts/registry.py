@@ -1,29 +1,35 @@
 """The table of the operations of STS, as api/registry.py has it for DynamoDB. It speaks the query protocol only."""
 
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
-from hashrange.api.protocol.operation import Operation, QueryProtocol, Service
-from hashrange.services.sts import get_caller_identity
-
-
-def _nothing(_: Any) -> Iterable[str]:
-    return ()
-
-
-_GET_CALLER_IDENTITY = Operation(
-    "GetCallerIdentity",
-    get_caller_identity.SHAPE,
-    get_caller_identity.get_caller_identity,
-    kind="control",
-    resources=_nothing,
-    action="sts:GetCallerIdentity",
+from hashrange.api.protocol.operation import QueryProtocol, Service
+from hashrange.api.registry import Resources, control_operations, no_resource
+from hashrange.services.sts import (
+    assume_role,
+    get_access_key_info,
+    get_caller_identity,
+    get_session_token,
 )
+
+
+def _role(request: Any) -> Iterable[str]:
+    return (request.role_arn,)
+
+
+_ROWS: tuple[tuple[str, ModuleType, Resources], ...] = (
+    ("AssumeRole", assume_role, _role),
+    ("GetAccessKeyInfo", get_access_key_info, no_resource),
+    ("GetCallerIdentity", get_caller_identity, no_resource),
+    ("GetSessionToken", get_session_token, no_resource),
+)
+
 
 STS = Service(
     "sts",
     "AWSSecurityTokenServiceV20110615.",
     "",
-    {_GET_CALLER_IDENTITY.name: _GET_CALLER_IDENTITY},
+    control_operations("sts", _ROWS),
     QueryProtocol("2011-06-15", "https://sts.amazonaws.com/doc/2011-06-15/", {}),
 )

@@ -1,0 +1,1 @@
+"""AWS Identity and Access Management: users, groups, roles, policies and access keys."""

@@ -1,0 +1,24 @@
+"""AttachRolePolicy: attach a managed policy to a role."""
+
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request
+from hashrange.services.iam import attachments
+from hashrange.services.iam.entities import ROLES
+from hashrange.services.iam.structures import Arn, Name
+
+
+class AttachRolePolicy(Request, kw_only=True):
+    """The request."""
+
+    role_name: Name
+    policy_arn: Arn
+
+
+SHAPE = Shape(AttachRolePolicy)
+
+
+def attach_role_policy(context: Context, request: AttachRolePolicy) -> Plan:
+    """Attach a managed policy to a role."""
+    return attachments.attach(context, ROLES, request.role_name, request.policy_arn)

@@ -1,0 +1,45 @@
+"""ListAttachedGroupPolicies: the managed policies that are attached to a group."""
+
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response
+from hashrange.services.iam.entities import GROUPS, shown
+from hashrange.services.iam.pages import page
+from hashrange.services.iam.structures import AttachedPolicy, LongName, Marker, MaxItems, PathPrefix
+from hashrange.services.iam.views import attached_view, path_of
+from hashrange.storage.engine import Reader
+
+
+class ListAttachedGroupPolicies(Request, kw_only=True):
+    """The request."""
+
+    group_name: LongName
+    path_prefix: PathPrefix | None = None
+    marker: Marker | None = None
+    max_items: MaxItems | None = None
+
+
+SHAPE = Shape(ListAttachedGroupPolicies)
+
+
+class ListAttachedGroupPoliciesOutput(Response, kw_only=True):
+    """The answer."""
+
+    attached_policies: list[AttachedPolicy]
+    is_truncated: bool | None = None
+    marker: str | None = None
+
+
+def list_attached_group_policies(context: Context, request: ListAttachedGroupPolicies) -> Plan:
+    """The managed policies that are attached to a group."""
+
+    def step(reader: Reader) -> ListAttachedGroupPoliciesOutput:
+        arns = sorted(GROUPS.get(reader, context, request.group_name).attached)
+        chosen = (
+            (arn, attached_view(arn)) for arn in arns if path_of(arn).startswith(request.path_prefix or "/")
+        )
+        listed, more, marker = page(chosen, marker=request.marker, max_items=request.max_items)
+        return ListAttachedGroupPoliciesOutput(attached_policies=listed, is_truncated=more, marker=marker)
+
+    return shown(step)

@@ -1,0 +1,35 @@
+"""UpdateAccessKey: switch an access key on or off."""
+
+import msgspec
+
+from hashrange.api.context import Context
+from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request
+from hashrange.services.iam import access_keys
+from hashrange.services.iam.entities import changed, place
+from hashrange.services.iam.structures import AccessKeyId, Name, Status
+from hashrange.storage.engine import Transaction
+from hashrange.storage.identity_rows import ACCESS_KEYS
+
+
+class UpdateAccessKey(Request, kw_only=True):
+    """The request."""
+
+    user_name: Name | None = None
+    access_key_id: AccessKeyId
+    status: Status
+
+
+SHAPE = Shape(UpdateAccessKey)
+
+
+def update_access_key(context: Context, request: UpdateAccessKey) -> Plan:
+    """Switch an access key on or off."""
+
+    def step(tx: Transaction) -> None:
+        owner = access_keys.owner(tx, context, request.user_name)
+        key = access_keys.own_key(tx, context, owner, request.access_key_id)
+        ACCESS_KEYS.save(tx, place(context), key.id, msgspec.structs.replace(key, status=request.status))
+
+    return changed(context, step)

@@ -1,0 +1,32 @@
+"""Whether a role may be assumed: what its trust policy and the caller's own policies say together."""
+
+from collections.abc import Iterable
+
+from hashrange.auth.policy import documents
+from hashrange.auth.policy.decision import decide
+from hashrange.auth.policy.documents import Kind, MalformedPolicy
+from hashrange.auth.policy.keys import KeyValue
+from hashrange.auth.policy.policy import Policy, unusable
+from hashrange.auth.policy.statements import Asked
+from hashrange.auth.principals import Principal
+from hashrange.services.sts import errors
+from hashrange.storage.identity_rows import Role, arn_of
+
+
+def check(
+    caller: Principal, account_id: str, role: Role, actions: Iterable[str], keys: dict[str, KeyValue]
+) -> None:
+    """Refuse unless every action, such as sts:AssumeRole, is allowed on the role."""
+    arn = arn_of(account_id, role)
+    known = caller.keys() | keys
+    rules = caller.rules(_compiled(role), account_id)
+    for action in actions:
+        if not decide(Asked(action, arn, caller.caller(), known), rules).allowed:
+            raise errors.denied(caller.arn, action, arn)
+
+
+def _compiled(role: Role) -> Policy:
+    try:
+        return documents.parse(role.trust, Kind.TRUST, name=role.name)
+    except MalformedPolicy:
+        return unusable(role.name)

@@ -1,0 +1,170 @@
+"""The directory: who has which access key, kept in memory and current among all processes.
+
+A change raises the generation in its own transaction. The process that made it reads the identities again before it
+answers; the others look for the generation at intervals. Policies are compiled, and secrets opened, when they are
+first asked for.
+"""
+
+from itertools import count
+from threading import Lock
+from typing import NamedTuple
+
+from hashrange.auth.principals import Credential, Principal
+from hashrange.caches import BoundedCache
+from hashrange.kms.key_source import KeySource
+from hashrange.kms.sealing import ACCESS_KEYS, SESSIONS, NotSealed, Seal, check_value
+from hashrange.logs import Log
+from hashrange.storage import identity_rows, session_tokens
+from hashrange.storage.engine import Engine
+from hashrange.storage.identities import Compiler, Identities, stored_identities
+from hashrange.storage.identity_rows import AccessKey
+from hashrange.storage.session_tokens import Session
+
+POLL_SECONDS = 0.5  # after which other processes see at the latest that a key was taken away
+_CREDENTIALS_MAX = 4096
+
+log = Log("storage.directory")
+
+
+class Seals(NamedTuple):
+    """What is needed to keep secrets."""
+
+    access_keys: Seal
+    sessions: Seal
+    check_value: bytes
+
+
+class _State(NamedTuple):
+    identities: Identities
+    credentials: BoundedCache[tuple[str, str | None], Credential]
+
+
+class Directory:
+    """Finds credentials by their access keys."""
+
+    def __init__(self, engine: Engine, source: KeySource) -> None:
+        self._engine = engine
+        self._source = source
+        self._seals: Seals | None = None
+        self._compiler = Compiler()
+        self._state: _State | None = None  # None: nobody needs it
+        self._lock = Lock()
+        self._tickets = count(1)
+        self._accepted = 0
+        self._is_polling = False
+
+    def start(self) -> None:
+        """Read all identities, and keep them current from now on. Waits for the engine."""
+        self._replace(next(self._tickets), self._engine.read(stored_identities))
+
+    def credential(self, access_key: str, token: str | None = None, /) -> Credential | None:
+        """The credential of an access key, or of a session's key with its token; None if nobody has it."""
+        state = self._state
+        if state is None:
+            return None
+        known = state.credentials.get((access_key, token))
+        if known is not None:
+            return known
+        made = (
+            self._of_key(state.identities, access_key)
+            if token is None
+            else self._of_token(state, access_key, token)
+        )
+        if made is not None:
+            state.credentials.put((access_key, token), made)
+        return made
+
+    def user(self, account_id: str, name: str) -> Principal | None:
+        """A user as a principal, whatever keys they have."""
+        if self._state is None:
+            return None
+        identities = self._state.identities
+        user = identities.users.get((account_id, name.lower()))
+        return None if user is None else identities.of_user(account_id, user, self._compiler)
+
+    def seals(self) -> Seals:
+        """What seals secrets; raises `RootKeyInvalid` if there is no root key, and none can be made."""
+        if self._seals is None:
+            key = self._source.needed()
+            self._seals = Seals(Seal(key, ACCESS_KEYS), Seal(key, SESSIONS), check_value(key))
+        return self._seals
+
+    def refresh(self) -> None:
+        """Read everything again after a change of this process was committed. Waits for the engine."""
+        if self._state is not None:
+            ticket = next(self._tickets)
+            self._replace(ticket, self._engine.read(stored_identities))
+
+    def poll(self) -> None:
+        """Read everything again if another process has changed something; to be called at intervals. Never waits."""
+        if self._state is None or self._is_polling:
+            return
+        self._is_polling = True
+        current = self._state.identities.generation
+        self._engine.submit_read(
+            identity_rows.generation,
+            lambda stored, error: self._polled(current, stored, error),
+            reads=identity_rows.GENERATION_READS,
+        )
+
+    def _polled(self, current: bytes, stored: bytes | None, error: BaseException | None) -> None:
+        if error is not None or stored is None or stored == current:
+            self._is_polling = False
+            if error is not None:
+                log.warning("identities.unread", error=error)
+            return
+        ticket = next(self._tickets)
+        self._engine.submit_read(
+            stored_identities, lambda identities, problem: self._reloaded(ticket, identities, problem)
+        )
+
+    def _reloaded(self, ticket: int, identities: Identities | None, error: BaseException | None) -> None:
+        self._is_polling = False
+        if identities is None:
+            log.warning("identities.unread", error=error)
+        else:
+            self._replace(ticket, identities)
+
+    def _replace(self, ticket: int, identities: Identities) -> None:
+        """Take over what was read, unless what was asked for later is here already."""
+        with self._lock:
+            if ticket > self._accepted:
+                self._accepted = ticket
+                self._state = _State(identities, BoundedCache(_CREDENTIALS_MAX))
+
+    def _of_key(self, identities: Identities, access_key: str) -> Credential | None:
+        entry = identities.keys.get(access_key)
+        if entry is None:
+            return None
+        account_id, key = entry
+        principal = identities.of_key(account_id, key, self._compiler)
+        secret = self._secret(key)
+        if principal is None or secret is None:
+            return None
+        return Credential(
+            access_key_id=key.id, secret=secret, principal=principal, is_active=key.status == "Active"
+        )
+
+    def _secret(self, key: AccessKey) -> str | None:
+        try:
+            return self.seals().access_keys.open(key.sealed, key.id.encode()).decode()
+        except NotSealed:
+            log.error("access-key.unreadable", access_key=key.id)
+            return None
+
+    def _of_token(self, state: _State, access_key: str, token: str) -> Credential | None:
+        session = session_tokens.session_of(access_key, token, self.seals().sessions)
+        principal = None if session is None else self.principal_of(session, state.identities)
+        if session is None or principal is None:
+            return None
+        return Credential(
+            access_key_id=access_key,
+            secret=session.secret,
+            principal=principal,
+            token=token,
+            expires_at=session.expires_at,
+        )
+
+    def principal_of(self, session: Session, identities: Identities) -> Principal | None:
+        """Who has a session."""
+        return identities.of_session(session, self._compiler)

@@ -1,0 +1,71 @@
+"""Identities survive kill -9, are the same for all workers, and their secrets are in no log."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iam_refusals import ANYTHING, TRUST
+from service_clients import client_of
+from serving import serving
+
+
+def names(iam: Any) -> set[str]:
+    return {user["UserName"] for user in iam.list_users(MaxItems=1000)["Users"]}
+
+
+def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
+    flags = ("--data-dir", str(tmp_path / "data"))
+    with serving(*flags) as running:
+        iam = client_of(running, "iam")
+        iam.create_user(UserName="alice")
+        iam.put_user_policy(UserName="alice", PolicyName="p", PolicyDocument=ANYTHING)
+        key = iam.create_access_key(UserName="alice")["AccessKey"]
+        running.stop(signal.SIGKILL)
+        assert key["SecretAccessKey"] not in running.log_text()
+    assert (tmp_path / "data" / "root.key").stat().st_mode & 0o777 == 0o600
+    with serving(*flags) as running:
+        iam = client_of(running, "iam")
+        assert names(iam) == {"alice"}
+        assert iam.list_user_policies(UserName="alice")["PolicyNames"] == ["p"]
+        listed = iam.list_access_keys(UserName="alice")["AccessKeyMetadata"]
+        assert [entry["AccessKeyId"] for entry in listed] == [key["AccessKeyId"]]
+
+
+def test_a_server_does_not_start_without_the_root_key_of_its_data(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with serving("--data-dir", str(folder)) as running:
+        iam = client_of(running, "iam")
+        iam.create_user(UserName="alice")
+        iam.create_access_key(UserName="alice")
+    (folder / "root.key").unlink()
+    ended = subprocess.run(
+        [sys.executable, "-m", "hashrange", "serve", "--port", "0", "--data-dir", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=dict(os.environ),
+    )
+    assert ended.returncode == 1
+    assert "encrypted under a root key" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.slow
+def test_all_workers_know_the_same(tmp_path: Path) -> None:
+    with serving("--data-dir", str(tmp_path / "data"), "--workers", "2") as running:
+        clients = [client_of(running, "iam") for _ in range(6)]
+        for number, iam in enumerate(clients):
+            iam.create_user(UserName=f"user-{number}")
+            iam.create_access_key(UserName=f"user-{number}")
+        made = {f"user-{number}" for number in range(len(clients))}
+        assert [names(iam) for iam in clients] == [made] * len(clients)
+        arn = clients[0].create_role(RoleName="r", AssumeRolePolicyDocument=TRUST)["Role"]["Arn"]
+        for _ in range(6):
+            answer = client_of(running, "sts").assume_role(RoleArn=arn, RoleSessionName="me")
+            assert answer["Credentials"]["SessionToken"]
