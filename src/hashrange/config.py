@@ -214,8 +214,8 @@ class Settings:
     root_key: str = _setting(
         "",
         _root_key,
-        "what secrets are sealed with: file:PATH, env:NAME or command:COMMAND; without it the file root.key in the "
-        "data directory, which is made when it is needed",
+        "the key above all others: file:PATH, env:NAME or command:COMMAND. Data that is begun with it is encrypted; "
+        "without it secrets are sealed with the file root.key in the data directory, which is made when it is needed",
     )
     s3: str = _setting(
         "",

@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
         settings = _settings(options)
         key_file = settings.data_dir / FILE_NAME
         had_key = key_file.exists()
-        with closing(IamStore(settings, options.account, os.environ)) as store:
+        with closing(IamStore(settings, options.account)) as store:
             answer = options.do(store, options)
     except ApiError as error:
         return _fail(error.message or error.code)

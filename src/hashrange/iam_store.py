@@ -1,7 +1,6 @@
 """Operations of IAM on data that no server is running on: the same operations that a server has, without one."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -16,10 +15,11 @@ from hashrange.config import Settings
 from hashrange.services.iam.bootstrap import bootstrap
 from hashrange.services.iam.registry import IAM
 from hashrange.storage.catalogue import Catalogue
-from hashrange.storage.directory import open_directory
+from hashrange.storage.directory import Directory
 from hashrange.storage.engine import Engine
 from hashrange.storage.job_rows import JobPlace
 from hashrange.storage.sqlite import SqliteEngine
+from hashrange.vaults import open_keys
 
 Content = dict[str, Any]
 
@@ -35,9 +35,10 @@ class _NoBackups:
 class IamStore:
     """The identities of one account."""
 
-    def __init__(self, settings: Settings, account_id: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, settings: Settings, account_id: str) -> None:
         self._engine = _opened(settings)
         try:
+            self._engine, keys = open_keys(settings.root_key, self._engine)
             self._context = Context(
                 catalogue=Catalogue(self._engine),
                 clock=SystemClock(),
@@ -47,7 +48,7 @@ class IamStore:
                 access_key="",
                 prepared=PreparedRequests(),
                 backups=_NoBackups(),
-                directory=open_directory(self._engine, settings.root_key, environment),
+                directory=Directory(self._engine, keys),
             )
         except BaseException:
             self._engine.close()

@@ -17,6 +17,7 @@ from hashrange.server import Server
 from hashrange.sockets import listen
 from hashrange.storage.errors import StorageError
 from hashrange.storage.sqlite import SqliteEngine
+from hashrange.vaults import named_root_key
 from hashrange.wire.tls import Tls
 from hashrange.workers import Worker
 
@@ -43,6 +44,7 @@ def run(settings: Settings, started: Started) -> int:
 def _run_workers(settings: Settings, started: Started) -> int:
     """Be the parent of several workers; what they all need is loaded before they part."""
     is_local = settings.engine == "sqlite"
+    named_root_key(settings.root_key)
     # What is wrong with the data is said once, here, and not by every worker.
     engine = SqliteEngine.describe(settings.data_dir) if is_local else postgres().check(settings.engine)
     claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None

@@ -37,6 +37,8 @@ from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.kms.key_source import KeySource
+from hashrange.kms.lazy_vault import LazyVault
 from hashrange.metering import Metering, collect
 from hashrange.metrics import Metric
 from hashrange.objects.interface import ObjectStore
@@ -44,16 +46,18 @@ from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.iam.registry import IAM
+from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts.registry import STS
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
-from hashrange.storage.directory import POLL_SECONDS, Directory, open_directory
-from hashrange.storage.engine import Engine, Reader
+from hashrange.storage.directory import POLL_SECONDS, Directory
+from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
+from hashrange.vaults import open_keys
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
@@ -83,7 +87,7 @@ from hashrange.wire.tls import EXPIRY_CHECK_SECONDS, Tls
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
-SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING)
+SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING, KMS)
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 log = logs.Log("server")
@@ -100,7 +104,7 @@ class Server:
         keys: verifier.Directory | None = None,
     ) -> None:
         self._settings = settings
-        self._keys = keys  # None: those in the data
+        self._known_keys = keys  # None: those in the data
         self._worker = worker
         self._adopting: set[asyncio.Task[None]] = set()
         self._clock: Clock = clock or SystemClock()
@@ -122,11 +126,8 @@ class Server:
         settings = self._settings
         self._tls = self._secure()
         deliver = deliver_to(asyncio.get_running_loop())
-        engine, clock = open_engine(settings, deliver, self._worker)
-        self._engine = engine
+        engine, keys = await self._open_data(deliver)
         background = self._background = Background(deliver)
-        if not self._is_clock_given:
-            self._clock = clock
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
         await asyncio.to_thread(lag_record.compare, engine, settings.eventual_lag)
@@ -144,9 +145,9 @@ class Server:
         logged = log_request if settings.log_level == "debug" else None
         authorize = Authorize() if settings.auth == "iam" else None
         run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos)
-        directory = await self._open_directory(engine)
-        context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory)
-        callers = authentication.callers(settings, self._keys or directory, context_for)
+        directory = await self._open_directory(engine, keys)
+        context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, LazyVault(keys))
+        callers = authentication.callers(settings, self._known_keys or directory, context_for)
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -201,9 +202,9 @@ class Server:
             ),
         }
 
-    async def _open_directory(self, engine: Engine) -> Directory:
+    async def _open_directory(self, engine: Engine, keys: KeySource) -> Directory:
         """Open the directory; it follows changes only where somebody looks into it."""
-        directory = await asyncio.to_thread(open_directory, engine, self._settings.root_key, os.environ)
+        directory = Directory(engine, keys)
         if self._settings.auth != "off":
             await asyncio.to_thread(directory.start)
             self._every(POLL_SECONDS, directory.poll)
@@ -219,6 +220,14 @@ class Server:
             return await listener.start(settings.host, settings.port, settings.tls_redirect_port)
         self._join(self._worker, listener, catalogue)
         return settings.port
+
+    async def _open_data(self, deliver: Deliver) -> tuple[Engine, KeySource]:
+        """Open the engine and its keys."""
+        engine, clock = open_engine(self._settings, deliver, self._worker)
+        self._engine = engine
+        if not self._is_clock_given:
+            self._clock = clock
+        return await asyncio.to_thread(open_keys, self._settings.root_key, engine)
 
     def _start_jobs(
         self, engine: Engine, catalogue: Catalogue, backups: BackupPlace, objects: ObjectStore
@@ -393,7 +402,12 @@ class Server:
             self._engine.close()
 
     def _contexts(
-        self, catalogue: Catalogue, backups: Inspection, gate: Gate, directory: Directory
+        self,
+        catalogue: Catalogue,
+        backups: Inspection,
+        gate: Gate,
+        directory: Directory,
+        vault: LazyVault,
     ) -> Callable[[Identity], Context]:
         prepared = PreparedRequests()
 
@@ -408,6 +422,7 @@ class Server:
                 access_key=identity.access_key,
                 prepared=prepared,
                 backups=backups,
+                vault=vault,
                 gate=gate,
                 directory=directory,
                 principal=principal,

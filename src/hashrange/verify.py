@@ -21,6 +21,7 @@ from hashrange.storage.engine import Reader
 from hashrange.storage.errors import StorageError
 from hashrange.storage.sqlite.read_only import ReadOnlyStore
 from hashrange.storage.verification import Report, Verifiable, verify
+from hashrange.vaults import decrypted_read
 
 T = TypeVar("T")
 
@@ -62,6 +63,16 @@ class _SharedStore:
         return iter(())
 
 
+class _Decrypted:
+    """A store whose rows are opened, if they are encrypted."""
+
+    def __init__(self, store: Store, root_key: str) -> None:
+        self.description = store.description
+        self.counters = store.counters
+        self.structure_problems = store.structure_problems
+        self.read = decrypted_read(root_key, store.description, store.read)
+
+
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Give the parser the command's flags."""
     parser.add_argument("place", metavar="PLACE", help="a data directory or a postgresql:// URL")
@@ -74,6 +85,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         "--backups (default: the folder `backups` in the data directory)",
     )
     parser.add_argument("--s3", metavar="WHERE", default="", help="the object store, as the server has it")
+    parser.add_argument("--root-key", metavar="WHERE", default="", help="the root key, as the server has it")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
@@ -81,7 +93,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status."""
     reporter = Reporter()
     try:
-        with closing(_open(options.place)) as store:
+        with closing(_open(options.place)) as stored:
+            store = _Decrypted(stored, options.root_key)
             description = store.description
             backups = None if options.backups is None else _backups(options)
             report = verify(store, lambda rows: reporter.report("verified", rows))

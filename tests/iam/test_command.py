@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from hashrange import cli
-from hashrange.storage.directory import open_directory
+from hashrange.storage.directory import Directory
 from hashrange.storage.sqlite import SqliteEngine
+from hashrange.vaults import open_keys
 from iam_refusals import ANYTHING, TRUST
 
 
@@ -40,7 +41,7 @@ def test_bootstrap_makes_one_administrator(command: Command) -> None:
     assert out == ""
     assert f"There is an administrator already, with the access key {key['AccessKeyId']}" in told
     engine = SqliteEngine.open(command.folder)
-    directory = open_directory(engine, "", {})
+    directory = Directory(engine, open_keys("", engine)[1])
     directory.start()
     credential = directory.credential(key["AccessKeyId"])
     engine.close()

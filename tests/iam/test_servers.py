@@ -52,7 +52,7 @@ def test_a_server_does_not_start_without_the_root_key_of_its_data(tmp_path: Path
         env=dict(os.environ),
     )
     assert ended.returncode == 1
-    assert "sealed with a root key" in ended.stderr
+    assert "encrypted under a root key" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

@@ -6,12 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from hashrange.kms.wrapping import Wrapping
+from hashrange.storage.data_keys import DataKeys
+from hashrange.storage.encrypting import EncryptedEngine, open_encrypted
 from hashrange.storage.engine import Engine
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from postgres_server import PostgresServer
 
 _schemas = (f"schema_{number}" for number in itertools.count())
+
+
+def encrypted(engine: Engine) -> EncryptedEngine:
+    """An engine with its rows encrypted."""
+    opened = open_encrypted(engine, DataKeys(Wrapping(bytes(32))))
+    assert isinstance(opened, EncryptedEngine)
+    return opened
 
 
 @pytest.fixture
@@ -25,6 +35,7 @@ def schema(postgres: PostgresServer) -> Iterator[str]:
 @pytest.fixture(
     params=[
         "memory",
+        "encrypted",
         pytest.param("postgres", marks=pytest.mark.slow),
         pytest.param("postgres-serializable", marks=pytest.mark.slow),
         "sqlite",
@@ -34,6 +45,8 @@ def open_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], 
     """Open an engine of each kind, empty the first time."""
     if request.param == "memory":
         return MemoryEngine
+    if request.param == "encrypted":
+        return lambda: encrypted(SqliteEngine.open(tmp_path / "data"))
     if request.param == "sqlite":
         return lambda: SqliteEngine.open(tmp_path / "data")
     url, schema = request.getfixturevalue("postgres").url(), request.getfixturevalue("schema")

@@ -13,13 +13,14 @@ from hashrange.auth.policy.statements import Asked
 from hashrange.auth.principals import PrincipalKind
 from hashrange.auth.signature.verifier import Directory as SignatureDirectory
 from hashrange.kms.root_key import FILE_NAME
-from hashrange.storage import identity_rows, session_tokens
-from hashrange.storage.directory import Directory, open_directory
+from hashrange.storage import identity_rows, root_key_record, session_tokens
+from hashrange.storage.directory import Directory
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import OpenError
 from hashrange.storage.identity_rows import AccessKey, Group, ManagedPolicy, Role, User, Version
 from hashrange.storage.session_tokens import Session
 from hashrange.storage.sqlite import SqliteEngine
+from hashrange.vaults import open_keys
 
 ACCOUNT = "123456789012"
 PLACE = identity_rows.place_of(ACCOUNT)
@@ -42,9 +43,13 @@ def engine(tmp_path: Path) -> Iterator[SqliteEngine]:
     opened.close()
 
 
+def opened(engine: SqliteEngine) -> Directory:
+    return Directory(engine, open_keys("", engine)[1])
+
+
 @pytest.fixture
 def directory(engine: SqliteEngine) -> Directory:
-    made = open_directory(engine, "", {})
+    made = opened(engine)
     change(engine, lambda tx: populate(tx, made))
     made.start()
     return made
@@ -60,7 +65,7 @@ def change(engine: SqliteEngine, step: Callable[[Transaction], Any]) -> None:
 
 def populate(tx: Transaction, directory: Directory) -> None:
     seals = directory.seals()
-    identity_rows.claim_root_key(tx, seals.check_value)
+    root_key_record.claim(tx, seals.check_value)
     common: dict[str, Any] = {"path": "/", "created_at": 1.0}
     arn = f"arn:aws:iam::{ACCOUNT}:policy/scan"
     user = User(
@@ -158,7 +163,7 @@ def test_own_and_groups_policies_count_in_their_default_version(directory: Direc
 def test_a_change_is_seen_after_refresh_or_poll_and_never_half(
     engine: SqliteEngine, directory: Directory
 ) -> None:
-    other = open_directory(engine, "", {})
+    other = opened(engine)
     other.start()
     key = engine.read(lambda reader: identity_rows.ACCESS_KEYS.find(reader, PLACE, KEY))
     assert key is not None
@@ -231,16 +236,14 @@ def test_the_key_file_is_private_and_the_data_wants_it_back(
     assert folder is not None
     path = folder / FILE_NAME
     assert path.stat().st_mode & 0o777 == 0o600
-    again = open_directory(engine, "", {})
+    again = opened(engine)
     again.start()
     credential = again.credential(KEY)
     assert credential is not None
     assert credential.secret == SECRET
-    with pytest.raises(OpenError, match="is not the one"):
-        open_directory(engine, "env:OTHER", {"OTHER": "00" * 32})
     path.unlink()
     with pytest.raises(OpenError, match="--root-key"):
-        open_directory(engine, "", {})
+        open_keys("", engine)
 
 
 def test_no_secret_is_in_the_files(engine: SqliteEngine, directory: Directory) -> None:

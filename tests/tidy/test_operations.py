@@ -9,10 +9,11 @@ from hashrange.api.registry import DYNAMODB
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.iam.registry import IAM
+from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS
 from hashrange.services.sts.registry import STS
 
-SERVICES = (DYNAMODB, STREAMS, AUTO_SCALING, CLOUDWATCH, IAM, STS)
+SERVICES = (DYNAMODB, STREAMS, AUTO_SCALING, CLOUDWATCH, IAM, KMS, STS)
 
 
 def test_an_operation_lives_in_the_module_of_its_name() -> None:

@@ -7,6 +7,7 @@ from hashrange.api.registry import DYNAMODB
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.iam.registry import IAM
+from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS
 from hashrange.services.sts.registry import STS
 from house import SOURCE, imports, modules, name, tree
@@ -41,6 +42,7 @@ RANKS = {
     "storage": 3,
     "delivery": 4,
     "api": 4,
+    "vaults": 4,
     "services": 5,
     "chain": 5,
     "jobs": 6,
@@ -132,7 +134,7 @@ def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:
 
 
 def test_operations_are_not_each_others_libraries() -> None:
-    services = (DYNAMODB, STREAMS, CLOUDWATCH, AUTO_SCALING, IAM, STS)
+    services = (DYNAMODB, STREAMS, CLOUDWATCH, AUTO_SCALING, IAM, KMS, STS)
     operations = {row.handler.__module__ for service in services for row in service.operations.values()}
     wrong = [
         f"{name(path)} imports {imported}"

@@ -15,6 +15,7 @@ from hashrange.auth.principals import Principal
 from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.core.schema import Table
+from hashrange.kms.lazy_vault import LazyVault
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.directory import Directory
 from hashrange.storage.job_rows import JobPlace
@@ -38,6 +39,7 @@ class Context(msgspec.Struct):
     access_key: str
     prepared: PreparedRequests
     backups: BackupInspection
+    vault: LazyVault | None = None
     gate: Tabs | None = None  # None: nothing is ever throttled
     principal: Principal | None = (
         None  # None: signatures are not verified, and everybody is the account's root

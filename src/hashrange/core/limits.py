@@ -127,6 +127,7 @@ REVISION_ID_CHARS_MAX = 255
 # Application Auto Scaling (user guide: Quotas)
 SCALABLE_TARGETS_MAX = 5000  # of DynamoDB, per region
 SCHEDULED_ACTIONS_MAX = 200  # per scalable target
+KEY_ROTATIONS_ON_DEMAND_MAX = 25  # KMS Developer Guide, rotating keys on demand
 SCALING_PAGE_MAX = 50  # API_DescribeScalableTargets
 SCALING_POLICIES_PAGE_MAX = 10  # API_DescribeScalingPolicies
 

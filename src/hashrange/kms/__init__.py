@@ -1,1 +1,1 @@
-"""Keys: the root key that an operator keeps, and what is sealed under it."""
+"""Keys: where the root key comes from, what it protects, and how bytes are encrypted under a key."""

@@ -1,6 +1,5 @@
 """Where a server's root key comes from: the setting, or a file beside the data, which is made when it is needed."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from hashrange.kms import root_key
@@ -10,23 +9,20 @@ from hashrange.kms.root_key import FILE_NAME, RootKey, RootKeyInvalid
 class KeySource:
     """Finds the root key once."""
 
-    def __init__(
-        self, place: str, environment: Mapping[str, str], *, folder: Path | None, shared: bool
-    ) -> None:
-        """`folder` is that of the data, if it has one; data that servers share needs a key that is named."""
-        self._place = place
-        self._environment = environment
+    def __init__(self, named: RootKey | None, *, folder: Path | None, shared: bool) -> None:
+        """`named` is what a setting names; `folder` is that of the data, if it has one.
+
+        Data that servers share needs a key that is named.
+        """
+        self.is_named = named is not None
         self._folder = folder
         self._shared = shared
-        self._key: RootKey | None = None
+        self._key = named
 
     def known(self) -> RootKey | None:
         """The root key, if there is one."""
-        if self._key is None:
-            if self._place:
-                self._key = root_key.load(self._place, self._environment)
-            elif self._folder is not None and (self._folder / FILE_NAME).exists():
-                self._key = root_key.from_file(self._folder / FILE_NAME)
+        if self._key is None and self._folder is not None and (self._folder / FILE_NAME).exists():
+            self._key = root_key.from_file(self._folder / FILE_NAME)
         return self._key
 
     def needed(self) -> RootKey:
@@ -35,7 +31,9 @@ class KeySource:
         if known is not None:
             return known
         if self._shared:
-            raise RootKeyInvalid("identities need a root key: start all servers with the same --root-key")
+            raise RootKeyInvalid(
+                "keys and secrets need a root key: start all servers with the same --root-key"
+            )
         if self._folder is None:
             self._key = root_key.temporary()
         else:

@@ -14,7 +14,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-KEY_BYTES = 32
+from hashrange.kms.sizes import KEY_BYTES
+
 FILE_NAME = "root.key"  # beside the data, if no other place is named
 _TEXT_CHARS_MAX = 4096
 _COMMAND_SECONDS = 60

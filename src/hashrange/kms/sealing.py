@@ -9,13 +9,12 @@ an access key: moved to another row it does not open.
 
 import secrets
 
-from hashrange.kms.root_key import KEY_BYTES, RootKey
+from hashrange.kms.root_key import RootKey
+from hashrange.kms.sizes import NONCE_BYTES, TAG_BYTES
 
 ACCESS_KEYS = "hashrange/access-keys/1"
 SESSIONS = "hashrange/sessions/1"
 _CHECK = "hashrange/root-key-check/1"
-_NONCE_BYTES = 12
-_TAG_BYTES = 16
 
 
 class NotSealed(Exception):
@@ -36,15 +35,15 @@ class Seal:
 
     def seal(self, text: bytes, label: bytes) -> bytes:
         """The sealed form of a text."""
-        nonce = secrets.token_bytes(_NONCE_BYTES)
+        nonce = secrets.token_bytes(NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, text, label)
 
     def open(self, sealed: bytes, label: bytes) -> bytes:
         """The text."""
-        if len(sealed) < _NONCE_BYTES + _TAG_BYTES:
+        if len(sealed) < NONCE_BYTES + TAG_BYTES:
             raise NotSealed
         try:
-            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], label)
+            return self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], label)
         except self._invalid:
             raise NotSealed from None
 
@@ -55,7 +54,6 @@ def check_value(root_key: RootKey) -> bytes:
 
 
 def _derived(root_key: RootKey, purpose: str) -> bytes:
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+    from hashrange.kms.cipher import derived_key
 
-    return HKDF(SHA256(), KEY_BYTES, salt=None, info=purpose.encode()).derive(root_key.reveal())
+    return derived_key(root_key.reveal(), purpose.encode())

@@ -13,12 +13,10 @@ from typing import Literal, NamedTuple
 from hashrange.auth.principals import Credential, Principal
 from hashrange.caches import BoundedCache
 from hashrange.kms.key_source import KeySource
-from hashrange.kms.root_key import RootKeyInvalid
 from hashrange.kms.sealing import ACCESS_KEYS, SESSIONS, NotSealed, Seal, check_value
 from hashrange.logs import Log
 from hashrange.storage import identity_rows, session_tokens
 from hashrange.storage.engine import Engine
-from hashrange.storage.errors import OpenError
 from hashrange.storage.identities import Address, Compiler, Identities, stored_identities
 from hashrange.storage.identity_rows import AccessKey, Entity
 from hashrange.storage.session_tokens import Session
@@ -183,17 +181,3 @@ class Directory:
     def principal_of(self, session: Session, identities: Identities) -> Principal | None:
         """Who has a session."""
         return identities.of_session(session, self._compiler)
-
-
-def open_directory(engine: Engine, place: str, environment: Mapping[str, str]) -> Directory:
-    """The directory of a database; raises if its root key is missing, or another. Waits for the engine."""
-    source = KeySource(place, environment, folder=engine.directory, shared=engine.shared)
-    try:
-        key = source.known()
-    except RootKeyInvalid as problem:
-        raise OpenError(str(problem)) from None
-    if key is None:
-        identity_rows.check_root_key(engine, None, "")
-    else:
-        identity_rows.check_root_key(engine, check_value(key), key.source)
-    return Directory(engine, source)

@@ -11,8 +11,7 @@ from typing import Literal
 import msgspec
 
 from hashrange.storage import layout
-from hashrange.storage.engine import Engine, Reader, Transaction
-from hashrange.storage.errors import OpenError
+from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.setting_rows import Place, SettingRows
 
 GENERATION_READS = (layout.IDENTITY_GENERATION,)
@@ -132,28 +131,3 @@ def raise_generation(tx: Transaction) -> None:
         layout.IDENTITY_GENERATION,
         number.to_bytes(_NUMBER_BYTES, "big") + secrets.token_bytes(_NONCE_BYTES),
     )
-
-
-def claim_root_key(tx: Transaction, check_value: bytes) -> None:
-    """Note by which root key things are sealed from now on; raises if it is another than before."""
-    stored = tx.get(layout.ROOT_KEY_CHECK)
-    if stored is None:
-        tx.put(layout.ROOT_KEY_CHECK, check_value)
-    elif not secrets.compare_digest(stored, check_value):
-        raise OpenError("the root key is not the one that the data was sealed with")
-
-
-def check_root_key(engine: Engine, check_value: bytes | None, source: str) -> None:
-    """Refuse to open data that is sealed with a root key that is missing, or another; `None`: there is no key."""
-    stored = engine.read(lambda reader: reader.get(layout.ROOT_KEY_CHECK))
-    if stored is None:
-        return
-    if check_value is None:
-        raise OpenError(
-            f"{engine.description} holds secrets that are sealed with a root key, and there is none: name it with "
-            "--root-key, or put its file back"
-        )
-    if not secrets.compare_digest(stored, check_value):
-        raise OpenError(
-            f"the root key from {source} is not the one that {engine.description} was sealed with: use that one"
-        )

@@ -26,8 +26,10 @@ JOB = b"\x16"  # kind \0 account \0 region \0 id -> long job
 ACTIVE_JOB = b"\x17"  # the same of those that are not finished -> nothing
 REPORT = b"\x18"  # the same, name of the report, number of the line -> line that is not in a file yet
 SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
+HIDDEN = b"\0"  # rows of storage/encrypting.py, which nobody else sees
+DATA_KEY = HIDDEN + b"data key\0"  # table number -> wrapped key of its rows; number 0: of all other rows
 IDENTITY_GENERATION = b"\x22"  # -> a number that rises with every change of an identity, and a random one
-ROOT_KEY_CHECK = b"\x23"  # -> by what the root key is known; there only if something is sealed with it
+ROOT_KEY_CHECK = b"\x23"  # -> by what the root key is known, if anything is under it: see root_key_record.py
 INSIGHT = b"\x21"  # table number, slot, rule, minute, worker -> summary of keys
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
@@ -161,6 +163,7 @@ _NAMES = {
     CATALOGUE_EPOCH: "epoch of the catalogue",
     LEASE: "lease",
     CLOCK: "clock",
+    HIDDEN: "wrapped data key",
     EXPIRED_ITEMS: "counter of items deleted by TTL",
     MIGRATION: "progress of a copy",
     LOG: "record of a change log",

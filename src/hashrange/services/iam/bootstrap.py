@@ -8,8 +8,9 @@ from hashrange.auth.managed_policies import ADMINISTRATOR_ACCESS
 from hashrange.services.iam import access_keys, errors
 from hashrange.services.iam.entities import GROUPS, USERS, changed, new_id, now, place
 from hashrange.services.iam.structures import AccessKeyView
+from hashrange.storage import root_key_record
 from hashrange.storage.engine import Reader, Transaction
-from hashrange.storage.identity_rows import ACCESS_KEYS, AccessKey, User, claim_root_key
+from hashrange.storage.identity_rows import ACCESS_KEYS, AccessKey, User
 
 USER_NAME = "admin"
 
@@ -32,7 +33,7 @@ def bootstrap(context: Context) -> Plan:
         user = USERS.rows.find(tx, place(context), USER_NAME) or fresh
         attached = tuple({*user.attached, ADMINISTRATOR_ACCESS})
         USERS.save(tx, context, msgspec.structs.replace(user, attached=attached))
-        claim_root_key(tx, seals.check_value)
+        root_key_record.claim(tx, seals.check_value)
         made = AccessKey(id=key_id, user=USER_NAME, created_at=moment, sealed=sealed)
         ACCESS_KEYS.save(tx, place(context), key_id, made)
         return AccessKeyView(

@@ -8,8 +8,9 @@ from hashrange.core import limits
 from hashrange.services.iam import access_keys, errors
 from hashrange.services.iam.entities import changed, now, place
 from hashrange.services.iam.structures import AccessKeyView, Name
+from hashrange.storage import root_key_record
 from hashrange.storage.engine import Transaction
-from hashrange.storage.identity_rows import ACCESS_KEYS, AccessKey, claim_root_key, keys_of_user
+from hashrange.storage.identity_rows import ACCESS_KEYS, AccessKey, keys_of_user
 
 
 class CreateAccessKey(Request, kw_only=True):
@@ -39,7 +40,7 @@ def create_access_key(context: Context, request: CreateAccessKey) -> Plan:
         most = limits.IAM_ACCESS_KEYS_PER_USER_MAX
         if sum(1 for _ in keys_of_user(tx, place(context), owner.row_id)) >= most:
             raise errors.quota("AccessKeysPerUser", most)
-        claim_root_key(tx, seals.check_value)
+        root_key_record.claim(tx, seals.check_value)
         key = AccessKey(id=key_id, user=owner.row_id, created_at=created_at, sealed=sealed)
         ACCESS_KEYS.save(tx, place(context), key_id, key)
         view = AccessKeyView(

@@ -1,0 +1,44 @@
+"""The vault: key material under the root key, and the ciphertexts that clients get."""
+
+import os
+from collections.abc import Mapping
+
+from hashrange.kms import cipher
+from hashrange.kms.ciphertexts import HEAD_BYTES, encoded_head
+from hashrange.kms.errors import NotAuthentic
+from hashrange.kms.framing import framed, framed_context
+from hashrange.kms.interface import Material
+from hashrange.kms.sizes import KEY_BYTES
+from hashrange.kms.wrapping import Wrapping
+
+_PURPOSE = "key material"
+
+
+class Vault:
+    """Makes and uses key material, which leaves it only wrapped."""
+
+    __slots__ = ("_root", "check_value")
+
+    def __init__(self, root: Wrapping, check_value: bytes) -> None:
+        self._root = root
+        self.check_value = check_value
+
+    def new_material(self, key_arn: str, number: int) -> bytes:
+        """New material for a key, wrapped."""
+        return self._root.wrap(_PURPOSE, os.urandom(KEY_BYTES), key_arn, str(number))
+
+    def encrypt(self, material: Material, plaintext: bytes, context: Mapping[str, str]) -> bytes:
+        """The ciphertext under a key's material."""
+        head = encoded_head(material)
+        return head + cipher.seal(self._key(material), plaintext, framed(head, framed_context(context)))
+
+    def decrypt(self, material: Material, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
+        """The plaintext; raises `NotAuthentic`."""
+        head = encoded_head(material)
+        if ciphertext[:HEAD_BYTES] != head:
+            raise NotAuthentic
+        associated = framed(head, framed_context(context))
+        return cipher.unseal(self._key(material), ciphertext[HEAD_BYTES:], associated)
+
+    def _key(self, material: Material) -> bytes:
+        return self._root.unwrap(_PURPOSE, material.wrapped, material.key_arn, str(material.number))

@@ -1,0 +1,37 @@
+"""DescribeKey: what everybody may know of a key."""
+
+from hashrange.api.context import Context
+from hashrange.api.keys import lookup
+from hashrange.api.protocol.plan import Plan, Read
+from hashrange.api.protocol.shapes import Shape
+from hashrange.api.protocol.structures import Request, Response
+from hashrange.api.results import Described
+from hashrange.services.kms.structures import GrantTokens, KeyId, KeyMetadata, metadata
+from hashrange.storage.engine import Reader
+
+
+class DescribeKey(Request, kw_only=True):
+    """The request."""
+
+    key_id: KeyId
+    grant_tokens: GrantTokens | None = None
+
+
+SHAPE = Shape(DescribeKey)
+
+
+class DescribeKeyOutput(Response, kw_only=True):
+    """The answer."""
+
+    key_metadata: KeyMetadata
+
+
+def describe_key(context: Context, request: DescribeKey) -> Plan:
+    """Whatever its state is."""
+    place, now = lookup.place_of(context), context.clock.now()
+
+    def step(reader: Reader) -> Described:
+        key = lookup.find(reader, place, request.key_id, now)
+        return Described(DescribeKeyOutput(key_metadata=metadata(place, key)))
+
+    return Read(step)

@@ -1,0 +1,95 @@
+"""What the key service keeps: keys with their wrapped material, and aliases."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.setting_rows import Place, SettingRows
+
+Manager = Literal["CUSTOMER", "AWS"]
+Cause = Literal["CREATION", "AUTOMATIC", "ON_DEMAND"]
+
+
+class StoredMaterial(msgspec.Struct, frozen=True, kw_only=True):
+    """Wrapped key material; what was encrypted under it can be decrypted as long as the key is there."""
+
+    number: int
+    wrapped: bytes
+    created_at: float
+    cause: Cause
+
+
+class KmsKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A symmetric key. Its newest material encrypts, every one decrypts."""
+
+    id: str
+    created_at: float
+    policy: str
+    materials: tuple[StoredMaterial, ...]
+    description: str = ""
+    manager: Manager = "CUSTOMER"
+    enabled: bool = True
+    deletes_at: float | None = None  # it is pending deletion until then
+    tags: dict[str, str] = {}
+    rotation_days: int | None = None  # None: it is not rotated by itself
+    rotates_at: float | None = None
+
+
+class Alias(msgspec.Struct, frozen=True, kw_only=True):
+    """Another name of a key."""
+
+    name: str  # with `alias/` before it
+    key_id: str
+    created_at: float
+    updated_at: float
+
+
+KEYS = SettingRows("kms-key", KmsKey)
+ALIASES = SettingRows("kms-alias", Alias)
+
+
+def key_arn(place: Place, key_id: str) -> str:
+    """The ARN of a key."""
+    return f"arn:aws:kms:{place.region}:{place.account_id}:key/{key_id}"
+
+
+def alias_arn(place: Place, name: str) -> str:
+    """The ARN of an alias."""
+    return f"arn:aws:kms:{place.region}:{place.account_id}:{name}"
+
+
+def save_key(tx: Transaction, place: Place, key: KmsKey) -> None:
+    """Write a key."""
+    KEYS.save(tx, place, key.id, key)
+
+
+def save_alias(tx: Transaction, place: Place, alias: Alias) -> None:
+    """Write an alias."""
+    ALIASES.save(tx, place, alias.name, alias)
+
+
+def find_key(reader: Reader, place: Place, key_id: str, now: float) -> KmsKey | None:
+    """The key with this id; one whose waiting period is over is gone, whether or not it was swept away."""
+    key = KEYS.find(reader, place, key_id)
+    return None if key is None or is_deleted(key, now) else key
+
+
+def is_deleted(key: KmsKey, now: float) -> bool:
+    """Whether a key's waiting period is over."""
+    return key.deletes_at is not None and key.deletes_at <= now
+
+
+def remove_key(tx: Transaction, place: Place, key_id: str) -> None:
+    """Delete a key and its aliases: what is encrypted under it is lost."""
+    KEYS.remove(tx, place, key_id)
+    for alias in list(aliases_of(tx, place, key_id)):
+        ALIASES.remove(tx, place, alias.name)
+
+
+def aliases_of(reader: Reader, place: Place, key_id: str) -> Iterator[Alias]:
+    """The aliases of a key."""
+    for _, alias in ALIASES.of_region(reader, place):
+        if alias.key_id == key_id:
+            yield alias

@@ -1,0 +1,85 @@
+"""Opening data with its keys: the root key is read once, before workers part, and must be the one of the data."""
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hashrange import logs
+from hashrange.config import SettingInvalid
+from hashrange.kms import root_key
+from hashrange.kms.key_source import KeySource
+from hashrange.kms.root_key import RootKey, RootKeyInvalid
+from hashrange.kms.sealing import check_value
+from hashrange.storage import root_key_record
+from hashrange.storage.engine import Engine
+from hashrange.storage.errors import OpenError
+
+# The cipher takes a while to load, so only those wait for it who have something encrypted.
+# ruff: noqa: PLC0415
+
+_PLAIN = (
+    "this data was begun without --root-key: keys and secrets are encrypted, but items stay in the clear. Export them "
+    "and import them into a new data directory to have them encrypted"
+)
+log = logs.Log("vaults")
+
+if TYPE_CHECKING:
+    from hashrange.storage.data_keys import DataKeys
+    from hashrange.storage.encrypting import ReadStep
+
+
+@cache
+def named_root_key(place: str) -> RootKey | None:
+    """The root key that a setting names; a command is run once, whatever the number of workers, forked later."""
+    try:
+        return root_key.load(place, os.environ) if place else None
+    except RootKeyInvalid as error:
+        raise SettingInvalid(f"--root-key: {error}") from None
+
+
+def open_keys(place: str, engine: Engine) -> tuple[Engine, KeySource]:
+    """The engine, with its rows encrypted if they are, and where its root key comes from.
+
+    A root key that is named has new data encrypted. The file beside the data, which is made for secrets without anybody
+    asking for it, has not. Waits for the disk.
+    """
+    source = KeySource(named_root_key(place), folder=engine.directory, shared=engine.shared)
+    try:
+        key = source.known()
+    except RootKeyInvalid as problem:
+        raise OpenError(str(problem)) from None
+    if key is None:
+        root_key_record.check(engine, None, "")
+        return engine, source
+    root_key_record.check(engine, check_value(key), key.source)
+    if not source.is_named and not engine.read(root_key_record.is_encrypted):
+        return engine, source
+    from hashrange.storage.encrypting import open_encrypted
+
+    encrypted = open_encrypted(engine, _data_keys(key))
+    if encrypted is None:
+        log.warning("rows.plain", reason=_PLAIN)
+        return engine, source
+    encrypted.write(lambda tx: root_key_record.claim(tx, check_value(key)))
+    return encrypted, source
+
+
+def decrypted_read(place: str, description: str, read: "ReadStep") -> "ReadStep":
+    """The `read` of a store with its rows opened, if they are encrypted; without the root key that is an error."""
+    if not read(root_key_record.is_encrypted):
+        return read
+    key = named_root_key(place)
+    if key is None:
+        raise OpenError(f"{description} is encrypted under a root key: name it with --root-key")
+    stored = read(root_key_record.stored_check_value)
+    root_key_record.compare(stored, check_value(key), description, key.source)
+    from hashrange.storage.encrypting import EncryptedReads
+
+    return EncryptedReads(read, _data_keys(key)).read
+
+
+def _data_keys(key: RootKey) -> "DataKeys":
+    from hashrange.kms.wrapping import Wrapping
+    from hashrange.storage.data_keys import DataKeys
+
+    return DataKeys(Wrapping(key.reveal()))
