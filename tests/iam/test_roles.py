@@ -21,6 +21,9 @@ def test_the_life_of_a_role(iam: Any, name: str) -> None:
     assert iam.list_instance_profiles_for_role(RoleName=name)["InstanceProfiles"] == []
     iam.delete_role_policy(RoleName=name, PolicyName="p")
     assert iam.get_role(RoleName=name)["Role"]["Description"] == "e"
+    described = iam.update_role_description(RoleName=name, Description="f")["Role"]
+    assert (described["Description"], described["MaxSessionDuration"]) == ("f", 3600)
+    assert iam.get_role(RoleName=name)["Role"]["Description"] == "f"
     iam.delete_role(RoleName=name)
     with refused("NoSuchEntity", 404, f"The role with name {name} cannot be found."):
         iam.get_role(RoleName=name)
