@@ -10,7 +10,7 @@ from hashrange.auth.principals import Principal
 
 _RESOURCE_TAG = "aws:resourcetag/"
 _GIVEN = ("aws:requesttag/", "aws:tagkeys")
-_OWN = ("dynamodb:", "iam:", *_GIVEN)  # what a need says itself
+_OWN = ("dynamodb:", "iam:", "sts:", *_GIVEN)  # what a need says itself
 _CONSTANT = {"aws:viaawsservice": "false", "aws:principalisawsservice": "false"}
 
 
