@@ -24,6 +24,7 @@ _PLAIN = (
 log = logs.Log("vaults")
 
 if TYPE_CHECKING:
+    from hashrange.kms.interface import FileSeals
     from hashrange.storage.data_keys import DataKeys
     from hashrange.storage.encrypting import ReadStep
 
@@ -62,6 +63,15 @@ def open_keys(place: str, engine: Engine) -> tuple[Engine, KeySource]:
         return engine, source
     encrypted.write(lambda tx: root_key_record.claim(tx, check_value(key)))
     return encrypted, source
+
+
+def file_seals(key: RootKey | None, *, seals_new: bool) -> "FileSeals | None":
+    """What encrypts files beside the database, such as backups; None if there is no root key."""
+    if key is None:
+        return None
+    from hashrange.kms.file_seals import RootFileSeals
+
+    return RootFileSeals(key, seals_new=seals_new)
 
 
 def decrypted_read(place: str, description: str, read: "ReadStep") -> "ReadStep":

@@ -148,6 +148,7 @@ class EncryptedEngine(WrappedEngine):
 
     def __init__(self, engine: Engine, keys: DataKeys) -> None:
         super().__init__(engine)
+        self.encrypted = True
         self._keys = keys
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
