@@ -21,7 +21,7 @@ from hashrange.storage.engine import Reader
 from hashrange.storage.errors import StorageError
 from hashrange.storage.sqlite.read_only import ReadOnlyStore
 from hashrange.storage.verification import Report, Verifiable, verify
-from hashrange.vaults import decrypted_read, file_seals, named_root_key
+from hashrange.vaults import DecryptedStore, file_seals, named_root_key
 
 T = TypeVar("T")
 
@@ -63,14 +63,12 @@ class _SharedStore:
         return iter(())
 
 
-class _Decrypted:
+class _Decrypted(DecryptedStore):
     """A store whose rows are opened, if they are encrypted."""
 
     def __init__(self, store: Store, root_key: str) -> None:
-        self.description = store.description
-        self.counters = store.counters
+        super().__init__(store, root_key)
         self.structure_problems = store.structure_problems
-        self.read = decrypted_read(root_key, store.description, store.read)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
