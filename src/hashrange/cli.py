@@ -18,6 +18,7 @@ from hashrange import (
     iam_command,
     logs,
     migrate,
+    root_key_command,
     running,
     salvage,
     terminal,
@@ -129,6 +130,11 @@ def _parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="check an audit log", description=audit_command.DESCRIPTION)
     audit_command.add_flags(audit)
     audit.set_defaults(run=audit_command.run)
+    root_key = commands.add_parser(
+        "root-key", help="change the root key of encrypted data", description=root_key_command.DESCRIPTION
+    )
+    root_key_command.add_flags(root_key)
+    root_key.set_defaults(run=root_key_command.run)
     _add_transfers(commands)
     return parser
 

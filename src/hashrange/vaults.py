@@ -10,6 +10,7 @@ from hashrange.kms import root_key
 from hashrange.kms.key_source import KeySource
 from hashrange.kms.root_key import RootKey, RootKeyInvalid
 from hashrange.kms.sealing import check_value
+from hashrange.passwords import hide_variable
 from hashrange.storage import root_key_record
 from hashrange.storage.engine import Engine
 from hashrange.storage.errors import OpenError
@@ -35,9 +36,13 @@ if TYPE_CHECKING:
 def named_root_key(place: str) -> RootKey | None:
     """The root key that a setting names; a command is run once, whatever the number of workers, forked later."""
     try:
-        return root_key.load(place, os.environ) if place else None
+        key = root_key.load(place, os.environ) if place else None
     except RootKeyInvalid as error:
         raise SettingInvalid(f"--root-key: {error}") from None
+    kind, _, name = place.partition(":")
+    if kind == "env":
+        hide_variable(os.environ, name)
+    return key
 
 
 def open_keys(place: str, engine: Engine) -> tuple[Engine, KeySource]:

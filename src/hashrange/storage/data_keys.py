@@ -75,3 +75,8 @@ class DataKeys:
         key = os.urandom(KEY_BYTES)
         tx.put(layout.DATA_KEY + number, self._wrapping.wrap(_PURPOSE, key, number.hex()))
         return RowCipher(key)
+
+
+def rewrapped(number: bytes, stored: bytes, old: Wrapping, new: Wrapping) -> bytes:
+    """The row of a data key, under another root key; raises `NotAuthentic`."""
+    return new.wrap(_PURPOSE, old.unwrap(_PURPOSE, stored, number.hex()), number.hex())
