@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, NoReturn
 
 from hashrange import (
@@ -18,6 +19,7 @@ from hashrange import (
     iam_command,
     logs,
     migrate,
+    process_limits,
     root_key_command,
     running,
     salvage,
@@ -41,6 +43,9 @@ _EXPOSED = (
     "whoever reaches the port can read, change and delete everything"
 )
 
+# Their files are the server's: nobody but its user is to read them, whatever the shell's umask is.
+_OF_OPERATORS = frozenset({"serve", "migrate", "salvage", "iam", "root-key"})
+
 log = logs.Log("server")
 
 
@@ -53,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     options = _parser().parse_args(words)
-    status: int = options.run(options)
+    with process_limits.private_files() if words and words[0] in _OF_OPERATORS else nullcontext():
+        status: int = options.run(options)
     return status
 
 

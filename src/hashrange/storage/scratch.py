@@ -6,6 +6,7 @@ They lie beside the data where there is a data directory: what a job notes is at
 """
 
 import contextlib
+import os
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
@@ -88,6 +89,8 @@ def _new_cipher() -> _Cipher:
 
 def _open(directory: Path | None) -> apsw.Connection:
     path = None if directory is None else directory / f"scratch-{secrets.token_hex(8)}"
+    if path is not None:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     connection = apsw.Connection("" if path is None else str(path))
     try:
         for pragma in (f"cache_size = -{_CACHE_KIB}", "journal_mode = OFF", "synchronous = OFF"):
