@@ -29,8 +29,9 @@ _OF_TABLES = frozenset(
     )
 )
 _PAST = layout.PAST[0]
-# What has to be read before there is a key, and the progress of a copy, which copies rows as they are.
-_PLAIN = frozenset(prefix[0] for prefix in (layout.ROOT_KEY_CHECK, layout.MIGRATION))
+# What has to be read before there is a key, the progress of a copy, which copies rows as they are, and leases, which
+# commands hold that have no key.
+_PLAIN = frozenset(prefix[0] for prefix in (layout.ROOT_KEY_CHECK, layout.MIGRATION, layout.LEASE))
 
 
 def is_plain(key: bytes) -> bool:

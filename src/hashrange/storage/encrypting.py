@@ -240,7 +240,7 @@ def open_encrypted(engine: Engine, keys: DataKeys) -> Engine | None:
     def begin(tx: Transaction) -> bool:
         if keys.read(tx, STORE) is not None:
             return True
-        if any(not is_plain(key) for key, _ in tx.scan(b"\0", b"\xff" * 8, limit=3)):
+        if any(not is_plain(key) for key, _ in tx.scan(b"\0", b"\xff" * 8)):
             return False
         keys.make(tx, STORE)
         return True
