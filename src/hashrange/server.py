@@ -57,7 +57,7 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
-from hashrange.vaults import open_keys
+from hashrange.vaults import file_seals, open_keys
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
@@ -135,7 +135,8 @@ class Server:
             engine = RememberingEngine(engine, self._clock)
         followed = self._follow(engine, catalogue) if engine.shared else None
         self._objects = open_store(settings, os.environ)
-        backups = BackupPlace(*open_backups(settings, self._objects))
+        seals = file_seals(keys.known(), seals_new=engine.encrypted)
+        backups = BackupPlace(*open_backups(settings, self._objects), seals)
         if self._worker is None or self._worker.runs_jobs:
             self._start_jobs(engine, catalogue, backups, self._objects)
         executor = _executor(engine, followed, background)

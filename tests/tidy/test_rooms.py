@@ -59,6 +59,7 @@ RANKS = {
     "authentication": 7,
     "auditing": 7,
     "engines": 7,
+    "root_key_command": 7,
     "verify": 7,
     "salvage": 7,
     "iam_store": 7,
