@@ -173,6 +173,7 @@ class Server:
             rules=_browser_rules(settings),
             paths=authentication.guarded(paths, callers, settings),
             query_versions=forms,
+            verifies=settings.auth != "off",
         )
         port = await self._listen(router, catalogue)
         self._settings = replace(settings, port=port)
