@@ -156,24 +156,32 @@ def start(words: Sequence[str], *, errors: IO[Any], environment: Mapping[str, st
 
 
 def run(
-    *words: str, environment: Mapping[str, str] | None = None, timeout: float = 120
+    *words: str,
+    environment: Mapping[str, str] | None = None,
+    output: int | None = None,
+    errors: int | None = None,
+    timeout: float = 120,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end; give its exit status, and what it has written."""
+    """Run the command to its end; give its exit status, and what it has written where no descriptor was given."""
     variables = {**os.environ, **(environment or {})}
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        nursery = nurseries.nursery(variables)
-        process: Process
-        if nursery is None:
-            process = subprocess.Popen(
-                [*COLD, *words], stdout=output, stderr=errors, env=variables, text=True
-            )
-        else:
-            process = Forked(nursery, nursery.start(words, output.fileno(), errors.fileno(), variables))
+    with tempfile.TemporaryFile() as written, tempfile.TemporaryFile() as told:
+        process = _started(
+            words,
+            written.fileno() if output is None else output,
+            told.fileno() if errors is None else errors,
+            variables,
+        )
         try:
             status = process.wait(timeout)
         finally:
             process.kill()
-        return subprocess.CompletedProcess(words, status, _text(output), _text(errors))
+        return subprocess.CompletedProcess(words, status, _text(written), _text(told))
+
+
+def _started(words: Sequence[str], output: int, errors: int, variables: Mapping[str, str]) -> Process:
+    if (nursery := nurseries.nursery(variables)) is not None:
+        return Forked(nursery, nursery.start(words, output, errors, variables))
+    return subprocess.Popen([*COLD, *words], stdout=output, stderr=errors, env=dict(variables), text=True)
 
 
 def _text(file: IO[bytes]) -> str:
