@@ -184,7 +184,7 @@ def test_json_logs_are_json(tmp_path: Path) -> None:
         assert '"endpoint": "http://127.0.0.1:' in line
     finally:
         process.terminate()
-        output, _ = process.communicate(timeout=10)
+        output, _ = process.communicate(timeout=60)
     assert output == ""
 
 
