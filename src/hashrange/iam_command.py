@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 
-from hashrange import config, iam_simulation, terminal
+from hashrange import config, iam_explanation, iam_simulation, terminal
 from hashrange.admin import AdminFailed
 from hashrange.api.errors import ApiError
 from hashrange.config import SettingInvalid, Settings
@@ -61,6 +61,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     _add_policies(action)
     simulation = action("simulate", iam_simulation.DESCRIPTION, iam_simulation.run)
     iam_simulation.add_flags(simulation)
+    explaining = actions.add_parser(
+        "explain", help=iam_explanation.DESCRIPTION, description=iam_explanation.DESCRIPTION
+    )
+    iam_explanation.add_flags(explaining)
+    explaining.set_defaults(action="explain", run_alone=iam_explanation.run)
 
 
 def _common() -> argparse.ArgumentParser:
@@ -121,6 +126,8 @@ def _add_policies(action: _Action) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status."""
+    if hasattr(options, "run_alone"):
+        return int(options.run_alone(options))
     account_id = options.account or _ACCOUNT
     if not (len(account_id) == len(_ACCOUNT) and account_id.isascii() and account_id.isdigit()):
         return _fail("--account must have twelve digits")

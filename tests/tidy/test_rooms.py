@@ -61,6 +61,7 @@ RANKS = {
     "engines": 7,
     "verify": 7,
     "salvage": 7,
+    "iam_explanation": 7,
     "iam_operations": 1,
     "iam_server": 7,
     "iam_simulation": 7,

@@ -21,8 +21,10 @@ def check(
     known = caller.keys() | keys
     rules = caller.rules(_compiled(role), account_id)
     for action in actions:
-        if not decide(Asked(action, arn, caller.caller(), known), rules).allowed:
-            raise errors.denied(caller.arn, action, arn)
+        asked = Asked(action, arn, caller.caller(), known)
+        decision = decide(asked, rules)
+        if not decision.allowed:
+            raise errors.denied_by(asked, decision, rules)
 
 
 def _compiled(role: Role) -> Policy:
