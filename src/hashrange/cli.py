@@ -7,6 +7,7 @@ import shlex
 import socket
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, NoReturn
 
 from hashrange import (
@@ -19,6 +20,8 @@ from hashrange import (
     iam_command,
     logs,
     migrate,
+    process_limits,
+    root_key_command,
     running,
     salvage,
     terminal,
@@ -41,6 +44,9 @@ _EXPOSED = (
     "whoever reaches the port can read, change and delete everything"
 )
 
+# Their files are the server's: nobody but its user is to read them, whatever the shell's umask is.
+_OF_OPERATORS = frozenset({"serve", "migrate", "salvage", "iam", "root-key"})
+
 log = logs.Log("server")
 
 
@@ -53,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     options = _parser().parse_args(words)
-    status: int = options.run(options)
+    with process_limits.private_files() if words and words[0] in _OF_OPERATORS else nullcontext():
+        status: int = options.run(options)
     return status
 
 
@@ -130,6 +137,11 @@ def _parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="check an audit log", description=audit_command.DESCRIPTION)
     audit_command.add_flags(audit)
     audit.set_defaults(run=audit_command.run)
+    root_key = commands.add_parser(
+        "root-key", help="change the root key of encrypted data", description=root_key_command.DESCRIPTION
+    )
+    root_key_command.add_flags(root_key)
+    root_key.set_defaults(run=root_key_command.run)
     _add_transfers(commands)
     return parser
 

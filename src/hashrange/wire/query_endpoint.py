@@ -17,6 +17,7 @@ _OK = b"200 OK"
 # The older protocol has statuses of its own for these (API reference: Common Errors).
 _STATUSES = dict.fromkeys(
     (
+        "AccessDeniedException",
         "ExpiredTokenException",
         "InvalidSignatureException",
         "MissingAuthenticationTokenException",

@@ -34,6 +34,7 @@ class Rules(NamedTuple):
     )
     resource: Policy | None = None
     owner: str | None = None  # the account of the resource; None: the caller's
+    must_grant: bool = False  # a trust or key policy: nobody's own policies count without a word of it
 
 
 class Decision(NamedTuple):
@@ -51,7 +52,7 @@ _ROOT = Decision(allowed=True)
 
 def decide(asked: Asked, rules: Rules) -> Decision:
     """Whether a request is allowed."""
-    for kind, policy in _all(rules):
+    for kind, policy in all_policies(rules):
         denial = policy.denial(asked)
         if denial is not None:
             return Decision(allowed=False, explicit=True, type=kind, policy=policy, statement=denial)
@@ -60,7 +61,8 @@ def decide(asked: Asked, rules: Rules) -> Decision:
     return _across_accounts(asked, rules)
 
 
-def _all(rules: Rules) -> Iterator[tuple[PolicyType, Policy]]:
+def all_policies(rules: Rules) -> Iterator[tuple[PolicyType, Policy]]:
+    """Every policy that applies, in the order in which denials are looked for."""
     for policy in rules.identity:
         yield PolicyType.IDENTITY, policy
     if rules.resource is not None:
@@ -72,26 +74,28 @@ def _all(rules: Rules) -> Iterator[tuple[PolicyType, Policy]]:
 
 
 def _within_account(asked: Asked, rules: Rules) -> Decision:
+    naming, statement = _resource_grant(asked, rules)
+    if rules.must_grant and naming is Naming.NOT:
+        return Decision(allowed=False, type=PolicyType.RESOURCE)
     if asked.caller.is_root:
         return _ROOT
-    by_resource = Decision(allowed=False, type=PolicyType.RESOURCE)
-    if rules.resource is not None:
-        naming, statement = rules.resource.grant(asked)
-        if naming >= Naming.LOOSELY:
-            by_resource = _granted(PolicyType.RESOURCE, rules.resource, statement)
-        if naming is Naming.DIRECTLY:
-            return by_resource
-    return by_resource if by_resource.allowed and _unlimited(asked, rules) is None else _own(asked, rules)
+    if naming >= Naming.LOOSELY and (naming is Naming.DIRECTLY or _unlimited(asked, rules) is None):
+        return _granted(PolicyType.RESOURCE, rules.resource, statement)
+    return _own(asked, rules)
 
 
 def _across_accounts(asked: Asked, rules: Rules) -> Decision:
     own = _ROOT if asked.caller.is_root else _own(asked, rules)
     if not own.allowed:
         return own
-    naming, statement = (Naming.NOT, None) if rules.resource is None else rules.resource.grant(asked)
+    naming, statement = _resource_grant(asked, rules)
     if naming is Naming.NOT:
         return Decision(allowed=False, type=PolicyType.RESOURCE)
     return _granted(PolicyType.RESOURCE, rules.resource, statement)
+
+
+def _resource_grant(asked: Asked, rules: Rules) -> tuple[Naming, Statement | None]:
+    return (Naming.NOT, None) if rules.resource is None else rules.resource.grant(asked)
 
 
 def _own(asked: Asked, rules: Rules) -> Decision:
