@@ -1,5 +1,7 @@
 """All identities of one snapshot, and the principals that they make."""
 
+from typing import TypeVar
+
 import msgspec
 
 from hashrange.auth import managed_policies, principals
@@ -12,10 +14,13 @@ from hashrange.storage import identity_rows
 from hashrange.storage.engine import Reader
 from hashrange.storage.identity_rows import AccessKey, Entity, Group, ManagedPolicy, Role, User
 from hashrange.storage.session_tokens import Session
+from hashrange.storage.setting_rows import Place
 
 Address = tuple[str, str]  # account, name in lower case
 _COMPILED_MAX = 4096
 
+K = TypeVar("K")
+V = TypeVar("V")
 _Compiled = BoundedCache[tuple[str, Kind, str, str | None], Policy]
 
 
@@ -180,3 +185,48 @@ def stored_identities(reader: Reader) -> Identities:
         },
         {key.id: (place.account_id, key) for place, _, key in identity_rows.ACCESS_KEYS.everywhere(reader)},
     )
+
+
+def changed_identities(reader: Reader, known: Identities) -> Identities:
+    """All identities in a snapshot, of which only those are read that have changed since they were known."""
+    rows = identity_rows.changed_since(reader, known.generation)
+    if rows is None:
+        return stored_identities(reader)
+    users, groups, roles = dict(known.users), dict(known.groups), dict(known.roles)
+    policies, keys = dict(known.policies), dict(known.keys)
+    for row in rows:
+        if (found := identity_rows.USERS.address(row)) is not None:
+            _set(users, _address(found), identity_rows.USERS.find(reader, *found))
+        elif (found := identity_rows.GROUPS.address(row)) is not None:
+            _set(groups, _address(found), identity_rows.GROUPS.find(reader, *found))
+        elif (found := identity_rows.ROLES.address(row)) is not None:
+            _set(roles, _address(found), identity_rows.ROLES.find(reader, *found))
+        elif (found := identity_rows.POLICIES.address(row)) is not None:
+            _set_policy(policies, *_address(found), identity_rows.POLICIES.find(reader, *found))
+        elif (found := identity_rows.ACCESS_KEYS.address(row)) is not None:
+            key = identity_rows.ACCESS_KEYS.find(reader, *found)
+            _set(keys, found[1], None if key is None else (found[0].account_id, key))
+    return Identities(identity_rows.generation(reader), users, groups, roles, policies, keys)
+
+
+def _address(found: tuple[Place, str]) -> Address:
+    return found[0].account_id, found[1]
+
+
+def _set(known: dict[K, V], key: K, value: V | None) -> None:
+    if value is None:
+        known.pop(key, None)
+    else:
+        known[key] = value
+
+
+def _set_policy(
+    policies: dict[str, ManagedPolicy], account_id: str, name: str, policy: ManagedPolicy | None
+) -> None:
+    """A policy is found by its ARN, which has a path: one that was made anew may have another."""
+    prefix = f"arn:aws:iam::{account_id}:"
+    for arn, known in list(policies.items()):
+        if known.name.lower() == name and arn.startswith(prefix):
+            del policies[arn]
+    if policy is not None:
+        policies[identity_rows.arn_of(account_id, policy)] = policy
