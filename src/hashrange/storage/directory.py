@@ -20,6 +20,7 @@ from hashrange.storage import identity_rows, session_tokens
 from hashrange.storage.engine import Engine
 from hashrange.storage.identities import Address, Compiler, Identities, changed_identities, stored_identities
 from hashrange.storage.identity_rows import AccessKey, Entity
+from hashrange.storage.last_uses import LastUses
 from hashrange.storage.session_tokens import Session
 
 POLL_SECONDS = 0.5  # after which other processes see at the latest that a key was taken away
@@ -54,6 +55,7 @@ class Directory:
         self._tickets = count(1)
         self._accepted = 0
         self._is_polling = False
+        self.last_uses = LastUses(engine)
 
     def start(self) -> None:
         """Read all identities, and keep them current from now on. Waits for the engine."""
@@ -95,6 +97,11 @@ class Directory:
             "role": identities.roles,
         }
         return places[kind].get((account_id, name.lower()))
+
+    def owner_of_key(self, account_id: str, access_key: str) -> str | None:
+        """The user of an account who has a key, by the name in lower case; None if nobody has, or it is the root's."""
+        entry = None if self._state is None else self._state.identities.keys.get(access_key)
+        return None if entry is None or entry[0] != account_id else entry[1].user
 
     def seals(self) -> Seals:
         """What seals secrets; raises `RootKeyInvalid` if there is no root key, and none can be made."""

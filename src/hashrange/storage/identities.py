@@ -93,8 +93,12 @@ class Identities(msgspec.Struct, frozen=True):
                     principal = self.of_user(session.account_id, user, compiler)
             case "role":
                 principal = self._of_role(session, compiler)
+            case "federated":
+                principal = self._of_federated(session, compiler)
         if principal is None:
             return None
+        if session.kind == "federated" and limits is None:
+            limits = []  # without a policy nothing is allowed but by resource policies
         return _in_session(principal, session, limits)
 
     def _of_role(self, session: Session, compiler: Compiler) -> Principal | None:
@@ -111,6 +115,22 @@ class Identities(msgspec.Struct, frozen=True):
             tags=role.tags,
             identity=self.policies_of(role, compiler),
             boundary=self._boundary(role, compiler),
+        )
+
+    def _of_federated(self, session: Session, compiler: Compiler) -> Principal | None:
+        """Whoever a user vouches for: they may do what the user and the session's policies both allow."""
+        user = self.users.get((session.account_id, session.entity))
+        if user is None or user.id != session.entity_id:
+            return None
+        vouching = self.of_user(session.account_id, user, compiler)
+        return Principal(
+            account_id=session.account_id,
+            arn=federated_arn(session.account_id, session.name),
+            kind=PrincipalKind.FEDERATED_USER,
+            principal_id=f"{session.account_id}:{session.name}",
+            name=session.name,
+            identity=vouching.identity,
+            boundary=vouching.boundary,
         )
 
     def _is_active(self, key_id: str) -> bool:
@@ -149,6 +169,11 @@ class Identities(msgspec.Struct, frozen=True):
 def session_arn(account_id: str, role: Role, name: str) -> str:
     """The ARN of a role's session, which leaves the role's path out."""
     return f"arn:aws:sts::{account_id}:assumed-role/{role.name}/{name}"
+
+
+def federated_arn(account_id: str, name: str) -> str:
+    """The ARN of a federated user."""
+    return f"arn:aws:sts::{account_id}:federated-user/{name}"
 
 
 def _in_session(principal: Principal, session: Session, limits: list[Policy] | None) -> Principal:

@@ -95,6 +95,12 @@ class AccessKey(msgspec.Struct, frozen=True, kw_only=True):
     sealed: bytes  # the secret: see kms/sealing.py
 
 
+class AccountAlias(msgspec.Struct, frozen=True, kw_only=True):
+    """The name of an account, which is the id of its row."""
+
+    created_at: float
+
+
 class _Change(msgspec.Struct, frozen=True, array_like=True):
     """The row that a generation changed."""
 
@@ -133,6 +139,7 @@ GROUPS = IdentityRows("iam-group", Group)
 ROLES = IdentityRows("iam-role", Role)
 POLICIES = IdentityRows("iam-policy", ManagedPolicy)
 ACCESS_KEYS = IdentityRows("iam-access-key", AccessKey)
+ACCOUNT_ALIASES = SettingRows("iam-account-alias", AccountAlias)  # nobody is known by it
 
 
 def place_of(account_id: str) -> Place:
