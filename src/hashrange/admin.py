@@ -2,12 +2,14 @@
 
 import http.client
 import os
+import ssl
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from hashrange.auth.signature.signer import SigningKey, Target, signed_headers
+from hashrange.client_tls import ClientTlsInvalid, client_context
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8000"
 _TIMEOUT_SECONDS = 30.0
@@ -48,19 +50,33 @@ def ask(endpoint: str, method: str, path: str, body: str = "") -> str:
 def sent(endpoint: str, message: Message) -> Reply:
     """Send a request, signed if the environment has a key; give whatever was answered."""
     url = urlsplit(endpoint)
-    kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
-    if url.scheme not in kinds or not url.hostname:
-        raise AdminFailed(f"{endpoint} is no endpoint: it must begin with http:// or https://")
-    connection = kinds[url.scheme](url.hostname, url.port, timeout=_TIMEOUT_SECONDS)
+    connection = _connection(url, os.environ)
     headers = _signature(url, message, os.environ) or message.headers
     try:
         connection.request(message.method, message.path, message.body.encode(), dict(headers))
         answer = connection.getresponse()
         return Reply(answer.status, str(answer.read(), "utf-8", "replace"))
+    except ssl.SSLCertVerificationError as error:
+        raise AdminFailed(
+            f"the certificate of {endpoint} is not trusted: {error.verify_message}. AWS_CA_BUNDLE names the file of "
+            "its authority"
+        ) from None
     except (OSError, http.client.HTTPException) as error:
         raise AdminFailed(f"there is no server at {endpoint}: {error}") from None
     finally:
         connection.close()
+
+
+def _connection(url: SplitResult, environment: Mapping[str, str]) -> http.client.HTTPConnection:
+    if url.scheme not in _PORTS or not url.hostname:
+        raise AdminFailed(f"{url.geturl()} is no endpoint: it must begin with http:// or https://")
+    if url.scheme == "http":
+        return http.client.HTTPConnection(url.hostname, url.port, timeout=_TIMEOUT_SECONDS)
+    try:
+        context = client_context(environment)
+    except ClientTlsInvalid as problem:
+        raise AdminFailed(str(problem)) from None
+    return http.client.HTTPSConnection(url.hostname, url.port, timeout=_TIMEOUT_SECONDS, context=context)
 
 
 def _signature(url: SplitResult, message: Message, environment: Mapping[str, str]) -> Mapping[str, str]:

@@ -1,5 +1,6 @@
 """All identities of one snapshot, and the principals that they make."""
 
+from itertools import chain
 from typing import TypeVar
 
 import msgspec
@@ -52,6 +53,11 @@ class Identities(msgspec.Struct, frozen=True):
     roles: dict[Address, Role]
     policies: dict[str, ManagedPolicy]  # by ARN
     keys: dict[str, tuple[str, AccessKey]]  # by id, with the account
+
+    def accounts(self) -> frozenset[str]:
+        """The accounts that anybody is in."""
+        named = (account_id for account_id, _ in chain(self.users, self.groups, self.roles))
+        return frozenset(chain(named, (account_id for account_id, _ in self.keys.values())))
 
     def of_key(self, account_id: str, key: AccessKey, compiler: Compiler) -> Principal | None:
         """Who has a long-term key; None if its user is gone."""
