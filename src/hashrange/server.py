@@ -17,7 +17,6 @@ from hashrange.api.throttling.gate import Gate
 from hashrange.auditing import Auditing
 from hashrange.auth.principals import anonymous
 from hashrange.auth.signature import verifier
-from hashrange.auth.web_tokens import InvalidKeys
 from hashrange.capacity.admission import Admission
 from hashrange.chain.audit import Audit
 from hashrange.chain.authorize import Authorize
@@ -31,7 +30,7 @@ from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
-from hashrange.config import SettingInvalid, Settings
+from hashrange.config import Settings
 from hashrange.delivery import deliver_to
 from hashrange.durations import shown_duration
 from hashrange.engines import open_engine
@@ -50,7 +49,7 @@ from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.iam.registry import IAM
 from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
-from hashrange.services.sts.providers import provider
+from hashrange.services.sts import providers
 from hashrange.services.sts.registry import STS, UNSIGNED
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
@@ -129,7 +128,7 @@ class Server:
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
-        _check_provider(settings)
+        providers.check(settings)
         self._tls = self._secure()
         deliver = deliver_to(asyncio.get_running_loop())
         engine, keys = await self._open_data(deliver)
@@ -471,14 +470,6 @@ def _executor(
     if followed is None:
         return LocalExecutor(engine, background)
     return SharedExecutor(engine, followed, background)
-
-
-def _check_provider(settings: Settings) -> None:
-    """See before anything else that the keys of the identity provider can be read."""
-    try:
-        provider(settings)
-    except InvalidKeys as problem:
-        raise SettingInvalid(f"--oidc-jwks: {problem}") from None
 
 
 def _browser_rules(settings: Settings) -> BrowserRules:

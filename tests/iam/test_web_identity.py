@@ -1,6 +1,7 @@
 """AssumeRoleWithWebIdentity: a token of the configured provider instead of a key."""
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from botocore.exceptions import ClientError
 
 from auth.test_web_tokens import ISSUER, key_set, token
 from hashrange.config import SettingInvalid, load
+from hashrange.services.sts import providers
 from iam_refusals import ACCOUNT, refused
 from owned_server import Owned, document, owned, statement
 
@@ -107,8 +109,17 @@ def test_a_token_of_the_provider_begins_a_session(server: Owned, tmp_path: Path)
     assert data["attributes"]["id.example.org/realm:sub"] == "user-1"
 
 
-def test_a_provider_has_an_issuer_an_audience_and_keys() -> None:
+def test_a_provider_has_an_issuer_an_audience_and_keys(tmp_path: Path) -> None:
     with pytest.raises(SettingInvalid, match="needs all of --oidc-issuer, --oidc-audience and --oidc-jwks"):
         load({"oidc_issuer": ISSUER}, {})
+    settings = load({"oidc_issuer": ISSUER, "oidc_audience": "app", "oidc_jwks": str(tmp_path / "keys")}, {})
+    with pytest.raises(SettingInvalid, match="cannot be read: No such file"):
+        providers.check(settings)
+    (tmp_path / "keys").write_text("{}")
+    with pytest.raises(SettingInvalid, match="--oidc-jwks: the key set cannot be read"):
+        providers.check(settings)
+    (tmp_path / "keys").write_text(key_set())
+    os.utime(tmp_path / "keys", (1, 1))
+    providers.check(settings)
     with pytest.raises(SettingInvalid, match="must be a URL"):
         load({"oidc_issuer": "id.example.org"}, {})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hashrange.auth import web_tokens
 from hashrange.auth.web_tokens import InvalidKeys, Provider
-from hashrange.config import Settings
+from hashrange.config import SettingInvalid, Settings
 
 _KEYS_BYTES_MAX = 1024 * 1024
 
@@ -31,6 +31,14 @@ def _read(issuer: str, audiences: tuple[str, ...], path: Path, _changed_at: int)
     except OSError as error:
         raise InvalidKeys(f"{path} cannot be read: {error.strerror}") from None
     return Provider(issuer, frozenset(audiences), web_tokens.published_keys(document))
+
+
+def check(settings: Settings) -> None:
+    """See that the keys of the provider can be read, before a server starts."""
+    try:
+        provider(settings)
+    except InvalidKeys as problem:
+        raise SettingInvalid(f"--oidc-jwks: {problem}") from None
 
 
 def arn_of(account_id: str, known: Provider) -> str:
