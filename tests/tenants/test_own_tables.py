@@ -174,6 +174,9 @@ def test_a_backup_is_reached_by_its_own_name_only(house: House, named: SignedCal
         assert (reply.error, CANARY.encode() in reply.raw) == (code, False), reply.raw
     own = {"BackupArn": arns[MINE], "TargetTableName": "alice_restored"}
     assert named.ask("RestoreTableFromBackup", own).status == 200
+    house.until_active("alice_restored")
+    # So by tags it is nobody's yet.
+    assert house.must("ListTagsOfResource", ResourceArn=f"{TABLES}/alice_restored")["Tags"] == []
     assert named.ask("DescribeBackup", {"BackupArn": arns[MINE]}).status == 200
 
 
