@@ -140,6 +140,32 @@ def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
         assert server.request("GET", "/").body == b"healthy: dynamodb.eu-north-1.amazonaws.com "
 
 
+def test_nobody_opens_a_server_to_a_network_by_accident() -> None:
+    ended = hashrange("serve", "--in-memory", "--port", "0", "--host", "0.0.0.0")
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert "--auth off, written out, lets anybody in" in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_developer_on_loopback_sees_nothing_of_keys_and_audits(tmp_path: Path) -> None:
+    schema = {
+        "TableName": "notes",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    with serving("--data-dir", str(tmp_path)) as server:
+        assert server.post("CreateTable", schema).status == 200
+        assert server.stop() == 0
+        assert server.process.stdout is not None
+        told = server.process.stdout.read() + server.log_text()
+    assert "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws" in told
+    assert not any(word in told for word in ("auth", "iam", "root key", "audit", "WARNING"))
+    files = {path.name for path in tmp_path.iterdir()}
+    assert files == {"backups", "hashrange.db", "hashrange.lock", "hashrange.reserve"}
+
+
 @pytest.mark.slow
 def test_the_keys_of_an_object_store_are_never_shown(tmp_path: Path) -> None:
     url = "https://KEY:geheim@s3.example.org"
