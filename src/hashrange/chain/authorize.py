@@ -8,11 +8,15 @@ from, however often it has to be made; a refusal that came from an outdated reco
 from typing import Any
 
 from hashrange.api.context import Context
-from hashrange.api.permissions.guard import coming_from, permitted
+from hashrange.api.permissions.guard import coming_from, permitted, permitted_on_table
 from hashrange.api.protocol.operation import Operation
 from hashrange.api.protocol.plan import Plan
 from hashrange.chain.executor import Call, Done
 from hashrange.chain.links import Runner
+
+_ON_ONE_TABLE = frozenset(
+    f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan")
+)
 
 
 class Authorize:
@@ -30,17 +34,17 @@ class Authorize:
         if known is None:
             known = self._guarded[id(operation)] = operation, guarded(operation)
         call.operation = known[1]
-        # Now, as long as the request is here.
-        call.context = coming_from(call.context, call.origin())
+        call.context = coming_from(call.context, call.arrival())
         following(call, done)
 
 
 def guarded(operation: Operation[Any]) -> Operation[Any]:
     """The same operation, asking for its permissions before it plans anything."""
     handler, action = operation.handler, operation.action
+    ask = permitted_on_table if action in _ON_ONE_TABLE else permitted
 
     def ask_first(context: Context, request: Any) -> Plan:
-        return handler(permitted(context, action, request), request)
+        return handler(ask(context, action, request), request)
 
     return Operation(
         operation.name,

@@ -10,7 +10,7 @@ from hashrange.wire import errors
 from hashrange.wire.identity import Callers, Unidentified
 from hashrange.wire.interfaces import Exchange
 from hashrange.wire.json_endpoint import DEFAULT_FORM
-from hashrange.wire.origins import origin_of
+from hashrange.wire.origins import Arrival
 from hashrange.wire.router import Endpoint
 
 _FORBIDDEN = 403
@@ -52,7 +52,7 @@ class Guarded:
 
 def _permit(context: Context, action: str, exchange: Exchange, request_id: bytes) -> None:
     need = Need(action, "*")
-    here = guard.coming_from(context, origin_of(exchange, request_id))
+    here = guard.coming_from(context, Arrival(exchange, request_id).origin)
     denied = guard.refused(here, here.caller(), need)
     if denied is not None:
         raise denied

@@ -1,4 +1,4 @@
-"""Where a request came from, for the audit log."""
+"""Where a request came from, for the audit log and for policies."""
 
 import re
 
@@ -21,6 +21,23 @@ def origin_of(exchange: Exchange, request_id: bytes) -> Origin:
         peer.cipher,
         headers.get(b"Referer", b"")[:_AGENT_BYTES_MAX].decode("latin-1"),
     )
+
+
+class Arrival:
+    """Where a request came from, found out when it is first asked, which has to be while the request is there."""
+
+    __slots__ = ("_exchange", "_origin", "_request_id")
+
+    def __init__(self, exchange: Exchange, request_id: bytes) -> None:
+        self._exchange = exchange
+        self._request_id = request_id
+        self._origin: Origin | None = None
+
+    def origin(self) -> Origin:
+        """The origin; once it was asked for it stays."""
+        if self._origin is None:
+            self._origin = origin_of(self._exchange, self._request_id)
+        return self._origin
 
 
 def claiming_origin(exchange: Exchange, request_id: bytes) -> Origin:
