@@ -29,8 +29,9 @@ _OF_TABLES = frozenset(
     )
 )
 _PAST = layout.PAST[0]
-# What has to be read before there is a key, and the progress of a copy, which copies rows as they are.
-_PLAIN = frozenset(prefix[0] for prefix in (layout.ROOT_KEY_CHECK, layout.MIGRATION))
+# What has to be read before there is a key, the progress of a copy, which copies rows as they are, and leases, which
+# commands hold that have no key.
+_PLAIN = frozenset(prefix[0] for prefix in (layout.ROOT_KEY_CHECK, layout.MIGRATION, layout.LEASE))
 
 
 def is_plain(key: bytes) -> bool:
@@ -75,3 +76,8 @@ class DataKeys:
         key = os.urandom(KEY_BYTES)
         tx.put(layout.DATA_KEY + number, self._wrapping.wrap(_PURPOSE, key, number.hex()))
         return RowCipher(key)
+
+
+def rewrapped(number: bytes, stored: bytes, old: Wrapping, new: Wrapping) -> bytes:
+    """The row of a data key, under another root key; raises `NotAuthentic`."""
+    return new.wrap(_PURPOSE, old.unwrap(_PURPOSE, stored, number.hex()), number.hex())

@@ -40,7 +40,7 @@ class Residual(NamedTuple):
 
 def residual(action: str, resource: str, rules: Rules, *, is_root: bool) -> Residual | None:
     """What is left to be asked for an action on a resource of the caller's own account; None: leave it to `decide`."""
-    if rules.resource is not None:
+    if rules.resource is not None or rules.must_grant:
         return None
     limits = [] if rules.boundary is None else [[rules.boundary]]
     if rules.session is not None:
