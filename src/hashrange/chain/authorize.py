@@ -23,17 +23,14 @@ class Authorize:
     """The link; there is none unless identities have permissions (--auth iam)."""
 
     def __init__(self) -> None:
-        self._guarded: dict[
-            int, tuple[Operation[Any], Operation[Any]]
-        ] = {}  # there are some hundred operations
+        self._guarded: dict[Operation[Any], Operation[Any]] = {}  # there are some hundred operations
 
     def __call__(self, call: Call, done: Done, following: Runner, /) -> None:
         """Hand a call on whose operation asks first."""
-        operation = call.operation
-        known = self._guarded.get(id(operation))
-        if known is None:
-            known = self._guarded[id(operation)] = operation, guarded(operation)
-        call.operation = known[1]
+        operation = self._guarded.get(call.operation)
+        if operation is None:
+            operation = self._guarded[call.operation] = guarded(call.operation)
+        call.operation = operation
         call.context = coming_from(call.context, call.arrival())
         following(call, done)
 

@@ -1,6 +1,7 @@
 """Where a request came from, for the audit log and for policies."""
 
 import re
+from functools import lru_cache
 
 from hashrange.audit.events import Origin
 from hashrange.wire.interfaces import Exchange
@@ -12,15 +13,21 @@ _AGENT_BYTES_MAX = 1024
 def origin_of(exchange: Exchange, request_id: bytes) -> Origin:
     """Where a request came from; to be asked while the request is there."""
     peer, headers = exchange.peer, exchange.headers
+    referer = headers.get(b"Referer")
     return Origin(
         peer.address,
-        headers.get(b"User-Agent", b"")[:_AGENT_BYTES_MAX].decode("utf-8", "backslashreplace"),
+        _agent(headers.get(b"User-Agent", b"")[:_AGENT_BYTES_MAX]),
         request_id.decode("ascii", "replace"),
         headers.get(b"Host", b"")[:_AGENT_BYTES_MAX].decode("latin-1"),
         peer.tls_version,
         peer.cipher,
-        headers.get(b"Referer", b"")[:_AGENT_BYTES_MAX].decode("latin-1"),
+        "" if referer is None else referer[:_AGENT_BYTES_MAX].decode("latin-1"),
     )
+
+
+@lru_cache(maxsize=64)
+def _agent(sent: bytes) -> str:
+    return sent.decode("utf-8", "backslashreplace")
 
 
 class Arrival:

@@ -37,6 +37,8 @@ class AllKeys:
         self.were_asked = True
         if key.startswith(_OWN):
             return self._need.keys.get(key)
+        if key in _CONNECTION:
+            return _CONNECTION[key](self._context.origin())
         value = self._principal.keys().get(key)
         if value is not None:
             return value
@@ -48,8 +50,6 @@ class AllKeys:
         return self._global(key)
 
     def _global(self, key: str) -> str | None:
-        if key in _CONNECTION:
-            return _CONNECTION[key](self._context.origin())
         context, issued_at = self._context, self._principal.issued_at
         match key:
             case "aws:tokenissuetime":
