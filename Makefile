@@ -72,6 +72,11 @@ fmt: $(VENV)/ready
 bench: $(VENV)/ready
 	$(BIN)/python bench/compare.py $(ARGS)
 
+# What signatures, policies, encryption, TLS and the audit log cost: docs/benchmarks-switches.md.
+.PHONY: bench-switches
+bench-switches: $(VENV)/ready
+	$(BIN)/python bench/switches.py --pin $(ARGS)
+
 clean:
 	rm -rf $(VENV) .venv-3.* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
