@@ -3,9 +3,10 @@
 import argparse
 import errno
 import os
+import shlex
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, NoReturn
 
@@ -202,8 +203,6 @@ def _show_banner(text: str) -> None:
 def banner(settings: Settings, engine: str, port: int) -> str:
     """Say where the server is, where its data is, and how to try it."""
     endpoint = _endpoint(settings, port)
-    keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
-    flags = f"--region {settings.region} --endpoint-url {endpoint}"
     clock = ("  clock     `hashrange clock` moves it",) if settings.test_clock else ()
     chaos = ("  chaos     `hashrange chaos` makes requests fail",) if settings.chaos else ()
     lag = (
@@ -221,13 +220,27 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  backups   {backups_location(settings)}",
             f"  region    {settings.region}",
             f"  capacity  {settings.capacity}",
-            f"  try       {keys} aws dynamodb list-tables {flags}",
+            *_first_steps(settings, endpoint),
             *clock,
             *chaos,
             *lag,
             *warning,
         )
     )
+
+
+def _first_steps(settings: Settings, endpoint: str) -> Iterator[str]:
+    """A command to try the server with; any key will do where signatures are not verified."""
+    command = f"aws dynamodb list-tables --region {settings.region} --endpoint-url {endpoint}"
+    if settings.auth == "off":
+        yield f"  try       AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local {command}"
+        return
+    place = (
+        f"--data-dir {shlex.quote(str(settings.data_dir))}" if settings.engine == "sqlite" else "--engine URL"
+    )
+    yield f"  auth      {settings.auth}; before the first start `hashrange iam bootstrap {place}` makes a key"
+    trust = "" if settings.tls_cert is None else "AWS_CA_BUNDLE=... "
+    yield f"  try       {trust}AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=... {command}"
 
 
 def _is_open(settings: Settings) -> bool:

@@ -173,6 +173,7 @@ class Server:
             rules=_browser_rules(settings),
             paths=authentication.guarded(paths, callers, settings),
             query_versions=forms,
+            verifies=settings.auth != "off",
         )
         port = await self._listen(router, catalogue)
         self._settings = replace(settings, port=port)
@@ -228,7 +229,10 @@ class Server:
         self._engine = engine
         if not self._is_clock_given:
             self._clock = clock
-        return await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+        try:
+            return await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+        except Corrupt as error:
+            raise _unreadable("records of keys", engine, error) from error
 
     def _start_jobs(
         self, engine: Engine, catalogue: Catalogue, backups: BackupPlace, objects: ObjectStore
@@ -299,10 +303,7 @@ class Server:
             refuse_unfinished(engine)
             return Catalogue(engine, invalidation)
         except Corrupt as error:
-            raise Corrupt(
-                f"the table records in {engine.description} cannot be read: {error}. Restore a backup; "
-                "`hashrange verify` says what else is damaged"
-            ) from error
+            raise _unreadable("table records", engine, error) from error
 
     async def _agree_on_clock(self, engine: Engine) -> ClockControl | None:
         """See that all servers on this data have the same time, and go on from where it was moved to."""
@@ -430,6 +431,14 @@ class Server:
             )
 
         return context_for
+
+
+def _unreadable(records: str, engine: Engine, error: Corrupt) -> Corrupt:
+    """What to say of data without which there is no start."""
+    return Corrupt(
+        f"the {records} in {engine.description} cannot be read: {error}. Restore a backup; "
+        "`hashrange verify` says what else is damaged"
+    )
 
 
 def _executor(
