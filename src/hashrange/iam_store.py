@@ -12,6 +12,7 @@ from hashrange.api.protocol.plan import Answer, Plan, Write
 from hashrange.api.results import Described
 from hashrange.clock import SystemClock
 from hashrange.config import Settings
+from hashrange.page_keys import unlock_pages
 from hashrange.services.iam.bootstrap import bootstrap
 from hashrange.services.iam.registry import IAM
 from hashrange.storage.catalogue import Catalogue
@@ -84,4 +85,5 @@ class IamStore:
 def _opened(settings: Settings) -> Engine:
     if settings.engine != "sqlite":
         return migrate.open_postgres(settings.engine, create=True)
+    unlock_pages(settings.data_dir, settings.root_key)
     return SqliteEngine.open(settings.data_dir)
