@@ -18,6 +18,7 @@ import pytest
 from encrypted_store import key_file
 from item_tables import make_table
 from serving import Serving, serving
+from warm import COLD
 
 FOLDER = os.environ.get("HASHRANGE_SQLITE3MC", "")
 needs_ciphers = pytest.mark.skipif(
@@ -41,7 +42,7 @@ class Store:
         return ("--data-dir", str(self.data), *root_key, "--encrypt-pages", "--transition-ms", "0")
 
     def serving(self, *flags: str) -> Any:
-        return serving(*self.flags(), *flags, environment=self.environment)
+        return serving(*self.flags(), *flags, environment=self.environment, interpreter=COLD)
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

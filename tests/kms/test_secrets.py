@@ -21,6 +21,7 @@ from hashrange.kms.root_key import RootKey
 from hashrange.kms.row_cipher import RowCipher
 from hashrange.kms.wrapping import Wrapping
 from serving import Serving, serving
+from warm import COLD
 
 ROOT_KEY = os.urandom(32)
 TLS_PASSWORD = "the-password-of-the-tls-key"
@@ -107,7 +108,7 @@ def test_no_secret_is_in_a_log_or_shown_by_the_operating_system(tmp_path: Path) 
     first = first.get("AccessKey", first)
     audit = tmp_path / "audit.jsonl"
     flags = ("--auth", "signature", "--auth-debug", "--log-level", "debug", "--audit-log", str(audit))
-    with serving(*store, *flags, *tls_flags(tls), environment=_ENVIRONMENT) as running:
+    with serving(*store, *flags, *tls_flags(tls), environment=_ENVIRONMENT, interpreter=COLD) as running:
         secrets = Caller(running, tls / "ca.pem").use_everything(first)
         process = Path(f"/proc/{running.process.pid}")
         shown = b""
