@@ -130,7 +130,7 @@ def _endpoint(process: subprocess.Popen[str], log: Path) -> str:
     try:
         assert process.stdout is not None
         for line in process.stdout:
-            if found := re.search(r"endpoint\s+(http://\S+)", line):
+            if found := re.search(r"endpoint\s+(https?://\S+)", line):
                 return found[1]
     finally:
         watchdog.cancel()

@@ -22,7 +22,7 @@ from hashrange.chain.executor import LocalExecutor
 from hashrange.core.errors import Invalid
 from hashrange.storage.sqlite import MemoryEngine
 from hashrange.wire.browsers import BrowserRules
-from hashrange.wire.identity import Callers
+from hashrange.wire.identity import ClaimedCallers
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
@@ -210,11 +210,13 @@ class Wire:
         context_for: Any = lambda identity: Caller(identity.access_key, identity.region)  # noqa: E731
         endpoint = JsonEndpoint(
             (
-                Service("fake", "DynamoDB_20120810.", "com.amazonaws.dynamodb.v20120810#", operations),
+                Service(
+                    "fake", "DynamoDB_20120810.", "com.amazonaws.dynamodb.v20120810#", operations, "dynamodb"
+                ),
                 *self.services,
             ),
             LocalExecutor(self.engine, self.background).run,
-            Callers(context_for),
+            ClaimedCallers(context_for),
             self.background,
             body_bytes_max=self.limits.body_bytes_max,
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from hashrange import (
     __version__,
+    audit_command,
     chaos_command,
     clock_command,
     config,
@@ -17,17 +18,18 @@ from hashrange import (
     iam_command,
     logs,
     migrate,
+    running,
     salvage,
-    server,
     terminal,
+    tls_command,
     verify,
 )
+from hashrange.addresses import binds_loopback
 from hashrange.config import SettingInvalid, Settings
 from hashrange.objects.opening import backups_location, location
 from hashrange.passwords import hide_arguments, masked
 from hashrange.storage.errors import StorageError
 from hashrange.transfer import flags
-from hashrange.wire.browsers import binds_loopback
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -119,6 +121,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     iam_command.add_flags(identities)
     identities.set_defaults(run=iam_command.run)
+    tls = commands.add_parser(
+        "tls", help="make certificates for trying out TLS", description=tls_command.DESCRIPTION
+    )
+    tls_command.add_flags(tls)
+    tls.set_defaults(run=tls_command.run)
+    audit = commands.add_parser("audit", help="check an audit log", description=audit_command.DESCRIPTION)
+    audit_command.add_flags(audit)
+    audit.set_defaults(run=audit_command.run)
     _add_transfers(commands)
     return parser
 
@@ -147,7 +157,7 @@ def _serve(options: argparse.Namespace) -> int:
     logs.configure(level=settings.log_level, form=settings.log_format)
 
     def started(engine: str, port: int) -> None:
-        if not binds_loopback(settings.host):
+        if _is_open(settings):
             log.warning("server.exposed", host=settings.host, port=port, reason=_EXPOSED)
         if settings.log_format == "json":
             log.info(
@@ -158,10 +168,11 @@ def _serve(options: argparse.Namespace) -> int:
                 backups=backups_location(settings),
             )
         else:
-            _show_banner(banner(settings, engine, port))
+            show = terminal.tell if settings.audit_log == "-" else _show_banner
+            show(banner(settings, engine, port))
 
     try:
-        return server.run(settings, started)
+        return running.run(settings, started)
     except (StorageError, SettingInvalid) as error:
         return _fail(str(error), 1)
     except (OSError, OverflowError) as error:
@@ -188,7 +199,7 @@ def banner(settings: Settings, engine: str, port: int) -> str:
         if settings.eventual_lag
         else ()
     )
-    warning = () if binds_loopback(settings.host) else (f"  WARNING   {_EXPOSED}",)
+    warning = (f"  WARNING   {_EXPOSED}",) if _is_open(settings) else ()
     return "\n".join(
         (
             f"Hashrange {__version__}",
@@ -207,9 +218,15 @@ def banner(settings: Settings, engine: str, port: int) -> str:
     )
 
 
+def _is_open(settings: Settings) -> bool:
+    """Whether anybody can use the server from another machine."""
+    return settings.auth == "off" and not binds_loopback(settings.host)
+
+
 def _endpoint(settings: Settings, port: int) -> str:
     host = "localhost" if settings.host in _EVERY_ADDRESS else settings.host
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    scheme = "http" if settings.tls_cert is None else "https"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def _listen_error(error: Exception, settings: Settings) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hashrange import logs
+from hashrange.addresses import binds_loopback
 from hashrange.durations import parse_duration, shown_duration
 from hashrange.passwords import masked_place
 
@@ -23,6 +24,7 @@ _ENDPOINT = re.compile(r"https?://(?:[^@\s]+@)?[^/@\s?#]+(?:/[^\s?#]*)?")
 _BUCKET = re.compile(r"s3://[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}(?:/[^\s?#]*)?")
 _HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
+AUTH_MODES = ("off", "signature", "iam")
 
 
 class SettingInvalid(Exception):
@@ -144,6 +146,26 @@ class Settings:
 
     host: str = _setting("127.0.0.1", _not_empty, "address to listen on")
     port: int = _setting(8000, _whole_number(0, 65535), "port to listen on; 0 picks a free one")
+    auth: str = _setting(
+        "off",
+        _one_of(*AUTH_MODES),
+        "who may ask: off for anybody, signature for whoever has signed with a known key, iam for whoever policies "
+        "allow it as well; where other machines can connect, off has to be written out",
+    )
+    auth_debug: bool = _setting(
+        False, _switch, "write the canonical request of every signature that does not match to the log"
+    )
+    public_metrics: bool = _setting(
+        False,
+        _switch,
+        "let anybody read /metrics, whatever --auth says: Prometheus does not sign its requests",
+    )
+    failed_signatures: int = _setting(
+        10,
+        _whole_number(0, 1_000_000),
+        "refused signatures per second and address, ten times as many at once, before its requests are put off; "
+        "0 for any number",
+    )
     cors_origin: tuple[str, ...] = _setting(
         (),
         _origins,
@@ -155,6 +177,23 @@ class Settings:
         _host_names,
         "names the server answers to beside its own, such as db.example.org; * for all",
         repeatable=True,
+    )
+    tls_cert: Path | None = _setting(
+        None,
+        _path,
+        "speak TLS, with the certificates in this file: the server's own, then those between it and its root",
+    )
+    tls_key: Path | None = _setting(
+        None, _path, "the private key of the certificate; only its owner may read the file"
+    )
+    tls_key_password_file: Path | None = _setting(
+        None, _path, "a file whose first line is the password of an encrypted private key"
+    )
+    tls_client_ca: Path | None = _setting(
+        None, _path, "clients must show a certificate of the authorities in this file"
+    )
+    tls_redirect_port: int = _setting(
+        0, _whole_number(0, 65535), "another port, where plain HTTP is redirected to TLS; 0 for none"
     )
     data_dir: Path = _setting(_DATA_DIR, _path, "where the data lives")
     in_memory: bool = _setting(False, _switch, "keep everything in memory and forget it at the end")
@@ -233,6 +272,31 @@ class Settings:
         16 * 1024 * 1024, _whole_number(1024, 1024**3), "largest request body that is read, in bytes"
     )
 
+    audit_log: str = _setting(
+        "", _not_empty, "file of the audit log, one JSON object a line; - for standard output"
+    )
+    audit_events: str = _setting(
+        "all",
+        _one_of("all", "management"),
+        "what the audit log has: all events, or management only: no reads and writes of items",
+    )
+    audit_keys: str = _setting(
+        "plain",
+        _one_of("plain", "hashed", "redacted"),
+        "how the audit log shows keys of items: plain, hashed with a secret of the log, or redacted",
+    )
+    audit_rotate_bytes: int = _setting(
+        100 * 1024 * 1024, _whole_number(1024, 1024**4), "size at which the audit log begins another file"
+    )
+    audit_rotate_hours: int = _setting(
+        24, _whole_number(1, 24 * 366), "age at which the audit log begins another file, in hours"
+    )
+
+    @property
+    def reloads(self) -> bool:
+        """Whether there is anything that SIGHUP has the server load again; otherwise it ends the server as ever."""
+        return self.tls_cert is not None or bool(self.audit_log)
+
 
 class _Joined(argparse.Action):
     """A flag that is given several times is one value with commas, as its environment variable has it."""
@@ -253,7 +317,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     for setting in fields(Settings):
         flag = "--" + setting.name.replace("_", "-")
         variable = environment_variable(setting.name)
-        default = setting.default if setting.default not in ((), "") else "none"
+        default = setting.default if setting.default not in ((), "", None) else "none"
         text = f"{setting.metadata['description']} (default: {default}; {variable})"
         if setting.metadata["parse"] is _switch:
             parser.add_argument(
@@ -296,6 +360,12 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         except ValueError as error:
             raise SettingInvalid(f"{label}: {masked_place(text)!r} is not valid: {error}") from None
     settings = Settings(**values)
+    if "auth" not in values and not binds_loopback(settings.host):
+        raise SettingInvalid(
+            f"other machines can connect to {settings.host}, and requests would not be authenticated: whoever reaches "
+            "the port could read, change and delete everything. --auth signature or --auth iam asks for signed "
+            "requests; --auth off, written out, lets anybody in"
+        )
     if settings.in_memory and settings.workers > 1:
         raise SettingInvalid(
             "several workers need a data file to share: --workers does not go with --in-memory"
@@ -308,4 +378,14 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         raise SettingInvalid("an S3 endpoint needs its client: pip install 'hashrange[s3]'")
     if settings.replica and settings.engine == "sqlite":
         raise SettingInvalid("a data file has no replicas: --replica needs a postgresql:// URL as --engine")
+    _check_tls(settings)
     return settings
+
+
+def _check_tls(settings: Settings) -> None:
+    if (settings.tls_cert is None) != (settings.tls_key is None):
+        raise SettingInvalid("TLS needs a certificate and its key: --tls-cert goes with --tls-key")
+    if settings.tls_cert is None and (
+        settings.tls_client_ca or settings.tls_key_password_file or settings.tls_redirect_port
+    ):
+        raise SettingInvalid("there is no TLS without a certificate: --tls-cert and --tls-key are missing")

@@ -84,9 +84,14 @@ class Metering:
 
 
 def collect(
-    engine: Engine, catalogue: Catalogue, clock: Clock, worker: int, collected: Done[list[Metric]]
+    engine: Engine,
+    catalogue: Catalogue,
+    clock: Clock,
+    worker: int,
+    more: Callable[[], list[Metric]],
+    collected: Done[list[Metric]],
 ) -> None:
-    """Read the metrics of all tables in one snapshot, and add those of this process."""
+    """Read the metrics of all tables in one snapshot, and add those of this process and what more there is."""
     try:
         tables = catalogue.tables()
     except StorageError as error:
@@ -96,7 +101,7 @@ def collect(
     def read(reader: Reader) -> list[Metric]:
         now = clock.now()
         page = metric_page(reader, tables, now) + expiry_metrics(reader, shown_tables(tables), now)
-        return [*page, *_file_metrics(engine), *process_metrics(worker)]
+        return [*page, *_file_metrics(engine), *process_metrics(worker), *more()]
 
     engine.submit_read(read, collected, more=True)
 

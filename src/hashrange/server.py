@@ -3,22 +3,21 @@
 import asyncio
 import contextlib
 import os
-import signal
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-import uvloop
-
-from hashrange import logs, process_limits, workers
+from hashrange import authentication, logs, workers
+from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
+from hashrange.auditing import Auditing
+from hashrange.auth.signature import verifier
 from hashrange.capacity.admission import Admission
+from hashrange.chain.audit import Audit
 from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
@@ -29,10 +28,10 @@ from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
-from hashrange.collector import Collector
 from hashrange.config import Settings
+from hashrange.delivery import deliver_to
 from hashrange.durations import shown_duration
-from hashrange.engines import open_engine, postgres
+from hashrange.engines import open_engine
 from hashrange.jobs.all_jobs import supervise
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_glance import Inspection
@@ -40,6 +39,7 @@ from hashrange.jobs.supervisor import Supervisor
 from hashrange.kms.key_source import KeySource
 from hashrange.kms.lazy_vault import LazyVault
 from hashrange.metering import Metering, collect
+from hashrange.metrics import Metric
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.services.autoscaling.registry import AUTO_SCALING
@@ -51,13 +51,12 @@ from hashrange.services.sts.registry import STS
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
-from hashrange.storage.directory import Directory
+from hashrange.storage.directory import POLL_SECONDS, Directory
 from hashrange.storage.engine import Deliver, Engine, Reader
-from hashrange.storage.errors import Corrupt, StorageError
+from hashrange.storage.errors import Corrupt
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
-from hashrange.storage.sqlite import SqliteEngine
-from hashrange.vaults import named_root_key, open_keys
+from hashrange.vaults import open_keys
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
@@ -67,13 +66,13 @@ from hashrange.wire import (
     insights_endpoint,
     metrics_endpoint,
 )
-from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
-from hashrange.wire.identity import Callers
+from hashrange.wire.identity import Identity
 from hashrange.wire.insights_endpoint import InsightsEndpoint
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
@@ -82,16 +81,13 @@ from hashrange.wire.metrics_endpoint import MetricsEndpoint
 from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner
-from hashrange.wire.sigv4 import Identity
 from hashrange.wire.table_pages import TableFinder
+from hashrange.wire.tls import EXPIRY_CHECK_SECONDS, Tls
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
 SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING, KMS)
-_SWITCH_SECONDS = 0.001
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
-
-Started = Callable[[str, int], None]  # told the engine's description and the port
 
 log = logs.Log("server")
 
@@ -99,8 +95,15 @@ log = logs.Log("server")
 class Server:
     """A whole Hashrange in one process."""
 
-    def __init__(self, settings: Settings, clock: Clock | None = None, worker: Worker | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock | None = None,
+        worker: Worker | None = None,
+        keys: verifier.Directory | None = None,
+    ) -> None:
         self._settings = settings
+        self._keys = keys  # None: those in the data
         self._worker = worker
         self._adopting: set[asyncio.Task[None]] = set()
         self._clock: Clock = clock or SystemClock()
@@ -114,11 +117,14 @@ class Server:
         self._clock_control: ClockControl | None = None
         self._metering: Metering | None = None
         self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
+        self._tls: Tls | None = None
+        self._auditing: Auditing | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
-        deliver = _deliver_to(asyncio.get_running_loop())
+        self._tls = self._secure()
+        deliver = deliver_to(asyncio.get_running_loop())
         engine, keys = await self._open_data(deliver)
         background = self._background = Background(deliver)
         catalogue = self._read_catalogue(engine)
@@ -134,11 +140,12 @@ class Server:
         executor = _executor(engine, followed, background)
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
-        run = chained(executor.run, log_request if settings.log_level == "debug" else None, chaos)
-        directory = Directory(engine, keys)
-        callers = Callers(
-            self._contexts(catalogue, Inspection(engine, backups), gate, directory, LazyVault(keys))
-        )
+        audit = self._open_audit()
+        logged = log_request if settings.log_level == "debug" else None
+        run = chained(executor.run, None if audit is None else audit.link, logged, chaos)
+        directory = await self._open_directory(engine, keys)
+        context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, LazyVault(keys))
+        callers = authentication.callers(settings, self._keys or directory, context_for)
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -151,37 +158,20 @@ class Server:
             background,
             body_bytes_max=settings.max_body_bytes,
             lanes=None if settings.capacity == "off" else metering.lanes,
+            audit=audit,
         )
-        runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes)
-        self._health = HealthEndpoint(partial(_probe, engine, catalogue))
-        finder = TableFinder(catalogue, ACCOUNT_ID, settings.region)
-        paths: dict[bytes, Endpoint] = {
-            health.PATH: self._health,
-            metrics_endpoint.PATH: MetricsEndpoint(
-                partial(collect, engine, catalogue, self._clock, self._worker.number if self._worker else 0)
-            ),
-            clock_endpoint.PATH: ClockEndpoint(control),
-            chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
-            cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
-            insights_endpoint.PATH: InsightsEndpoint(engine, self._clock, finder),
-            heat_endpoint.PATH: HeatEndpoint(
-                HeatSource(metering.heat, metering.heat_worker, engine, self._clock), finder
-            ),
-        }
+        runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes, audit=audit)
+        paths = self._own_paths(engine, catalogue, control, chaos, metering)
+        paths[cbor_endpoint.PATH] = CborEndpoint((CLOUDWATCH,), runner)
         forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
         router = Router(
             endpoint,
             region=settings.region,
             rules=_browser_rules(settings),
-            paths=paths,
+            paths=authentication.guarded(paths, callers, settings),
             query_versions=forms,
         )
-        self._listener = Listener(router, Limits(body_bytes_max=settings.max_body_bytes))
-        if self._worker is None:
-            port = await self._listener.start(settings.host, settings.port)
-        else:
-            port = settings.port
-            self._join(self._worker, self._listener, catalogue)
+        port = await self._listen(router, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
 
@@ -193,6 +183,50 @@ class Server:
             self._clock = clock
         return await asyncio.to_thread(open_keys, self._settings.root_key, engine)
 
+    def _own_paths(
+        self,
+        engine: Engine,
+        catalogue: Catalogue,
+        control: ClockControl | None,
+        chaos: Chaos | None,
+        metering: Metering,
+    ) -> dict[bytes, Endpoint]:
+        """The paths of the server's own pages."""
+        number = self._worker.number if self._worker else 0
+        self._health = HealthEndpoint(partial(_probe, engine, catalogue))
+        finder = TableFinder(catalogue, ACCOUNT_ID, self._settings.region)
+        return {
+            health.PATH: self._health,
+            metrics_endpoint.PATH: MetricsEndpoint(
+                partial(collect, engine, catalogue, self._clock, number, self._metrics)
+            ),
+            clock_endpoint.PATH: ClockEndpoint(control),
+            chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
+            insights_endpoint.PATH: InsightsEndpoint(engine, self._clock, finder),
+            heat_endpoint.PATH: HeatEndpoint(
+                HeatSource(metering.heat, metering.heat_worker, engine, self._clock), finder
+            ),
+        }
+
+    async def _open_directory(self, engine: Engine, keys: KeySource) -> Directory:
+        """Open the directory; it follows changes only where somebody looks into it."""
+        directory = Directory(engine, keys)
+        if self._settings.auth != "off":
+            await asyncio.to_thread(directory.start)
+            self._every(POLL_SECONDS, directory.poll)
+        return directory
+
+    async def _listen(self, router: Router, catalogue: Catalogue) -> int:
+        """Take connections, from the port or from the parent; give the port."""
+        settings = self._settings
+        listener = self._listener = Listener(
+            router, Limits(body_bytes_max=settings.max_body_bytes), self._tls
+        )
+        if self._worker is None:
+            return await listener.start(settings.host, settings.port, settings.tls_redirect_port)
+        self._join(self._worker, listener, catalogue)
+        return settings.port
+
     def _start_jobs(
         self, engine: Engine, catalogue: Catalogue, backups: BackupPlace, objects: ObjectStore
     ) -> None:
@@ -201,6 +235,31 @@ class Server:
             supervisor.start()
         if self._clock_control is not None:
             self._clock_control.on_move = catalogue.on_change
+
+    def _secure(self) -> Tls | None:
+        """Load the certificate, if there is one; of several workers one says which it is."""
+        tls = Tls.configured(self._settings)
+        if tls is not None and (self._worker is None or self._worker.runs_jobs):
+            tls.announce()
+            self._every(EXPIRY_CHECK_SECONDS, tls.check_expiry)
+        return tls
+
+    def _open_audit(self) -> Audit | None:
+        """Open the audit log, if there is one."""
+        if not self._settings.audit_log:
+            return None
+        self._auditing = Auditing(self._settings, self._clock, self._worker.number if self._worker else 0)
+        return self._auditing.audit
+
+    def _metrics(self) -> list[Metric]:
+        return [] if self._tls is None else self._tls.metrics()
+
+    def reload(self) -> None:
+        """Load the certificate again, and open the audit log again; connections go on with what they have."""
+        if self._tls is not None:
+            self._tls.reload()
+        if self._auditing is not None:
+            self._auditing.writer.reopen()
 
     def _is_alone(self, engine: Engine) -> bool:
         return self._worker is None and not engine.shared
@@ -274,7 +333,7 @@ class Server:
     def _join(self, worker: Worker, listener: Listener, catalogue: Catalogue) -> None:
         """Take connections from the parent; the leader also looks for changes that the others make."""
         loop = asyncio.get_running_loop()
-        listener.start_adopting()
+        listener.start_adopting(self._settings.port, self._settings.tls_redirect_port)
         loop.add_reader(worker.control, self._adopt, worker, listener)
 
         def look() -> None:
@@ -332,6 +391,8 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
+        if self._auditing is not None:
+            await asyncio.to_thread(self._auditing.writer.stop)
         if self._metering is not None:
             self._metering.stop()
             await asyncio.to_thread(self._metering.finish)
@@ -349,94 +410,23 @@ class Server:
         prepared = PreparedRequests()
 
         def context_for(identity: Identity) -> Context:
+            principal = identity.principal
             return Context(
                 catalogue=catalogue,
                 clock=self._clock,
                 settings=self._settings,
                 region=identity.region or self._settings.region,
-                account_id=ACCOUNT_ID,
+                account_id=ACCOUNT_ID if principal is None else principal.account_id,
                 access_key=identity.access_key,
                 prepared=prepared,
                 backups=backups,
                 vault=vault,
                 gate=gate,
                 directory=directory,
+                principal=principal,
             )
 
         return context_for
-
-
-def run(settings: Settings, started: Started) -> int:
-    """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
-    process_limits.allow_many_connections()
-    process_limits.keep_freed_memory()
-    # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    if settings.workers > 1:
-        return _run_workers(settings, started)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, started))
-    return 0
-
-
-def _run_workers(settings: Settings, started: Started) -> int:
-    """Be the parent of several workers; what they all need is loaded before they part."""
-    is_local = settings.engine == "sqlite"
-    named_root_key(settings.root_key)
-    # What is wrong with the data is said once, here, and not by every worker.
-    engine = SqliteEngine.describe(settings.data_dir) if is_local else postgres().check(settings.engine)
-    claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None
-    try:
-        sockets = workers.listen(settings.host, settings.port)
-        port = int(sockets[0].getsockname()[1])
-        parent = workers.Parent(replace(settings, port=port), sockets, _work)
-        description = f"{engine}, {settings.workers} workers"
-        return parent.run(lambda: started(description, port))
-    finally:
-        if claim is not None:
-            claim.release()
-
-
-def _work(settings: Settings, worker: Worker) -> int:
-    """Be one of several workers."""
-    try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, lambda _description, _port: worker.report_ready(), worker))
-    except StorageError as problem:
-        log.error("worker.refused", worker=worker.number, reason=str(problem))
-        return 1
-    return 0
-
-
-async def _serve(settings: Settings, started: Started, worker: Worker | None = None) -> None:
-    loop = asyncio.get_running_loop()
-    loop.set_exception_handler(_log_stray)
-    stop = asyncio.Event()
-    server = Server(settings, worker=worker)
-    collector = Collector(loop.call_later)
-
-    def stop_or_hurry() -> None:
-        if stop.is_set():
-            server.hurry()
-        stop.set()
-
-    if worker is None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop_or_hurry)
-    else:
-        # A terminal sends SIGINT, and a service manager SIGTERM, to the parent and to every worker.
-        loop.add_signal_handler(signal.SIGINT, _ignore)
-        loop.add_signal_handler(signal.SIGTERM, stop.set)
-        loop.add_signal_handler(workers.HURRY, server.hurry)
-    try:
-        engine, port = await server.start()
-        collector.start()
-        started(engine.description, port)
-        await stop.wait()
-        log.info("server.stopping")
-    finally:
-        collector.stop()
-        await server.stop()
 
 
 def _executor(
@@ -469,30 +459,3 @@ def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException |
             reader.get(layout.CATALOGUE_EPOCH)
 
     engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))
-
-
-def _deliver_to(loop: asyncio.AbstractEventLoop) -> Deliver:
-    """Bring the callbacks of one commit to the loop's thread, all in one go."""
-
-    def deliver(callbacks: list[Callable[[], None]]) -> None:
-        # A loop that has been closed has nobody left to answer.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(_call_all, callbacks)
-
-    return deliver
-
-
-def _call_all(callbacks: list[Callable[[], None]]) -> None:
-    for callback in callbacks:
-        try:
-            callback()
-        except Exception as error:  # noqa: BLE001 - the answers behind it must still leave
-            log.error("answer.failed", error=error)
-
-
-def _ignore() -> None:
-    """The parent tells its workers when to stop."""
-
-
-def _log_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    log.error("loop.failed", error=context.get("exception"), reason=context.get("message"))

@@ -23,7 +23,7 @@ from hashrange.clock import Offsets, new_offsets
 from hashrange.config import Settings
 from hashrange.restarts import Restarts
 
-_BACKLOG = 1024
+_BACKLOG = 1024  # as many as sockets.py lets wait
 _COUNTER_BYTES = 8
 _READY = b"r"
 _CONNECTION = b"c"
@@ -37,6 +37,7 @@ HURRY = (
     signal.SIGUSR1
 )  # tells a worker that stops to wait for nobody: SIGTERM may come twice, from a group's stop
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+RELOAD = signal.SIGHUP  # has every process load its certificate and open its log again
 
 log = logs.Log("workers")
 
@@ -160,6 +161,7 @@ class Parent:
         self._accept_after = 0.0
         self._accept_failed = False
         self._stopping = False
+        self._signal_numbers = (*_SIGNALS, RELOAD) if settings.reloads else _SIGNALS
 
     def run(self, started: Callable[[], None]) -> int:
         """Serve until told to stop; give the exit status."""
@@ -167,7 +169,7 @@ class Parent:
         self._signals.setblocking(False)
         wakeup.setblocking(False)
         signal.set_wakeup_fd(wakeup.fileno(), warn_on_full_buffer=False)
-        for signal_number in _SIGNALS:
+        for signal_number in self._signal_numbers:
             signal.signal(signal_number, _ignore_signal)
         for number in range(self._settings.workers):
             self._start_worker(number)
@@ -218,6 +220,9 @@ class Parent:
             signal.set_wakeup_fd(-1)
             for signal_number in _SIGNALS:
                 signal.signal(signal_number, signal.SIG_DFL)
+            if RELOAD in self._signal_numbers:
+                # What it is about to load is current.
+                signal.signal(RELOAD, signal.SIG_IGN)
             for inherited in [*self._controls.values(), *self._sockets]:
                 inherited.close()
             self._selector.close()
@@ -304,6 +309,9 @@ class Parent:
         numbers = signals.recv(64)
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             self._stopping = True
+        if RELOAD in numbers:
+            for process in self._processes:
+                _signal(process, RELOAD)
         if signal.SIGCHLD in numbers:
             self._reap()
 
@@ -459,26 +467,3 @@ def receive_connection(control: socket.socket) -> socket.socket | None:
     if not descriptors:
         raise NoDescriptor
     return socket.socket(fileno=descriptors[0])
-
-
-def listen(host: str, port: int) -> list[socket.socket]:
-    """Bound and listening sockets for every address of a host, all on one port."""
-    sockets: list[socket.socket] = []
-    try:
-        for family, kind, protocol, _, address in socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        ):
-            listening = socket.socket(family, kind, protocol)
-            sockets.append(listening)
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            bound_port = port or (sockets[0].getsockname()[1] if len(sockets) > 1 else 0)
-            listening.bind((address[0], bound_port, *address[2:]))
-            listening.listen(_BACKLOG)
-            listening.setblocking(False)
-    except BaseException:
-        for listening in sockets:
-            listening.close()
-        raise
-    return sockets

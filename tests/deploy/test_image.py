@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dockerfile import Image
-from hashrange.config import Settings
+from hashrange.config import Settings, load
 from house import ROOT
 
 IMAGE = Image.read(ROOT / "deploy/Dockerfile")
@@ -41,6 +41,7 @@ def test_its_data_directory_is_a_volume_that_the_server_owns() -> None:
 def test_it_listens_beyond_its_own_loopback_on_the_port_it_exposes() -> None:
     assert IMAGE.environment["HASHRANGE_HOST"] == "0.0.0.0"  # nobody outside would reach another
     assert IMAGE.environment["HASHRANGE_PORT"] == IMAGE.last("EXPOSE")
+    load({}, IMAGE.environment)  # which refuses such a host unless --auth is written out
 
 
 def test_its_environment_names_settings_that_exist() -> None:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from hashrange.addresses import binds_loopback
 from hashrange.config import SettingInvalid, load
-from hashrange.wire.browsers import BrowserRules, binds_loopback
+from hashrange.wire.browsers import BrowserRules
 from wiring import Response, Wire, request
 
 LOCAL = ["http://localhost", "http://localhost:3000", "https://localhost:8443", "http://127.0.0.1:5173"]

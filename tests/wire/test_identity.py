@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from hashrange.wire.identity import Callers
-from hashrange.wire.sigv4 import Identity
+from hashrange.wire.identity import ClaimedCallers, Identity
 from serving import AUTHORIZATION, Serving, serving
 
 OPERATION = {
@@ -90,10 +89,10 @@ def test_an_access_key_longer_than_any_is_not_remembered(length: int, contexts: 
         return identity
 
     authorization = AUTHORIZATION.replace("=test/", f"={'k' * length}/").encode()
-    callers = Callers(context_for)
+    callers = ClaimedCallers(context_for)
     for _ in range(2):
         exchange: Any = SimpleNamespace(
             headers={b"Authorization": authorization, b"X-Amz-Date": b"x"}, url=b"/", identity_cache=None
         )
-        callers.identify(exchange)
+        callers.identify(exchange, "dynamodb")
     assert len(made) == contexts

@@ -140,6 +140,9 @@ def test_errors_of_large_bodies_are_those_of_small_ones(wire: Wire) -> None:
     assert b"SerializationException" in wire.post("Echo", large).body
     assert b"UnknownOperation" in wire.post("Nothing", large + b"}").body
     assert b"SerializationException" in wire.post("Echo", b"[" + large + b"}]").body
+    for name in (b"\xff", b"\xed\xa0\x80"):
+        no_text = wire.post("Echo", large.replace(b'"a"', b'"%b"' % name) + b"}")
+        assert (no_text.status, b"SerializationException" in no_text.body) == (400, True)
 
 
 def test_bodies_that_wait_have_a_limit(

@@ -30,7 +30,7 @@ class Named:
 def services() -> Iterator[Wire]:
     operations: Any = {"Fail": Fake(fail), "Echo": Fake(lambda _, sent: echo(_, {"other": sent}))}
     running = Wire(
-        services=(Service("other", OTHER.decode(), "com.example.other#", operations),),
+        services=(Service("other", OTHER.decode(), "com.example.other#", operations, "other"),),
         paths={b"/v1/": Named(b"v1"), b"/v1/deep/": Named(b"deep"), b"/v2": Named(b"v2")},
         query_versions={"2011-06-15": Named(b"sts"), "2010-05-08": Named(b"iam")},
     ).start()

@@ -152,6 +152,7 @@ _DEAF_WORKER = """
 import os, select, signal, sys
 from hashrange import logs, workers
 from hashrange.config import Settings
+from hashrange.sockets import listen
 
 def main(settings, worker):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -170,7 +171,7 @@ logs.configure(level="info", form="text")
 parent_id = os.getpid()
 workers._TICK_SECONDS, workers._STALLED_TICKS, workers._LOST_TICKS = 0.1, 2, 4
 workers._STOP_SECONDS = 0.5
-sockets = workers.listen("127.0.0.1", 0)
+sockets = listen("127.0.0.1", 0)
 parent = workers.Parent(Settings(workers=1), sockets, main)
 print(sockets[0].getsockname()[1], flush=True)
 sys.exit(parent.run(lambda: print("ready", flush=True)))

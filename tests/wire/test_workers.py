@@ -167,6 +167,7 @@ _MORTAL_WORKER = """
 import os, select, sys
 from hashrange import restarts, workers
 from hashrange.config import Settings
+from hashrange.sockets import listen
 
 def main(settings, worker):
     worker.report_ready()
@@ -178,7 +179,7 @@ def main(settings, worker):
     return 0
 
 restarts.FIRST_SECONDS = float(sys.argv[1])
-sockets = workers.listen("127.0.0.1", 0)
+sockets = listen("127.0.0.1", 0)
 parent = workers.Parent(Settings(workers=2), sockets, main)
 print(sockets[0].getsockname()[1], flush=True)
 sys.exit(parent.run(lambda: print("ready", flush=True)))
@@ -246,6 +247,7 @@ import os, select, sys
 from pathlib import Path
 from hashrange import restarts, workers
 from hashrange.config import Settings
+from hashrange.sockets import listen
 
 def main(settings, worker):
     mark = Path(sys.argv[1], str(worker.number))
@@ -263,7 +265,7 @@ def main(settings, worker):
     return 0
 
 restarts.FIRST_SECONDS = 0.001
-sockets = workers.listen("127.0.0.1", 0)
+sockets = listen("127.0.0.1", 0)
 parent = workers.Parent(Settings(workers=2), sockets, main)
 print(sockets[0].getsockname()[1], flush=True)
 sys.exit(parent.run(lambda: print("ready", flush=True)))

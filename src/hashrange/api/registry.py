@@ -227,4 +227,5 @@ DYNAMODB = Service(
     "DynamoDB_20120810.",
     "com.amazonaws.dynamodb.v20120810#",
     {row[0]: operation(*row) for row in _ROWS},
+    "dynamodb",
 )

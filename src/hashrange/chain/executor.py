@@ -16,6 +16,7 @@ from hashrange.api.protocol.operation import UNDECODED, Operation
 from hashrange.api.protocol.plan import Answer, Plan, Read, Write
 from hashrange.api.protocol.structures import Request
 from hashrange.api.results import Result
+from hashrange.audit.events import Origin
 from hashrange.chain.background import Background, limited, patience
 from hashrange.chain.long_writes import LongWrites
 from hashrange.core import effort, patient_json
@@ -66,6 +67,10 @@ class Call(msgspec.Struct, gc=False):
             # It is nested too deep for the shape to read, and has something else that no value may be.
             raise serialization(None) from None
 
+    def origin(self) -> Origin:
+        """Where the request came from; to be asked before the call is run."""
+        return Origin()
+
     def prepare(self, result: Result) -> Result:
         """Make the answer on this thread, which need not be the event loop's, and give what is left of the result."""
         return result
@@ -89,7 +94,7 @@ def read_object(body: bytes | bytearray) -> dict[str, Any]:
     """Read a request's JSON, which must be an object."""
     try:
         content = patient_json.loads(body, orjson.loads)
-    except (orjson.JSONDecodeError, msgspec.DecodeError, RecursionError):
+    except (orjson.JSONDecodeError, *UNDECODED):
         raise serialization(None) from None
     if type(content) is not dict:
         raise serialization("Start of list found where not expected" if type(content) is list else None)

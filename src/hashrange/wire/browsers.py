@@ -6,12 +6,11 @@ before it is run, whether or not the browser would have shown its answer, and so
 this machine can connect. Clients that are no browsers send no Origin.
 """
 
-import ipaddress
 import re
-import socket
 from collections.abc import Mapping, Sequence
 
 from hashrange import logs
+from hashrange.addresses import address, is_loopback
 from hashrange.api.errors import ApiError
 from hashrange.caches import BoundedCache
 
@@ -98,35 +97,11 @@ def host_name(host: bytes) -> bytes:
     return name.partition(b":")[0].removesuffix(b".")
 
 
-def is_loopback(name: str) -> bool:
-    """Whether a name or an address is this machine, seen from itself."""
-    address = _address(name)
-    if address is not None:
-        return address.is_loopback
-    return name == "localhost" or name.endswith(".localhost")
-
-
-def binds_loopback(host: str) -> bool:
-    """Whether an address to listen on can be reached from this machine only."""
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError:
-        return False
-    return all(is_loopback(str(address[4][0])) for address in found)
-
-
 def is_private(name: str) -> bool:
     """Whether a stranger on the internet cannot decide what a name means."""
     return (
         "." not in name
         or name.endswith(_PRIVATE_SUFFIXES)
         or _SERVICE_NAME.fullmatch(name) is not None
-        or _address(name) is not None
+        or address(name) is not None
     )
-
-
-def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(name)
-    except ValueError:
-        return None

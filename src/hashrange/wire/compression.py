@@ -10,7 +10,7 @@ from zlib_ng import zlib_ng
 from hashrange.api import errors
 from hashrange.api.errors import ApiError
 from hashrange.caches import BoundedCache
-from hashrange.wire.interfaces import AnswerStream, Exchange
+from hashrange.wire.interfaces import AnswerStream, Exchange, Peer
 
 _GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's numbers for the framings, with any window size
 _FRAMINGS = {b"gzip": _GZIP, b"x-gzip": _GZIP, b"deflate": _ZLIB}
@@ -131,13 +131,23 @@ class PackingExchange:
         self.body = exchange.body
 
     @property
-    def identity_cache(self) -> tuple[bytes, Any] | None:
+    def identity_cache(self) -> tuple[Any, Any] | None:
         """Kept by the connection."""
         return self._exchange.identity_cache
 
     @identity_cache.setter
-    def identity_cache(self, value: tuple[bytes, Any] | None) -> None:
+    def identity_cache(self, value: tuple[Any, Any] | None) -> None:
         self._exchange.identity_cache = value
+
+    @property
+    def repeats_headers(self) -> bool:
+        """Whether a header may have been sent more than once."""
+        return self._exchange.repeats_headers
+
+    @property
+    def peer(self) -> Peer:
+        """Who sent the request."""
+        return self._exchange.peer
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:

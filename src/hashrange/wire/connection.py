@@ -9,7 +9,7 @@ from httptools import HttpParserError, HttpParserUpgrade
 
 from hashrange.api.errors import ApiError
 from hashrange.wire import headers, refusals
-from hashrange.wire.interfaces import ServerState
+from hashrange.wire.interfaces import Peer, ServerState
 from hashrange.wire.refusals import RequestRefused
 from hashrange.wire.request_reader import RequestReader, failure
 from hashrange.wire.streams import ChunkedStream
@@ -18,7 +18,7 @@ from hashrange.wire.usual_requests import FIRST_LINE, UsualRequests, usual_heade
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LARGE_BYTES = 64 * 1024
 # Method, URL, where the head is to be read once more (see `fields`), headers and body.
-_Waiting = tuple[bytes, bytes, list[bytes], dict[bytes, bytes], bytes]
+_Waiting = tuple[bytes, bytes, Sequence[bytes], dict[bytes, bytes], bytes]
 
 
 class Connection(RequestReader, asyncio.Protocol):
@@ -59,9 +59,9 @@ class Connection(RequestReader, asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self.method = self.url = b""
         self.headers: dict[bytes, bytes] = {}
-        self._head_received: list[bytes] = []  # the bytes that the request under way was read from
+        self._head_received: Sequence[bytes] = ()  # the bytes that the request under way was read from
         self.body: bytes | bytearray = b""
-        self.identity_cache: tuple[bytes, Any] | None = None
+        self.identity_cache: tuple[Any, Any] | None = None
         self._ran_this_turn = False
         self._scheduled = False
         self._waiting: deque[_Waiting | ApiError] = deque()  # a refusal comes last
@@ -125,7 +125,7 @@ class Connection(RequestReader, asyncio.Protocol):
                     self.url = b"/"
                     self.headers = fields
                     self.body = body
-                    self._head_received = [data]
+                    self._head_received = (data,)  # a tuple: no header of such a request repeats
                     try:
                         server.handler.handle(self)
                     except Exception as error:  # noqa: BLE001 - as where the parser calls the handler
@@ -196,9 +196,30 @@ class Connection(RequestReader, asyncio.Protocol):
     # What the handler calls.
 
     @property
+    def peer(self) -> Peer:
+        """Who is at the other end, by what the transport says."""
+        transport = self._transport
+        if transport is None:
+            return Peer()
+        address = transport.get_extra_info("peername")
+        cipher = transport.get_extra_info("cipher")
+        host = str(address[0]) if isinstance(address, tuple) else ""
+        return Peer(host) if cipher is None else Peer(host, cipher[1], cipher[0])
+
+    @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
         """All headers as they were sent; read anew from the bytes, since hardly anybody asks."""
         return headers.fields_of(self._head_received)
+
+    @property
+    def repeats_headers(self) -> bool:
+        """Whether there are more lines than headers."""
+        received = self._head_received
+        if isinstance(received, tuple):
+            return False
+        if len(received) != 1 or not received[0].startswith(FIRST_LINE):
+            return True
+        return not headers.are_unique(received[0], len(self.headers))
 
     def send(self, head: bytes, body: bytes) -> None:
         self._busy = False
@@ -401,7 +422,8 @@ class Connection(RequestReader, asyncio.Protocol):
         self._unsent = transport.get_write_buffer_size()
         self._deadline = self._server.now + self._server.limits.linger_seconds
         self._resume()
-        transport.write_eof()
+        if transport.can_write_eof():  # with TLS nobody can stop sending and still listen
+            transport.write_eof()
 
     def _hang_up(self) -> None:
         transport = self._transport

@@ -19,6 +19,7 @@ _PREFIXES = {
     **dict.fromkeys(
         (
             "AccessDeniedException",
+            "ExpiredTokenException",
             "IncompleteSignatureException",
             "InternalFailure",
             "InvalidSignatureException",
@@ -44,6 +45,7 @@ _CAPITAL_MESSAGE = frozenset(
 )
 # What the layer that all services share calls its errors in the query protocol (API reference: Common Errors).
 _QUERY_CODES = {
+    "ExpiredTokenException": "ExpiredToken",
     "IncompleteSignatureException": "IncompleteSignature",
     "InternalServerError": "InternalFailure",
     "InvalidSignatureException": "SignatureDoesNotMatch",
@@ -53,6 +55,7 @@ _QUERY_CODES = {
     "ServiceUnavailableException": "ServiceUnavailable",
     "ThrottlingException": "Throttling",
     "UnknownOperationException": "InvalidAction",
+    "UnrecognizedClientException": "InvalidClientTokenId",
     "ValidationException": "ValidationError",
 }
 log = logs.Log("wire")

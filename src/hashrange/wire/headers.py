@@ -4,6 +4,7 @@ Header names have no case on the wire; here they are in Title-Case, which most c
 """
 
 import contextlib
+from collections.abc import Iterable
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
@@ -36,7 +37,7 @@ def titled(fields: dict[bytes, bytes]) -> dict[bytes, bytes]:
     return {spellings.get(name) or name.title(): value for name, value in fields.items()}
 
 
-def fields_of(received: list[bytes]) -> list[tuple[bytes, bytes]]:
+def fields_of(received: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
     """All headers of the request that these bytes begin with, in the order in which they were sent, repeats included.
 
     They are parsed once more: a call into Python for each header of every request would cost it 3 %, and hardly
@@ -51,7 +52,13 @@ def fields_of(received: list[bytes]) -> list[tuple[bytes, bytes]]:
     return collector.fields
 
 
-def is_old(received: list[bytes]) -> bool:
+def are_unique(received: bytes, names: int) -> bool:
+    """Whether the request that these bytes begin with has as many lines of headers as names of headers."""
+    end = received.find(b"\r\n\r\n")
+    return end > 0 and received.count(b"\n", 0, end) == names
+
+
+def is_old(received: Iterable[bytes]) -> bool:
     """Whether the request that these bytes begin with is one of HTTP/1.0."""
     return b"".join(received).lstrip(b"\r\n").partition(b"\r\n")[0].endswith(b" HTTP/1.0")
 

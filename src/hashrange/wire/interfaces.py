@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from hashrange import logs
 from hashrange.api.errors import ApiError
@@ -12,6 +12,14 @@ from hashrange.wire.usual_requests import REQUEST_BYTES_MAX
 _HOSTS_MAX = 1024
 
 log = logs.Log("wire")
+
+
+class Peer(NamedTuple):
+    """The other end of a connection. Without TLS it has neither version nor cipher."""
+
+    address: str = ""
+    tls_version: str | None = None
+    cipher: str | None = None
 
 
 class Exchange(Protocol):
@@ -25,13 +33,19 @@ class Exchange(Protocol):
     url: bytes
     headers: dict[bytes, bytes]  # of headers that were sent more than once the last
     body: bytes | bytearray
-    identity_cache: (
-        tuple[bytes, Any] | None
-    )  # the handler's own, kept from one request of a client to its next
+    identity_cache: tuple[Any, Any] | None  # the handler's own, kept from one request of a client to its next
+
+    @property
+    def peer(self) -> Peer:
+        """Who sent it."""
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
         """All headers as they were sent, in order, repeats included."""
+
+    @property
+    def repeats_headers(self) -> bool:
+        """Whether a header may have been sent more than once; if not, `headers` says all."""
 
     def send(self, head: bytes, body: bytes) -> None:
         """Send status line and headers, each with its line end, and the body."""

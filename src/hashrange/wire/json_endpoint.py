@@ -1,7 +1,6 @@
 """AWS's JSON protocol: a target header names the operation, the body is its request, the answer is JSON."""
 
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
@@ -13,6 +12,8 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.results import ItemRead, Rendered, Result
+from hashrange.audit.events import Origin
+from hashrange.chain.audit import Audit
 from hashrange.chain.background import Background
 from hashrange.chain.charge import Lane, Lanes
 from hashrange.chain.executor import Call, read_object
@@ -23,8 +24,9 @@ from hashrange.core.values import TOO_DEEP
 from hashrange.wire import codec, compression, errors, large_bodies, outages
 from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
-from hashrange.wire.identity import Callers
+from hashrange.wire.identity import Callers, Unidentified, known_caller
 from hashrange.wire.interfaces import Exchange
+from hashrange.wire.origins import claiming_origin, origin_of
 from hashrange.wire.renderers import RENDERERS
 
 _TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
@@ -36,6 +38,7 @@ DEFAULT_FORM = _FORMS[codec.JSON_1_0]
 LOOP_BYTES_MAX = 32 * 1024
 
 _BAD_REQUEST = 400
+_NAME_BYTES_MAX = 128
 _UNKNOWN = "Unknown"  # in place of an operation that there is none of: a client may send any name
 
 log = logs.Log("requests")
@@ -44,13 +47,14 @@ log = logs.Log("requests")
 class _Target:
     """An operation as its target header finds it."""
 
-    __slots__ = ("lane", "namespace", "operation", "query", "render")
+    __slots__ = ("lane", "namespace", "operation", "query", "render", "signing_name")
 
     def __init__(self, operation: Operation[Any], service: Service, lane: Lane | None) -> None:
         self.lane = lane  # None: calls are not observed
         self.operation = operation
         self.namespace = service.error_namespace
         self.query = service.query
+        self.signing_name = service.signing_name
         self.render: Renderer = RENDERERS.get(operation.name, described)
 
 
@@ -63,6 +67,10 @@ class _JsonCall(Call, gc=False):
     target: _Target
     began: float  # by the monotonic clock
     rendered: tuple[bytes, bytes] | None = None  # head and body, where another thread has made them
+
+    def origin(self) -> Origin:
+        """Where the request came from; the exchange still has it."""
+        return origin_of(self.exchange, self.request_id)
 
     def prepare(self, result: Result) -> Result:
         """Render a result before `answer` is called."""
@@ -113,6 +121,12 @@ class _LargeCall(_JsonCall, gc=False):
 
     patient: ClassVar[bool] = True
 
+    came_from: Origin = Origin()  # noted while the exchange had the request
+
+    def origin(self) -> Origin:
+        """Where the request came from."""
+        return self.came_from
+
 
 class JsonEndpoint:
     """Turns requests into calls, for any number of services, and their outcomes into answers."""
@@ -126,6 +140,7 @@ class JsonEndpoint:
         *,
         body_bytes_max: int,
         lanes: Lanes | None = None,
+        audit: Audit | None = None,
     ) -> None:
         self._targets = {
             (service.target_prefix + name).encode(): _Target(
@@ -135,11 +150,14 @@ class JsonEndpoint:
             for name, operation in service.operations.items()
         }
         self._lanes = lanes
+        self._audit = audit
         observed = [] if lanes is None else [service for service in services if lanes.observes(service)]
         self._observed_prefixes = tuple(service.target_prefix.encode() for service in observed)
         self._run = run
         self._background = background
+        self._callers = callers
         self._identify = callers.identify
+        self._signing_name = services[0].signing_name  # of requests that name no operation
         self._body_bytes_max = body_bytes_max
 
     def handle(self, exchange: Exchange, request_id: bytes) -> bool:
@@ -153,8 +171,8 @@ class JsonEndpoint:
         if form is None:
             return False
         began = monotonic()
+        target = self._targets.get(headers.get(b"X-Amz-Target", b""))
         try:
-            target = self._targets.get(headers.get(b"X-Amz-Target", b""))
             if len(body) > LOOP_BYTES_MAX or b"Content-Encoding" in headers:
                 self._hand_over(exchange, body, form, request_id, target)
                 return True
@@ -167,13 +185,15 @@ class JsonEndpoint:
             except UNDECODED:
                 read_object(body)
                 request = None
-            context = self._identify(exchange)
+            context = self._identify(exchange, target.signing_name)
             call = _JsonCall(operation, context, request, body, exchange, form, request_id, target, began)
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here
             name = headers.get(b"X-Amz-Target", b"")
-            caller = self._caller(exchange)
+            caller = None if isinstance(error, Unidentified) else self._caller(exchange, target)
+            origin = self._origin(exchange, request_id)
             self._refuse(exchange, form, request_id, error, name)
             self._note_refused(error, name, caller, began)
+            self._audit_refused(error, name, caller, origin)
             return True
         self._run(call, call.answer)
         return True
@@ -189,27 +209,29 @@ class JsonEndpoint:
         """Have a large or packed body read on another thread, with all of the exchange that is only good for now."""
         name, encoding = exchange.headers.get(b"X-Amz-Target", b""), exchange.headers.get(b"Content-Encoding")
         began = monotonic()
-        context: Context | Exception
-        try:
-            context = self._identify(exchange)
-        except Exception as error:  # noqa: BLE001 - told after what is wrong with the JSON
-            context = error.with_traceback(None)
+        origin = self._origin(exchange, request_id)
+        body = bytes(body)
+        service = self._signing_name if target is None else target.signing_name
+        identified = self._callers.later(exchange, service, body)
 
-        def refuse(error: Exception) -> None:
+        def refuse(error: Exception, caller: Context | None) -> None:
             self._refuse(exchange, form, request_id, error, name)
-            self._note_refused(error, name, None if isinstance(context, Exception) else context, began)
+            self._note_refused(error, name, caller, began)
+            self._audit_refused(error, name, caller, origin)
 
         def read(sent: bytes) -> None:
             try:
                 plain = sent if encoding is None else self._unpacked(encoding, sent)
-                call = _large_call(plain, target, context, exchange, form, request_id, began)
+                call = _large_call(plain, target, identified, exchange, form, request_id, began)
+                call.came_from = origin
             except Exception as error:  # noqa: BLE001 - as in `handle`
                 forget_frames(error)
-                self._background.call_on_loop(partial(refuse, error))
+                caller = None if isinstance(error, Unidentified) else known_caller(identified)
+                self._background.call_on_loop(partial(refuse, error, caller))
             else:
                 self._run(call, call.answer)
 
-        if not self._background.submit(partial(read, bytes(body)), len(body)):
+        if not self._background.submit(partial(read, body), len(body)):
             raise ApiError("ThrottlingException", "Too many large requests are waiting")
 
     def _refuse(
@@ -220,12 +242,10 @@ class JsonEndpoint:
         log.debug("request.answered", operation=target, status=answer.status, error=answer.code)
         exchange.send(*errors.render(error, form, request_id))
 
-    def _caller(self, exchange: Exchange) -> Context | None:
-        """Who sent a request that is refused; None: that cannot be said."""
-        try:
-            return self._identify(exchange)
-        except Exception:  # noqa: BLE001 - which is what the request is refused for, or was about to be
-            return None
+    def _caller(self, exchange: Exchange, target: _Target | None) -> Context | None:
+        """Who sent a request that is refused."""
+        service = self._signing_name if target is None else target.signing_name
+        return known_caller(partial(self._identify, exchange, service))
 
     def _note_refused(self, error: BaseException, name: bytes, caller: Context | None, began: float) -> None:
         """Count a request that was no call: for its caller, if it was meant for a service that is observed."""
@@ -237,6 +257,19 @@ class JsonEndpoint:
         elif target is None and (not name or name.startswith(self._observed_prefixes)):
             self._lanes.note_refused(_UNKNOWN, caller, monotonic() - began)
 
+    def _origin(self, exchange: Exchange, request_id: bytes) -> Origin:
+        return Origin() if self._audit is None else claiming_origin(exchange, request_id)
+
+    def _audit_refused(
+        self, error: BaseException, name: bytes, caller: Context | None, origin: Origin
+    ) -> None:
+        if self._audit is None:
+            return
+        target = self._targets.get(name)
+        operation = name.rpartition(b".")[2][:_NAME_BYTES_MAX].decode("latin-1") or _UNKNOWN
+        action = f"dynamodb:{operation}" if target is None else target.operation.action
+        self._audit.refused(action, origin, caller, error)
+
     def _unpacked(self, encoding: bytes, body: bytes | bytearray) -> bytes | bytearray:
         return compression.unpacked(encoding, body, self._body_bytes_max)
 
@@ -244,7 +277,7 @@ class JsonEndpoint:
 def _large_call(
     body: bytes | bytearray,
     target: _Target | None,
-    context: Context | Exception,
+    identified: Callable[[], Context],
     exchange: Exchange,
     form: Form,
     request_id: bytes,
@@ -263,10 +296,7 @@ def _large_call(
     except UNDECODED:
         read_object(body)
         request = None
-    if isinstance(context, Exception):
-        # Not itself: its traceback would keep this request for as long as the request keeps it.
-        raise copy(context)
-    return _LargeCall(operation, context, request, body, exchange, form, request_id, target, began)
+    return _LargeCall(operation, identified(), request, body, exchange, form, request_id, target, began)
 
 
 def _unusual_form(forms: Mapping[bytes, Form], headers: Mapping[bytes, bytes]) -> Form | None:

@@ -12,6 +12,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     body_bytes_max: int = 16 * MIB  # as the service
     head_bytes_max: int = 16 * KIB  # request line and headers, as the service
     headers_max: int = 128
+    handshake_seconds: float = (
+        20.0  # from a connection to its first byte, and from there to the end of a TLS handshake
+    )
     head_seconds: float = 20.0  # from a request's first byte to the end of its headers
     body_seconds: float = 120.0  # from there to the end of its body
     idle_seconds: float = 120.0  # between requests; longer than the SDKs keep a connection in their pools

@@ -7,9 +7,12 @@ import socket
 import time
 
 from hashrange import logs
+from hashrange.sockets import listen
 from hashrange.wire.connection import Connection
 from hashrange.wire.interfaces import Handler, ServerState
 from hashrange.wire.limits import Limits
+from hashrange.wire.tls import Tls
+from hashrange.wire.tls_acceptor import TlsAcceptor
 
 _BACKLOG = 1024
 
@@ -19,17 +22,24 @@ log = logs.Log("wire")
 class Listener:
     """An HTTP server on one address."""
 
-    def __init__(self, handler: Handler, limits: Limits) -> None:
+    def __init__(self, handler: Handler, limits: Limits, tls: Tls | None = None) -> None:
         self._shared = ServerState(handler, limits)
+        self._tls = tls
+        self._acceptor: TlsAcceptor | None = None
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.TimerHandle | None = None
         self._hurried = False
         self._is_full = False
 
-    async def start(self, host: str, port: int) -> int:
-        """Listen, and give the port, which the system picks where 0 is asked for."""
+    async def start(self, host: str, port: int, redirect_port: int = 0) -> int:
+        """Listen, and give the port, which the system picks where 0 is asked for.
+
+        The other port is for plain HTTP that is redirected to TLS.
+        """
         loop = asyncio.get_running_loop()
         self._sweep(loop)
+        if self._tls is not None:
+            return self._start_secure(self._tls, host, port, redirect_port)
         ports = await self._bind(loop, host, port)
         if len(set(ports)) > 1:
             # A name such as localhost has two addresses, and the system picked a port for each.
@@ -37,16 +47,34 @@ class Listener:
             ports = await self._bind(loop, host, ports[0])
         return ports[0]
 
-    def start_adopting(self) -> None:
-        """Serve the connections that someone else accepts."""
+    def start_adopting(self, port: int = 0, redirect_port: int = 0) -> None:
+        """Serve the connections that someone else accepts at these ports."""
         self._sweep(asyncio.get_running_loop())
+        if self._tls is not None:
+            self._acceptor = self._make_acceptor(self._tls, port if redirect_port else None)
 
     async def adopt(self, connection: socket.socket) -> None:
         """Serve a connection that was accepted elsewhere."""
+        if self._acceptor is not None:
+            self._acceptor.take(connection)
+            return
         loop = asyncio.get_running_loop()
         shared = self._shared
         with contextlib.suppress(OSError):  # it may be over before it begins
             await loop.connect_accepted_socket(lambda: Connection(shared, loop), connection)
+
+    def _start_secure(self, tls: Tls, host: str, port: int, redirect_port: int) -> int:
+        sockets = listen(host, port)
+        bound = int(sockets[0].getsockname()[1])
+        if redirect_port:
+            sockets += listen(host, redirect_port)
+        self._acceptor = self._make_acceptor(tls, bound if redirect_port else None)
+        self._acceptor.listen(sockets)
+        return bound
+
+    def _make_acceptor(self, tls: Tls, redirect_port: int | None) -> TlsAcceptor:
+        shared, loop = self._shared, asyncio.get_running_loop()
+        return TlsAcceptor(tls, shared.limits, lambda: Connection(shared, loop), redirect_port=redirect_port)
 
     async def _bind(self, loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[int]:
         shared = self._shared
@@ -58,6 +86,8 @@ class Listener:
     def _close(self) -> None:
         if self._server is not None:
             self._server.close()
+        if self._acceptor is not None:
+            self._acceptor.close()
 
     async def stop(self) -> None:
         """Take no new connections, let requests under way finish, then close what is left."""

@@ -15,7 +15,15 @@ from hashrange.wire.rpc_call import Asked, RpcRunner, find
 _ACTION_CHARS_MAX = 64
 _OK = b"200 OK"
 # The older protocol has statuses of its own for these (API reference: Common Errors).
-_STATUSES = {"MissingAuthenticationTokenException": 403, "InvalidSignatureException": 403}
+_STATUSES = dict.fromkeys(
+    (
+        "ExpiredTokenException",
+        "InvalidSignatureException",
+        "MissingAuthenticationTokenException",
+        "UnrecognizedClientException",
+    ),
+    403,
+)
 
 
 class QueryEndpoint:

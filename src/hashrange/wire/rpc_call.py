@@ -11,19 +11,21 @@ import msgspec
 import orjson
 
 from hashrange import logs
-from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.kinds import Member
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.protocol.shapes import members_of
 from hashrange.api.results import Described, Rendered, Result
+from hashrange.audit.events import Origin
+from hashrange.chain.audit import Audit
 from hashrange.chain.background import Background
 from hashrange.chain.executor import Call, read_object
 from hashrange.chain.links import Runner
 from hashrange.wire import compression, errors, outages
 from hashrange.wire.codec import CORS
-from hashrange.wire.identity import Callers
+from hashrange.wire.identity import Callers, Unidentified, known_caller
 from hashrange.wire.interfaces import Exchange
+from hashrange.wire.origins import claiming_origin
 
 # Bodies up to this are read on the event loop; these readers are slower than that of JSON.
 _LOOP_BYTES_MAX = 4 * 1024
@@ -64,7 +66,12 @@ class RpcCall(Call, gc=False):
     request_id: bytes
     dialect: Dialect
     cors: bytes
+    came_from: Origin
     rendered: tuple[bytes, bytes] | None = None
+
+    def origin(self) -> Origin:
+        """Where the request came from."""
+        return self.came_from
 
     def prepare(self, result: Result) -> Result:
         """Render a result before `answer` is called."""
@@ -113,31 +120,51 @@ def _output_members(structure: type[msgspec.Struct]) -> dict[str, Member]:
 class RpcRunner:
     """Reads requests, runs their calls and sends their answers, whatever the dialect."""
 
-    def __init__(self, run: Runner, callers: Callers, background: Background, *, body_bytes_max: int) -> None:
+    def __init__(
+        self,
+        run: Runner,
+        callers: Callers,
+        background: Background,
+        *,
+        body_bytes_max: int,
+        audit: Audit | None = None,
+    ) -> None:
         self._run = run
-        self._identify = callers.identify
+        self._callers = callers
         self._background = background
         self._body_bytes_max = body_bytes_max
+        self._audit = audit
 
     def handle(self, exchange: Exchange, request_id: bytes, dialect: Dialect, body: bytes) -> None:
         """Answer a request, in the service's order: body, operation, signature, request."""
         cors = CORS if b"Origin" in exchange.headers else b""
         encoding = exchange.headers.get(b"Content-Encoding")
-        context: Context | Exception
-        try:
-            context = self._identify(exchange)
-        except Exception as error:  # noqa: BLE001 - told after what is wrong with the body
-            context = error
-        refuse = partial(_refuse, exchange, request_id, dialect, cors)
+        # Told after what is wrong with the body.
+        identified = self._callers.later(exchange, dialect.service.signing_name, body)
+        audit = self._audit
+        origin = Origin() if audit is None else claiming_origin(exchange, request_id)
+
+        def refuse(error: BaseException) -> None:
+            _refuse(exchange, request_id, dialect, cors, error)
+            if audit is not None:
+                caller = None if isinstance(error, Unidentified) else known_caller(identified)
+                audit.refused(f"{dialect.service.name}:Unknown", origin, caller, error)
 
         def read(make: Callable[..., RpcCall]) -> RpcCall:
             plain = body if encoding is None else self._unpacked(encoding, body)
             operation, content = dialect.read(bytes(plain))
-            if isinstance(context, Exception):
-                raise context
+            context = identified()
             sent = orjson.dumps(content)
             return make(
-                operation, context, _decoded(operation, sent), sent, exchange, request_id, dialect, cors
+                operation,
+                context,
+                _decoded(operation, sent),
+                sent,
+                exchange,
+                request_id,
+                dialect,
+                cors,
+                origin,
             )
 
         if encoding is None and len(body) <= _LOOP_BYTES_MAX:

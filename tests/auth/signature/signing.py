@@ -1,7 +1,6 @@
 """Requests signed by botocore, as any SDK would send them, and a directory that knows their keys."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -11,7 +10,8 @@ from botocore.auth import SigV4Auth, SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from hashrange.auth.signature.verifier import Signed
+from hashrange.auth.principals import Credential, Principal, PrincipalKind
+from hashrange.auth.signature.verifier import SignedRequest
 
 ACCESS_KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 SESSION_KEY, SESSION_SECRET, TOKEN = "ASIDEXAMPLE", "another/secret", "TOKEN" * 30
@@ -20,24 +20,39 @@ NOW = MOMENT.timestamp()
 HEADERS = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810.ListTables"}
 
 
-@dataclass
-class Key:
-    secret: str
-    is_active: bool = True
-    token: str | None = None
-    expires_at: float | None = None
+PRINCIPAL = Principal(
+    account_id="111122223333",
+    arn="arn:aws:iam::111122223333:user/somebody",
+    kind=PrincipalKind.USER,
+    principal_id="AIDASOMEBODY",
+    name="somebody",
+)
+
+
+def credential_of(
+    secret: str, *, is_active: bool = True, token: str | None = None, expires_at: float | None = None
+) -> Credential:
+    """The credential of somebody with this secret."""
+    return Credential(
+        access_key_id="",
+        secret=secret,
+        principal=PRINCIPAL,
+        is_active=is_active,
+        token=token,
+        expires_at=expires_at,
+    )
 
 
 class KnownKeys:
     """A directory of two keys."""
 
-    def __init__(self, **more: Key) -> None:
+    def __init__(self, **more: Credential) -> None:
         self._keys = {
-            ACCESS_KEY: Key(SECRET),
-            SESSION_KEY: Key(SESSION_SECRET, token=TOKEN, expires_at=NOW + 3600),
+            ACCESS_KEY: credential_of(SECRET),
+            SESSION_KEY: credential_of(SESSION_SECRET, token=TOKEN, expires_at=NOW + 3600),
         } | more
 
-    def credential(self, access_key: str, _token: str | None, /) -> Key | None:
+    def credential(self, access_key: str, _token: str | None, /) -> Credential | None:
         return self._keys.get(access_key)
 
 
@@ -51,7 +66,7 @@ def signed(
     service: str = "dynamodb",
     method: str = "POST",
     presigned_seconds: int | None = None,
-) -> Signed:
+) -> SignedRequest:
     """A request that botocore has signed."""
     request = AWSRequest(method=method, url=url, data=body, headers=dict(headers))
     credentials = (
@@ -66,4 +81,4 @@ def signed(
     fields = [(b"Host", parts.netloc.encode())]
     fields += [(name.title().encode(), str(value).encode()) for name, value in request.headers.items()]
     target = parts.path.encode()
-    return Signed(method.encode(), target, parts.query.encode(), dict(fields), fields, body)
+    return SignedRequest(method.encode(), target, parts.query.encode(), dict(fields), fields, body)

@@ -14,31 +14,31 @@ from auth.signature.signing import (
     SECRET,
     SESSION_KEY,
     TOKEN,
-    Key,
     KnownKeys,
+    credential_of,
     signed,
 )
 from hashrange.auth.signature.rejection import Rejected
 from hashrange.auth.signature.scope import signed_at
-from hashrange.auth.signature.verifier import Signed, Verifier
+from hashrange.auth.signature.verifier import SignedRequest, Verifier
 
 INVALID, INCOMPLETE = "InvalidSignatureException", "IncompleteSignatureException"
 MISMATCH = "The request signature we calculated does not match the signature you provided."
 
 
 def verify(
-    request: Signed, *, now: float = NOW, service: str = "dynamodb", keys: KnownKeys | None = None
+    request: SignedRequest, *, now: float = NOW, service: str = "dynamodb", keys: KnownKeys | None = None
 ) -> Any:
     return Verifier(keys or KnownKeys()).verified(request, service, now)
 
 
-def rejected(request: Signed, **options: Any) -> Rejected:
+def rejected(request: SignedRequest, **options: Any) -> Rejected:
     with pytest.raises(Rejected) as raised:
         verify(request, **options)
     return raised.value
 
 
-def changed(request: Signed, **headers: str | None) -> Signed:
+def changed(request: SignedRequest, **headers: str | None) -> SignedRequest:
     """The request with other headers; names have underscores, None takes one away."""
     named = {name.replace("_", "-").encode(): value for name, value in headers.items()}
     fields = [(name, value) for name, value in request.fields if name not in named]
@@ -46,7 +46,7 @@ def changed(request: Signed, **headers: str | None) -> Signed:
     return request._replace(headers=dict(fields), fields=fields)
 
 
-def authorization(request: Signed, change: Callable[[str], str]) -> Signed:
+def authorization(request: SignedRequest, change: Callable[[str], str]) -> SignedRequest:
     return changed(request, Authorization=change(request.headers[b"Authorization"].decode()))
 
 
@@ -73,9 +73,10 @@ def test_known_signatures(with_token: bool, signature: str) -> None:
             b"SignedHeaders=%b, Signature=%b" % (headers.encode(), signature.encode()),
         ),
     ]
-    keys = KnownKeys(AKIDEXAMPLE=Key(SECRET, token="TOKEN" if with_token else None))
+    keys = KnownKeys(AKIDEXAMPLE=credential_of(SECRET, token="TOKEN" if with_token else None))
     assert (
-        verify(Signed(b"POST", b"/", b"", dict(fields), fields, b"{}"), keys=keys).scope.region == "us-east-1"
+        verify(SignedRequest(b"POST", b"/", b"", dict(fields), fields, b"{}"), keys=keys).scope.region
+        == "us-east-1"
     )
 
 
@@ -100,7 +101,7 @@ GOOD = {
 
 
 @pytest.mark.parametrize("request_", GOOD.values(), ids=GOOD.keys())
-def test_what_botocore_signs_is_accepted(request_: Signed) -> None:
+def test_what_botocore_signs_is_accepted(request_: SignedRequest) -> None:
     assert verify(request_).credential.is_active
 
 
@@ -166,12 +167,12 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("request_", CHANGED.values(), ids=CHANGED.keys())
-def test_what_was_changed_afterwards_is_refused(request_: Signed) -> None:
+def test_what_was_changed_afterwards_is_refused(request_: SignedRequest) -> None:
     rejection = rejected(request_)
     assert (rejection.code, rejection.message.startswith(MISMATCH)) == (INVALID, True)
 
 
-def without(parameter: str) -> Signed:
+def without(parameter: str) -> SignedRequest:
     def change(sent: str) -> str:
         word, _, rest = sent.partition(" ")
         kept = [part for part in rest.split(", ") if not part.startswith(parameter)]
@@ -180,7 +181,7 @@ def without(parameter: str) -> Signed:
     return authorization(signed(), change)
 
 
-def wrong_scope(before: str, after: str) -> Signed:
+def wrong_scope(before: str, after: str) -> SignedRequest:
     return authorization(signed(), lambda sent: sent.replace(before, after))
 
 
@@ -256,7 +257,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("request_", "code", "begins"), FAULTS)
-def test_every_fault_has_its_words(request_: Signed, code: str, begins: str) -> None:
+def test_every_fault_has_its_words(request_: SignedRequest, code: str, begins: str) -> None:
     rejection = rejected(request_)
     assert (rejection.code, rejection.message[: len(begins)]) == (code, begins)
 
@@ -280,9 +281,9 @@ def test_a_key_of_another_service() -> None:
 
 
 def test_the_state_of_a_key() -> None:
-    inactive = rejected(signed(), keys=KnownKeys(AKIDEXAMPLE=Key(SECRET, is_active=False)))
+    inactive = rejected(signed(), keys=KnownKeys(AKIDEXAMPLE=credential_of(SECRET, is_active=False)))
     assert inactive.message == "The security token included in the request is invalid."
-    assert rejected(signed(), keys=KnownKeys(AKIDEXAMPLE=Key("other"))).message.startswith(MISMATCH)
+    assert rejected(signed(), keys=KnownKeys(AKIDEXAMPLE=credential_of("other"))).message.startswith(MISMATCH)
     with_token = changed(signed(), X_Amz_Security_Token=TOKEN)
     assert rejected(with_token).message == "The security token included in the request is invalid"
     assert (
@@ -292,20 +293,18 @@ def test_the_state_of_a_key() -> None:
         rejected(
             signed(session=True),
             now=NOW + 899,
-            keys=KnownKeys(ASIDEXAMPLE=Key("another/secret", token=TOKEN, expires_at=NOW + 10)),
+            keys=KnownKeys(ASIDEXAMPLE=credential_of("another/secret", token=TOKEN, expires_at=NOW + 10)),
         ).code
         == "ExpiredTokenException"
     )
 
 
 def test_a_new_secret_takes_effect_at_once() -> None:
-    keys = KnownKeys(AKIDEXAMPLE=Key("before"))
+    keys = KnownKeys(AKIDEXAMPLE=credential_of("before"))
     verifier = Verifier(keys)
     with pytest.raises(Rejected):
         verifier.verified(signed(), "dynamodb", NOW)
-    key = keys.credential(ACCESS_KEY, None)
-    assert key is not None
-    key.secret = SECRET
+    keys._keys[ACCESS_KEY] = credential_of(SECRET)
     assert verifier.verified(signed(), "dynamodb", NOW)
 
 
@@ -330,7 +329,7 @@ def test_no_mutation_of_a_signed_request_is_accepted() -> None:
         assert _same_meaning(mutant, request), mutant
 
 
-def _mutated(request: Signed, rng: random.Random, covered: set[bytes]) -> Signed:
+def _mutated(request: SignedRequest, rng: random.Random, covered: set[bytes]) -> SignedRequest:
     if rng.random() < 0.3:
         return request._replace(body=_other_byte(bytes(request.body), rng))
     fields = list(request.fields)
@@ -348,10 +347,10 @@ def _other_byte(sent: bytes, rng: random.Random) -> bytes:
     )
 
 
-def _same_meaning(mutant: Signed, request: Signed) -> bool:
+def _same_meaning(mutant: SignedRequest, request: SignedRequest) -> bool:
     """Blanks around values, separators and the case of header names in the list are not signed, and mean nothing."""
 
-    def meaning(sent: Signed) -> Any:
+    def meaning(sent: SignedRequest) -> Any:
         values = {name: b" ".join(value.split()) for name, value in sent.fields}
         parts = values.pop(b"Authorization").replace(b",", b" ").split()
         lowered = {part.lower() if part.startswith(b"SignedHeaders=") else part for part in parts}

@@ -70,4 +70,5 @@ class Service(msgspec.Struct, frozen=True):
     target_prefix: str
     error_namespace: str
     operations: dict[str, Operation[Any]]
+    signing_name: str  # that the signatures of its requests are made for
     query: QueryProtocol | None = None

@@ -33,7 +33,8 @@ def canonical_request(
             sha256(body).hexdigest(),
         ]
     )
-    return text.encode("latin-1")
+    # Names from a query may have any character; those that no header has cannot have been sent.
+    return text.encode("latin-1", "xmlcharrefreplace")
 
 
 def _joined(fields: Fields, names: Sequence[str]) -> dict[str, str]:

@@ -35,6 +35,9 @@ class Claims(NamedTuple):
     token: str | None = None  # of a session
     presigned: bool = False
 
+    def __repr__(self) -> str:
+        return f"<claims of {self.credential}>"  # neither signature nor token
+
 
 def claims(headers: Mapping[bytes, bytes], query: bytes) -> Claims:
     """Read the Authorization header or, as in presigned URLs, the query. Header names are in Title-Case."""

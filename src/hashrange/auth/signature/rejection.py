@@ -4,6 +4,8 @@
 class Rejected(Exception):
     """A request that is not signed as it must be."""
 
+    canonical: bytes | None = None  # what should have been signed, where something else was
+
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code

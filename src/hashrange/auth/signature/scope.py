@@ -25,7 +25,7 @@ class Scope(NamedTuple):
     terminator: str
 
 
-class Signed(NamedTuple):
+class SigningTime(NamedTuple):
     """When a request was signed."""
 
     text: str  # in the form that is signed
@@ -49,7 +49,7 @@ def check_region(scope: Scope) -> None:
         raise invalid(_NO_REGION)
 
 
-def check(scope: Scope, service: str, signed: Signed) -> None:
+def check(scope: Scope, service: str, signed: SigningTime) -> None:
     """Refuse a scope that is not for this service and the day of the signature, with all that is wrong with it."""
     problems = []
     if not _REGION.fullmatch(scope.region):
@@ -69,7 +69,7 @@ def check(scope: Scope, service: str, signed: Signed) -> None:
         raise invalid("".join(problems))
 
 
-def signed_at(timestamp: str) -> Signed:
+def signed_at(timestamp: str) -> SigningTime:
     """The time of a signature, from ISO 8601's basic form, or from the extended one, which is signed as the basic."""
     basic = timestamp.replace("-", "").replace(":", "") if _EXTENDED.fullmatch(timestamp) else timestamp
     if _BASIC.fullmatch(basic):
@@ -78,13 +78,15 @@ def signed_at(timestamp: str) -> Signed:
         except ValueError:
             pass
         else:
-            return Signed(basic, moment.timestamp())
+            return SigningTime(basic, moment.timestamp())
     raise incomplete(
         f"Date must be in ISO-8601 'basic format'. Got '{timestamp}'. See http://en.wikipedia.org/wiki/ISO_8601"
     )
 
 
-def check_time(signed: Signed, now: float, *, skew_seconds: int, valid_seconds: int | None = None) -> None:
+def check_time(
+    signed: SigningTime, now: float, *, skew_seconds: int, valid_seconds: int | None = None
+) -> None:
     """Refuse what was signed too long ago, or in the future; a presigned URL is valid for a time of its own."""
     minutes = skew_seconds // 60
     lasts = skew_seconds if valid_seconds is None else valid_seconds

@@ -5,6 +5,7 @@ from hashlib import sha256
 from hmac import compare_digest, digest
 from typing import NamedTuple, Protocol
 
+from hashrange.auth.principals import Credential
 from hashrange.auth.signature.canonical import Fields, canonical_request
 from hashrange.auth.signature.claims import ALGORITHM, Claims, claims
 from hashrange.auth.signature.rejection import Rejected, incomplete, invalid, unrecognized
@@ -29,34 +30,14 @@ _MISMATCH = (
 )
 
 
-class Credential(Protocol):
-    """An access key as far as signatures go."""
-
-    @property
-    def secret(self) -> str:
-        """What its owner signs with."""
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it may be used."""
-
-    @property
-    def token(self) -> str | None:
-        """That of a session; None: a long-term key."""
-
-    @property
-    def expires_at(self) -> float | None:
-        """When a session ends."""
-
-
 class Directory(Protocol):
     """Who has which access key."""
 
     def credential(self, access_key: str, token: str | None, /) -> Credential | None:
-        """The credential of an access key; that of a session may be in its token."""
+        """The credential of an access key; that of a session may be in its token. Any thread may ask."""
 
 
-class Signed(NamedTuple):
+class SignedRequest(NamedTuple):
     """A request as it came."""
 
     method: bytes
@@ -72,6 +53,12 @@ class Verified(NamedTuple):
 
     credential: Credential
     scope: Scope
+    claims: Claims
+    signed_headers: tuple[str, ...]  # in lower case, sorted
+    key: bytes  # that the signature was made with
+
+    def __repr__(self) -> str:
+        return f"<signed by {self.scope.access_key}>"  # without the key
 
 
 class Verifier:
@@ -82,7 +69,7 @@ class Verifier:
         self._skew_seconds = skew_seconds
         self._keys = _SigningKeys()
 
-    def verified(self, request: Signed, service: str, now: float) -> Verified:
+    def verified(self, request: SignedRequest, service: str, now: float) -> Verified:
         """Who has signed a request to a service; raises `Rejected`."""
         claimed = claims(request.headers, request.query)
         signed = signed_at(claimed.timestamp)
@@ -118,9 +105,11 @@ class Verifier:
         if credential is None:
             raise unrecognized("The security token included in the request is invalid.")
         if not is_right:
-            raise invalid(_MISMATCH)
+            mismatch = invalid(_MISMATCH)
+            mismatch.canonical = canonical
+            raise mismatch
         _check_state(credential, claimed, now)
-        return Verified(credential, scope)
+        return Verified(credential, scope, claimed, tuple(names), key)
 
 
 def _is_right(signature: str, key: bytes, scope: Scope, time: str, canonical: bytes) -> bool:

@@ -42,4 +42,5 @@ AUTO_SCALING = Service(
     "AnyScaleFrontendService.",
     "",
     control_operations("application-autoscaling", _ROWS),
+    "application-autoscaling",
 )

@@ -65,6 +65,7 @@ CLOUDWATCH = Service(
     "GraniteServiceVersion20100801.",
     "com.amazonaws.cloudwatch#",
     control_operations("cloudwatch", _ROWS),
+    "monitoring",
     QueryProtocol(
         "2010-08-01",
         "http://monitoring.amazonaws.com/doc/2010-08-01/",

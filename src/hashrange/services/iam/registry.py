@@ -167,5 +167,6 @@ IAM = Service(
     "AWSIdentityManagementV20100508.",
     "",
     control_operations("iam", _ROWS),
+    "iam",
     QueryProtocol("2010-05-08", "https://iam.amazonaws.com/doc/2010-05-08/", {}),
 )

@@ -87,4 +87,4 @@ _ROWS: tuple[tuple[str, ModuleType, Resources], ...] = (
     ("UpdateKeyDescription", update_key_description, _key),
 )
 
-KMS = Service("kms", "TrentService.", "", control_operations("kms", _ROWS))
+KMS = Service("kms", "TrentService.", "", control_operations("kms", _ROWS), "kms")

@@ -31,9 +31,14 @@ STREAMS = Service(
     "DynamoDBStreams_20120810.",
     DYNAMODB.error_namespace,
     {row[0]: operation(*row) for row in _ROWS},
+    DYNAMODB.signing_name,
 )
 
 # Proxies such as DAX, and some clients, send these operations under DynamoDB's own name.
 STREAMS_ON_DYNAMODB = Service(
-    DYNAMODB.name, DYNAMODB.target_prefix, DYNAMODB.error_namespace, STREAMS.operations
+    DYNAMODB.name,
+    DYNAMODB.target_prefix,
+    DYNAMODB.error_namespace,
+    STREAMS.operations,
+    DYNAMODB.signing_name,
 )

@@ -31,5 +31,6 @@ STS = Service(
     "AWSSecurityTokenServiceV20110615.",
     "",
     control_operations("sts", _ROWS),
+    "sts",
     QueryProtocol("2011-06-15", "https://sts.amazonaws.com/doc/2011-06-15/", {}),
 )

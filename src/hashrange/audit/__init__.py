@@ -1,0 +1,1 @@
+"""The audit log: who did what, from where and with which outcome, in lines that cannot be changed unseen."""

@@ -1,0 +1,52 @@
+"""Opening the audit log that the settings name."""
+
+import secrets
+from pathlib import Path
+from typing import cast
+
+from hashrange.audit.events import notice
+from hashrange.audit.files import LogFile, LogInvalid, StandardOutput, Target, hashing_secret, of_worker
+from hashrange.audit.redaction import KeyTreatment, Redaction
+from hashrange.audit.writer import Writer
+from hashrange.chain.audit import Audit
+from hashrange.clock import Clock
+from hashrange.config import SettingInvalid, Settings
+
+STANDARD_OUTPUT = "-"
+
+
+class Auditing:
+    """The audit log of this process."""
+
+    def __init__(self, settings: Settings, clock: Clock, number: int) -> None:
+        """Open the log and begin to write; of several workers every one has a file of its own."""
+        try:
+            target = _target(settings, clock, number)
+            secret = _secret(settings)
+        except LogInvalid as problem:
+            raise SettingInvalid(f"the audit log: {problem}") from None
+        self.writer = Writer(target, now=clock.now)
+        redaction = Redaction(cast("KeyTreatment", settings.audit_keys), secret)
+        self.audit = Audit(self.writer, redaction, clock, with_data=settings.audit_events == "all")
+        if isinstance(target, LogFile) and target.removed_bytes:
+            self.writer.append(notice("AuditLogRepaired", clock.now(), removedBytes=target.removed_bytes))
+        self.writer.start()
+
+
+def _target(settings: Settings, clock: Clock, number: int) -> Target:
+    if settings.audit_log == STANDARD_OUTPUT:
+        return StandardOutput()
+    return LogFile(
+        of_worker(Path(settings.audit_log), number),
+        bytes_max=settings.audit_rotate_bytes,
+        seconds_max=settings.audit_rotate_hours * 3600.0,
+        now=clock.now(),
+    )
+
+
+def _secret(settings: Settings) -> bytes:
+    if settings.audit_keys != "hashed":
+        return b""
+    if settings.audit_log != STANDARD_OUTPUT:
+        return hashing_secret(Path(settings.audit_log))
+    return secrets.token_bytes(32) if settings.in_memory else hashing_secret(settings.data_dir / "audit")

@@ -1,0 +1,136 @@
+"""The link that notes calls in the audit log. There is none where nothing is audited."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from hashrange import logs
+from hashrange.api.context import Context
+from hashrange.api.errors import ApiError, as_api_error
+from hashrange.api.results import Result
+from hashrange.audit.events import DATA_EVENTS, Action, Origin, Outcome, event, is_reading
+from hashrange.audit.redaction import Redaction, TooLong
+from hashrange.chain.executor import Call, Done
+from hashrange.chain.links import Runner
+from hashrange.clock import Clock
+from hashrange.storage.errors import StorageError
+
+# Their messages quote what was sent, which may be a value of an item.
+_QUOTING = frozenset({"ValidationException", "SerializationException"})
+
+log = logs.Log("audit")
+
+
+class Events(Protocol):
+    """What takes events."""
+
+    def append(self, event: dict[str, Any], chars: int = 0, /) -> None: ...
+
+
+class Audit:
+    """Notes calls, and requests that never became one."""
+
+    def __init__(self, events: Events, redaction: Redaction, clock: Clock, *, with_data: bool = True) -> None:
+        """Note everything, or without data events only what is about tables, settings and identities."""
+        self._events = events
+        self._redaction = redaction
+        self._clock = clock
+        self._with_data = with_data
+
+    def link(self, call: Call, done: Done, following: Runner, /) -> None:
+        """Note how a call ends, when its answer has left."""
+        if not self._with_data and call.operation.name in DATA_EVENTS:
+            following(call, done)
+            return
+        origin = call.origin()
+
+        def ended(result: Result | None, error: BaseException | None) -> None:
+            done(result, error)
+            try:
+                self._note(call, origin, None if error is None else as_api_error(error))
+            except Exception as problem:  # noqa: BLE001 - the answer has left; this must not end its connection
+                log.error("audit.not_noted", operation=call.operation.name, error=problem)
+
+        following(call, ended)
+
+    def refused(self, operation: str, origin: Origin, claimed: Context | None, error: BaseException) -> None:
+        """Note a request that was refused before it was a call; `claimed` is who it says it is from, if anybody."""
+        problem = as_api_error(error)
+        action = Action(operation, claimed.account_id if claimed else "", claimed.region if claimed else "")
+        self._events.append(
+            event(
+                action,
+                origin,
+                _outcome(problem, is_data=action.is_data),
+                now=self._clock.now(),
+                identity=_claimed_identity(origin) if claimed is None else user_identity(claimed),
+                parameters=None,
+                resources=[],
+                read_only=is_reading(action.operation),
+            )
+        )
+
+    def _note(self, call: Call, origin: Origin, error: ApiError | None) -> None:
+        context, operation, request = call.context, call.operation, call.request
+        action = Action(operation.action, context.account_id, context.region)
+        parameters: dict[str, Any] | None = None
+        chars = 0
+        if request is not None:
+            try:
+                parameters, chars = self._redaction.parameters(
+                    request, lambda name: _key_names(context, name)
+                )
+            except TooLong:
+                parameters = {"omitted": "the request is too long to be shown"}
+        self._events.append(
+            event(
+                action,
+                origin,
+                Outcome() if error is None else _outcome(error, is_data=action.is_data),
+                now=self._clock.now(),
+                identity=user_identity(context),
+                parameters=parameters,
+                resources=_resources(call),
+                read_only=is_reading(operation.name, _statements(request)),
+            ),
+            chars,
+        )
+
+
+def user_identity(context: Context) -> dict[str, Any]:
+    """Who asked. Nobody has verified that: what a request says of itself is all there is."""
+    return {"type": "Unknown", "accountId": context.account_id, "accessKeyId": context.access_key[:128]}
+
+
+def _claimed_identity(origin: Origin) -> dict[str, Any]:
+    return {"type": "Unknown", **({"accessKeyId": origin.claimed_key} if origin.claimed_key else {})}
+
+
+def _outcome(error: ApiError, *, is_data: bool) -> Outcome:
+    return Outcome(error.code, None if is_data and error.code in _QUOTING else error.message)
+
+
+def _key_names(context: Context, name: str) -> Sequence[str]:
+    try:
+        table = context.catalogue.find(context.account_id, context.region, name.rpartition("/")[2])
+    except StorageError:
+        return ()
+    return () if table is None else tuple(attribute.name for attribute in table.keys)
+
+
+def _resources(call: Call) -> list[str]:
+    """The ARNs of what a request is about, each once."""
+    if not call.operation.action.startswith("dynamodb:") or call.request is None:
+        return []
+    try:
+        names = dict.fromkeys(call.operation.resources(call.request))
+    except Exception:  # noqa: BLE001 - a request that is wrong may name anything
+        return []
+    prefix = f"arn:aws:dynamodb:{call.context.region}:{call.context.account_id}:table/"
+    return [str(name) if str(name).startswith("arn:") else prefix + str(name) for name in names][:100]
+
+
+def _statements(request: Any) -> tuple[str, ...]:
+    parts = (
+        getattr(request, "statements", None) or getattr(request, "transact_statements", None) or (request,)
+    )
+    return tuple(text for part in parts if isinstance(text := getattr(part, "statement", None), str))

@@ -1,0 +1,33 @@
+"""Who may ask is a choice that somebody has made, where other machines can connect."""
+
+import pytest
+
+from hashrange.config import SettingInvalid, load
+
+ELSEWHERE = ["0.0.0.0", "::", "192.0.2.1"]
+
+
+@pytest.mark.parametrize("host", ELSEWHERE)
+def test_beyond_loopback_nobody_is_let_in_by_default(host: str) -> None:
+    with pytest.raises(
+        SettingInvalid, match="whoever reaches the port could read, change and delete"
+    ) as raised:
+        load({"host": host}, {})
+    assert all(mode in str(raised.value) for mode in ("--auth signature", "--auth iam", "--auth off"))
+
+
+@pytest.mark.parametrize("host", ELSEWHERE)
+@pytest.mark.parametrize("mode", ["off", "signature", "iam"])
+def test_beyond_loopback_every_mode_can_be_written_out(host: str, mode: str) -> None:
+    assert load({"host": host, "auth": mode}, {}).auth == mode
+    assert load({}, {"HASHRANGE_HOST": host, "HASHRANGE_AUTH": mode}).auth == mode
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_on_loopback_nothing_needs_to_be_said(host: str) -> None:
+    assert load({"host": host}, {}).auth == "off"
+
+
+def test_other_modes_are_refused() -> None:
+    with pytest.raises(SettingInvalid, match="must be one of off, signature, iam"):
+        load({"auth": "none"}, {})
