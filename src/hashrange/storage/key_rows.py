@@ -5,7 +5,9 @@ from typing import Literal
 
 import msgspec
 
+from hashrange.kms.interface import Material
 from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.errors import KeyState
 from hashrange.storage.setting_rows import Place, SettingRows
 
 Manager = Literal["CUSTOMER", "AWS"]
@@ -58,6 +60,21 @@ def key_arn(place: Place, key_id: str) -> str:
 def alias_arn(place: Place, name: str) -> str:
     """The ARN of an alias."""
     return f"arn:aws:kms:{place.region}:{place.account_id}:{name}"
+
+
+def material(place: Place, key: KmsKey, number: int | None = None) -> Material | None:
+    """Some material of a key: the newest, which encrypts, or the one of a number, if it has that."""
+    stored = next((one for one in reversed(key.materials) if number in (None, one.number)), None)
+    return None if stored is None else Material(key_arn(place, key.id), stored.number, stored.wrapped)
+
+
+def state_of(key: KmsKey | None) -> KeyState | None:
+    """Why a key cannot be used; None if it can."""
+    if key is None:
+        return "missing"
+    if key.deletes_at is not None:
+        return "pending"
+    return None if key.enabled else "disabled"
 
 
 def save_key(tx: Transaction, place: Place, key: KmsKey) -> None:
