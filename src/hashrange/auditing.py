@@ -27,17 +27,17 @@ class Auditing:
             raise SettingInvalid(f"the audit log: {problem}") from None
         self.writer = Writer(target, now=clock.now)
         redaction = Redaction(cast("KeyTreatment", settings.audit_keys), secret)
-        self.audit = Audit(self.writer, redaction, clock, with_data=settings.audit_events == "all")
+        self.audit = Audit(self.writer, redaction, clock, with_data=settings.audits_data)
         if isinstance(target, LogFile) and target.removed_bytes:
             self.writer.append(notice("AuditLogRepaired", clock.now(), removedBytes=target.removed_bytes))
         self.writer.start()
 
 
 def _target(settings: Settings, clock: Clock, number: int) -> Target:
-    if settings.audit_log == STANDARD_OUTPUT:
+    if settings.audit_target == STANDARD_OUTPUT:
         return StandardOutput()
     return LogFile(
-        of_worker(Path(settings.audit_log), number),
+        of_worker(Path(settings.audit_target), number),
         bytes_max=settings.audit_rotate_bytes,
         seconds_max=settings.audit_rotate_hours * 3600.0,
         now=clock.now(),
@@ -47,6 +47,6 @@ def _target(settings: Settings, clock: Clock, number: int) -> Target:
 def _secret(settings: Settings) -> bytes:
     if settings.audit_keys != "hashed":
         return b""
-    if settings.audit_log != STANDARD_OUTPUT:
-        return hashing_secret(Path(settings.audit_log))
+    if settings.audit_target != STANDARD_OUTPUT:
+        return hashing_secret(Path(settings.audit_target))
     return secrets.token_bytes(32) if settings.in_memory else hashing_secret(settings.data_dir / "audit")

@@ -245,6 +245,11 @@ class Settings:
         _duration(_DAY_SECONDS),
         "how long after a change of a table's TTL the next one is refused; the service's is 31m",
     )
+    resource_policy_cooldown: int = _setting(
+        0,
+        _duration(_DAY_SECONDS),
+        "how long after a change of a resource policy the next one is refused; the service's is 15s",
+    )
     test_clock: bool = _setting(
         False, _switch, "let `hashrange clock` move the server's time ahead, for tests of TTL and retention"
     )
@@ -295,7 +300,19 @@ class Settings:
     @property
     def reloads(self) -> bool:
         """Whether there is anything that SIGHUP has the server load again; otherwise it ends the server as ever."""
-        return self.tls_cert is not None or bool(self.audit_log)
+        return self.tls_cert is not None or bool(self.audit_target)
+
+    @property
+    def audit_target(self) -> str:
+        """Where events go: with identities those about tables, settings and identities have a file in any case."""
+        if self.audit_log or self.auth == "off" or self.in_memory:
+            return self.audit_log
+        return str(self.data_dir / "audit.jsonl")
+
+    @property
+    def audits_data(self) -> bool:
+        """Whether reads and writes of items are events too."""
+        return bool(self.audit_log) and self.audit_events == "all"
 
 
 class _Joined(argparse.Action):

@@ -30,8 +30,6 @@ log = logs.Log("server")
 
 def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
-    if settings.auth == "iam":
-        raise SettingInvalid("--auth iam: policies are not asked yet, and verified is not authorized")
     process_limits.allow_many_connections()
     process_limits.keep_freed_memory()
     # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.

@@ -18,6 +18,7 @@ from hashrange.auditing import Auditing
 from hashrange.auth.signature import verifier
 from hashrange.capacity.admission import Admission
 from hashrange.chain.audit import Audit
+from hashrange.chain.authorize import Authorize
 from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
@@ -103,7 +104,7 @@ class Server:
         keys: verifier.Directory | None = None,
     ) -> None:
         self._settings = settings
-        self._keys = keys  # None: those in the data
+        self._known_keys = keys  # None: those in the data
         self._worker = worker
         self._adopting: set[asyncio.Task[None]] = set()
         self._clock: Clock = clock or SystemClock()
@@ -142,10 +143,11 @@ class Server:
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         audit = self._open_audit()
         logged = log_request if settings.log_level == "debug" else None
-        run = chained(executor.run, None if audit is None else audit.link, logged, chaos)
+        authorize = Authorize() if settings.auth == "iam" else None
+        run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos)
         directory = await self._open_directory(engine, keys)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, LazyVault(keys))
-        callers = authentication.callers(settings, self._keys or directory, context_for)
+        callers = authentication.callers(settings, self._known_keys or directory, context_for)
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -174,14 +176,6 @@ class Server:
         port = await self._listen(router, catalogue)
         self._settings = replace(settings, port=port)
         return engine, port
-
-    async def _open_data(self, deliver: Deliver) -> tuple[Engine, KeySource]:
-        """Open the engine and its keys."""
-        engine, clock = open_engine(self._settings, deliver, self._worker)
-        self._engine = engine
-        if not self._is_clock_given:
-            self._clock = clock
-        return await asyncio.to_thread(open_keys, self._settings.root_key, engine)
 
     def _own_paths(
         self,
@@ -227,6 +221,14 @@ class Server:
         self._join(self._worker, listener, catalogue)
         return settings.port
 
+    async def _open_data(self, deliver: Deliver) -> tuple[Engine, KeySource]:
+        """Open the engine and its keys."""
+        engine, clock = open_engine(self._settings, deliver, self._worker)
+        self._engine = engine
+        if not self._is_clock_given:
+            self._clock = clock
+        return await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+
     def _start_jobs(
         self, engine: Engine, catalogue: Catalogue, backups: BackupPlace, objects: ObjectStore
     ) -> None:
@@ -246,7 +248,7 @@ class Server:
 
     def _open_audit(self) -> Audit | None:
         """Open the audit log, if there is one."""
-        if not self._settings.audit_log:
+        if not self._settings.audit_target:
             return None
         self._auditing = Auditing(self._settings, self._clock, self._worker.number if self._worker else 0)
         return self._auditing.audit

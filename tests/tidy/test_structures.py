@@ -66,7 +66,6 @@ KNOWN_REQUESTS = {
     "'LATEST', 'TRIM_HORIZON']": _NEWER,
     "GetShardIterator.Timestamp: the model does not have it": _NEWER,
     "ExportTableToPointInTime.FilterSpecification: the model does not have it": _NEWER,
-    "CreateTable.ResourcePolicy: the structure does not have it": "policies on tables are not there yet",
     "CreateTable.TableClass: the model has the values ['STANDARD', 'STANDARD_INFREQUENT_ACCESS'], "
     "the structure []": _LAX,
     "CreateTable.TableThroughputMode: the model does not have it": _MODE,

@@ -1,12 +1,16 @@
 """What an operation may know beside its request."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import msgspec
 
+from hashrange.api.errors import ApiError
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.throttling.gate import Tab, Tabs
+from hashrange.audit.events import Origin
 from hashrange.auth import principals
+from hashrange.auth.policy.policy import Policy
 from hashrange.auth.principals import Principal
 from hashrange.clock import Clock
 from hashrange.config import Settings
@@ -41,6 +45,13 @@ class Context(msgspec.Struct):
         None  # None: signatures are not verified, and everybody is the account's root
     )
     directory: Directory | None = None
+    peer: Origin = Origin()  # where the request came from, once permissions are asked for
+    # What api/permissions has found out about a request: the other accounts whose tables it may touch, and the
+    # statements of a batch that the caller may not run.
+    reaches: frozenset[str] = frozenset()
+    denied_statements: Mapping[int, ApiError] = {}
+    # Actions on resources that are allowed to this principal while the resource has this policy: see guard.py.
+    allowed: dict[tuple[str, str], tuple[Principal, Policy | None]] = {}
 
     def caller(self) -> Principal:
         """Who asks."""

@@ -40,6 +40,11 @@ from hashrange.api.partiql import (
     statements,
 )
 from hashrange.api.protocol.operation import Kind, Operation, Service
+from hashrange.api.resource_policies import (
+    delete_resource_policy,
+    get_resource_policy,
+    put_resource_policy,
+)
 from hashrange.api.scaling import describe_table_replica_auto_scaling, update_table_replica_auto_scaling
 from hashrange.api.tables import (
     create_table,
@@ -119,7 +124,7 @@ def _bulk(request: Any) -> Iterable[str]:
 
 
 def resource_arn(request: Any) -> Iterable[str]:
-    """The resource of an operation on tags."""
+    """The resource of an operation on tags or on a policy."""
     return () if request.resource_arn is None else (request.resource_arn,)
 
 
@@ -161,6 +166,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("CreateTable", create_table, "control", _table),
     ("DeleteBackup", delete_backup, "control", _backup),
     ("DeleteItem", delete_item, "write", _table),
+    ("DeleteResourcePolicy", delete_resource_policy, "control", resource_arn),
     ("DeleteTable", delete_table, "control", _table),
     ("DescribeBackup", describe_backup, "control", _backup),
     ("DescribeBulkOperation", describe_bulk_operation, "control", _bulk),
@@ -177,6 +183,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("ExecuteTransaction", execute_transaction, "write", _statement_transaction),
     ("ExportTableToPointInTime", export_table_to_point_in_time, "control", _table_arn),
     ("GetItem", get_item, "read", _table),
+    ("GetResourcePolicy", get_resource_policy, "control", resource_arn),
     ("ImportTable", import_table, "control", _imported_table),
     ("ListBackups", list_backups, "control", no_resource),
     ("ListBulkOperations", list_bulk_operations, "control", no_resource),
@@ -186,6 +193,7 @@ _ROWS: tuple[tuple[str, ModuleType, Kind, Resources], ...] = (
     ("ListTables", list_tables, "control", no_resource),
     ("ListTagsOfResource", list_tags_of_resource, "control", resource_arn),
     ("PutItem", put_item, "write", _table),
+    ("PutResourcePolicy", put_resource_policy, "control", resource_arn),
     ("Query", query, "read", _table),
     ("RestoreTableFromBackup", restore_table_from_backup, "control", _restored_backup),
     ("RestoreTableToPointInTime", restore_table_to_point_in_time, "control", _restored),

@@ -18,8 +18,16 @@ _FORM = (
 
 def table_name(context: Context, name_or_arn: str) -> str:
     """The bare name; an ARN must be a table's, of the caller's own region and account."""
+    account_id, name = place(context, name_or_arn)
+    if account_id != context.account_id:
+        raise _out_of_reach()
+    return name
+
+
+def place(context: Context, name_or_arn: str) -> tuple[str, str]:
+    """The account and the bare name; an ARN must be a table's, of the caller's own region."""
     if not name_or_arn.startswith("arn:"):
-        return name_or_arn
+        return context.account_id, name_or_arn
     match = _ARN.fullmatch(name_or_arn)
     if match is None:
         raise errors.validation(
@@ -34,28 +42,39 @@ def table_name(context: Context, name_or_arn: str) -> str:
     ):
         if not good:
             raise errors.validation(f"1 validation error detected: Invalid {what} in '{name_or_arn}'")
-    if account_id != context.account_id:
-        raise ApiError("AccessDeniedException", "Access is denied")
-    return name
+    return account_id, name
 
 
-def existing_table(context: Context, name: str) -> Table | None:
+def reached(context: Context, name_or_arn: str) -> tuple[str, str]:
+    """The account and the bare name, for operations that api/permissions may have allowed to other accounts."""
+    account_id, name = place(context, name_or_arn)
+    if account_id != context.account_id and account_id not in context.reaches:
+        raise _out_of_reach()
+    return account_id, name
+
+
+def _out_of_reach() -> ApiError:
+    return ApiError("AccessDeniedException", "Access is denied")
+
+
+def existing_table(context: Context, name: str, account_id: str | None = None) -> Table | None:
     """The table of this name, whatever its status, unless its deletion is complete."""
-    table = context.catalogue.find(context.account_id, context.region, name)
+    table = context.catalogue.find(account_id or context.account_id, context.region, name)
     return None if table is None or gone(table, context.clock.now()) else table
 
 
 def data_table(context: Context, name_or_arn: str) -> Table:
     """The table that items are read from or written to; one that is not ready counts as missing."""
-    table = ready_table(context, table_name(context, name_or_arn))
+    account_id, name = reached(context, name_or_arn)
+    table = ready_table(context, name, account_id)
     if table is None:
         raise errors.not_found()
     return table
 
 
-def ready_table(context: Context, name: str) -> Table | None:
+def ready_table(context: Context, name: str, account_id: str | None = None) -> Table | None:
     """The table of this name, if its items can be read and written."""
-    table = context.catalogue.find(context.account_id, context.region, name)
+    table = context.catalogue.find(account_id or context.account_id, context.region, name)
     if table is None or (
         table.status != "ACTIVE" and table.status_at(context.clock.now()) in ("CREATING", "DELETING")
     ):
@@ -73,8 +92,8 @@ def control_table(context: Context, name_or_arn: str) -> Table:
 
 def described_table(context: Context, name_or_arn: str) -> Table:
     """The table that is described or deleted, whatever its status."""
-    name = table_name(context, name_or_arn)
-    table = existing_table(context, name)
+    account_id, name = reached(context, name_or_arn)
+    table = existing_table(context, name, account_id)
     if table is None:
         raise errors.table_not_found(name)
     return table

@@ -41,6 +41,7 @@ class Origin(NamedTuple):
     host: str = ""
     tls_version: str | None = None
     cipher: str | None = None
+    referer: str = ""
     claimed_key: str = ""  # the access key id of a request that was refused before anybody knew whose it is
 
 

@@ -8,6 +8,7 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error
 from hashrange.api.results import Result
 from hashrange.audit.events import DATA_EVENTS, Action, Origin, Outcome, event, is_reading
+from hashrange.audit.identity import identity_of
 from hashrange.audit.redaction import Redaction, TooLong
 from hashrange.chain.executor import Call, Done
 from hashrange.chain.links import Runner
@@ -97,7 +98,9 @@ class Audit:
 
 
 def user_identity(context: Context) -> dict[str, Any]:
-    """Who asked. Nobody has verified that: what a request says of itself is all there is."""
+    """Who asked. Without a principal nobody has verified that, and what the request says of itself is all there is."""
+    if context.principal is not None:
+        return identity_of(context.principal, context.access_key)
     return {"type": "Unknown", "accountId": context.account_id, "accessKeyId": context.access_key[:128]}
 
 

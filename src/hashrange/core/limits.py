@@ -119,6 +119,11 @@ ALARM_RANGE_SECONDS_MAX = 7 * 24 * 3600  # API_PutMetricAlarm: of all periods, w
 ALARM_SHORT_RANGE_SECONDS_MAX = 24 * 3600  # where they are shorter
 ALARM_TAGS_MAX = 50  # API_TagResource
 
+# Resource policies (developer guide: Resource-based policy considerations; API_PutResourcePolicy)
+RESOURCE_POLICY_BYTES_MAX = 20_480  # white space counts
+RESOURCE_ARN_CHARS_MAX = 1283
+REVISION_ID_CHARS_MAX = 255
+
 # Application Auto Scaling (user guide: Quotas)
 SCALABLE_TARGETS_MAX = 5000  # of DynamoDB, per region
 SCHEDULED_ACTIONS_MAX = 200  # per scalable target

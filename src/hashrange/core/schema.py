@@ -132,6 +132,21 @@ class Restoring(msgspec.Struct, frozen=True, kw_only=True):
     restore_at: float  # the moment that the table is restored to
 
 
+TABLE_POLICY = (
+    ""  # where a table's own policy is among its policies; those of its streams are under their labels
+)
+
+
+class ResourcePolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """Who may do what with a table or a stream."""
+
+    document: str | None  # as the service shows it; None: it was deleted
+    revision: str  # when it was put or deleted, in milliseconds
+    versioned: bool = (
+        True  # whether the document that was sent has a version: it counts as another one if not
+    )
+
+
 class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A table. `number` is its place in the key layout; `version` rises with every change of this record."""
 
@@ -175,6 +190,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ttl: TimeToLive | None = None  # None: off
     ttl_changed_at: float | None = None
     tags: dict[str, str] = {}
+    policies: dict[str, ResourcePolicy] = {}  # by TABLE_POLICY or the label of a stream
     insights: Insights | None = None
     partitions: tuple[bytes, ...] = (b"",)  # the lower bound of each: see core/partitions.py
 

@@ -5,9 +5,10 @@ answers; the others look for the generation at intervals. Policies are compiled,
 first asked for.
 """
 
+from collections.abc import Mapping
 from itertools import count
 from threading import Lock
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from hashrange.auth.principals import Credential, Principal
 from hashrange.caches import BoundedCache
@@ -16,8 +17,8 @@ from hashrange.kms.sealing import ACCESS_KEYS, SESSIONS, NotSealed, Seal, check_
 from hashrange.logs import Log
 from hashrange.storage import identity_rows, session_tokens
 from hashrange.storage.engine import Engine
-from hashrange.storage.identities import Compiler, Identities, stored_identities
-from hashrange.storage.identity_rows import AccessKey
+from hashrange.storage.identities import Address, Compiler, Identities, stored_identities
+from hashrange.storage.identity_rows import AccessKey, Entity
 from hashrange.storage.session_tokens import Session
 
 POLL_SECONDS = 0.5  # after which other processes see at the latest that a key was taken away
@@ -81,6 +82,18 @@ class Directory:
         identities = self._state.identities
         user = identities.users.get((account_id, name.lower()))
         return None if user is None else identities.of_user(account_id, user, self._compiler)
+
+    def entity(self, account_id: str, kind: Literal["user", "group", "role"], name: str) -> Entity | None:
+        """A user, a group or a role, by a name in any case; None if there is none, or nobody needs to know."""
+        if self._state is None:
+            return None
+        identities = self._state.identities
+        places: dict[str, Mapping[Address, Entity]] = {
+            "user": identities.users,
+            "group": identities.groups,
+            "role": identities.roles,
+        }
+        return places[kind].get((account_id, name.lower()))
 
     def seals(self) -> Seals:
         """What seals secrets; raises `RootKeyInvalid` if there is no root key, and none can be made."""

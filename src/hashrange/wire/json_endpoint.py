@@ -209,7 +209,7 @@ class JsonEndpoint:
         """Have a large or packed body read on another thread, with all of the exchange that is only good for now."""
         name, encoding = exchange.headers.get(b"X-Amz-Target", b""), exchange.headers.get(b"Content-Encoding")
         began = monotonic()
-        origin = self._origin(exchange, request_id)
+        origin = claiming_origin(exchange, request_id)
         body = bytes(body)
         service = self._signing_name if target is None else target.signing_name
         identified = self._callers.later(exchange, service, body)

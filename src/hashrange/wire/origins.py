@@ -19,6 +19,7 @@ def origin_of(exchange: Exchange, request_id: bytes) -> Origin:
         headers.get(b"Host", b"")[:_AGENT_BYTES_MAX].decode("latin-1"),
         peer.tls_version,
         peer.cipher,
+        headers.get(b"Referer", b"")[:_AGENT_BYTES_MAX].decode("latin-1"),
     )
 
 

@@ -142,7 +142,7 @@ class RpcRunner:
         # Told after what is wrong with the body.
         identified = self._callers.later(exchange, dialect.service.signing_name, body)
         audit = self._audit
-        origin = Origin() if audit is None else claiming_origin(exchange, request_id)
+        origin = claiming_origin(exchange, request_id)
 
         def refuse(error: BaseException) -> None:
             _refuse(exchange, request_id, dialect, cors, error)

@@ -22,7 +22,7 @@ class WrongFields(ValueError):
 
 
 class TableFinder(msgspec.Struct, frozen=True):
-    """Whose tables are meant; the `region` is that of addresses that name none."""
+    """Whose tables are meant where nobody has signed; the `region` is that of addresses that name none."""
 
     catalogue: Catalogue
     account_id: str
@@ -40,6 +40,10 @@ class TablePage:
 
     def handle(self, exchange: Exchange, request_id: bytes) -> None:
         """Answer a request, now or when the rows have been read."""
+        self.handle_for(self._finder.account_id, exchange, request_id)
+
+    def handle_for(self, account_id: str, exchange: Exchange, request_id: bytes) -> None:
+        """The same for the tables of an account."""
         path, _, query = exchange.url.partition(b"?")
         if path != self.path or exchange.method not in {b"GET", b"HEAD"}:
             plain.not_found(exchange, request_id)
@@ -52,16 +56,16 @@ class TablePage:
             answer(b"400 Bad Request", self.rule)
             return
         try:
-            self._find(fields, name, answer)
+            self._find(account_id, fields, name, answer)
         except WrongFields as error:
             answer(b"400 Bad Request", f"{error}\n".encode())
         except StorageError:
             unavailable(answer)
 
-    def _find(self, fields: Fields, name: str, answer: Answer) -> None:
+    def _find(self, account_id: str, fields: Fields, name: str, answer: Answer) -> None:
         finder = self._finder
         region = fields.get("region", [finder.region])[0]
-        table = finder.catalogue.find(finder.account_id, region, name)
+        table = finder.catalogue.find(account_id, region, name)
         index_name = fields.get("index", [None])[0]
         index = None if table is None or index_name is None else table.index_by_name.get(index_name)
         if table is None:

@@ -113,7 +113,7 @@ class BatchExecuted(Result):
 
 def planned(context: Context, requests: Sequence[StatementRequest]) -> list[Member]:
     """All members of a request: either reads or writes, no two of one item."""
-    bound = [_bound(context, request) for request in requests]
+    bound = [_bound(context, number, request) for number, request in enumerate(requests)]
     reading = {isinstance(member.statement, Select) for member in bound if isinstance(member, Bound)}
     if len(reading) > 1:
         raise Invalid("Read and write requests together in the same batch is not supported.")
@@ -127,7 +127,10 @@ def planned(context: Context, requests: Sequence[StatementRequest]) -> list[Memb
     return members
 
 
-def _bound(context: Context, request: StatementRequest) -> Bound | Failure:
+def _bound(context: Context, number: int, request: StatementRequest) -> Bound | Failure:
+    denied = context.denied_statements.get(number)
+    if denied is not None:
+        return _failure(denied)
     try:
         return statements.bound(context, request)
     except Invalid as invalid:

@@ -9,12 +9,13 @@ from hashrange.api.protocol.kinds import Sent, Violation
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Response
+from hashrange.api.resource_policies import documents
 from hashrange.api.results import Described
 from hashrange.api.tables import states
 from hashrange.api.tables.description import TableDescription, describe
 from hashrange.api.tables.new_tables import TableDefinition, new_table
 from hashrange.api.tables.wording import busy
-from hashrange.core.schema import Table, changed
+from hashrange.core.schema import TABLE_POLICY, ResourcePolicy, Table, changed
 from hashrange.core.table_life import gone, settled
 from hashrange.storage import backup_rows, catalogue, stream_rows
 from hashrange.storage.engine import Transaction
@@ -22,6 +23,8 @@ from hashrange.storage.engine import Transaction
 
 class CreateTable(TableDefinition, kw_only=True):
     """The request."""
+
+    resource_policy: str | None = None
 
 
 def _narrowed(sent: Sent, violations: list[Violation]) -> list[Violation]:
@@ -69,6 +72,12 @@ def create_table(context: Context, request: CreateTable) -> Plan:
     """Check the definition, then enter the table into the catalogue."""
     now = context.clock.now()
     new = new_table(context, request, now)
+    if request.resource_policy is not None:
+        document = documents.checked(request.resource_policy, stream=False)
+        policy = ResourcePolicy(
+            document=document.text, revision=str(int(now * 1000)), versioned=document.versioned
+        )
+        new = changed(new, policies={TABLE_POLICY: policy})
 
     def step(tx: Transaction) -> Described:
         _make_room(tx, new, now)

@@ -67,7 +67,7 @@ def _legal(text: str) -> bool:
 
 def tagged_table(context: Context, arn: str, name: str) -> Table:
     """The table of an ARN that has been looked at."""
-    table = context.catalogue.find(context.account_id, context.region, name)
+    table = context.catalogue.find(arn.split(":", 5)[4], context.region, name)
     if table is None or gone(table, context.clock.now()):
         raise missing(arn)
     if table.restoring is not None:
@@ -92,7 +92,7 @@ def table_name(context: Context, arn: str | None) -> str:
     kind, _, name = parts[5].partition("/")
     if kind != "table" or not name:
         raise invalid(f"Provided Arn is not a DynamoDB resource arn: {arn}")
-    if parts[4] != context.account_id:
+    if parts[4] != context.account_id and parts[4] not in context.reaches:
         raise ApiError("AccessDeniedException", "Access is denied")
     if parts[3] != context.region:
         raise errors.validation(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")

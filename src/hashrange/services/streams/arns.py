@@ -36,9 +36,10 @@ def parse(arn: str) -> StreamName:
 
 
 def find(reader: Reader, context: Context, name: StreamName, now: float) -> Stream:
-    """The stream of an ARN, which must be the caller's own and young enough to be read."""
+    """The stream of an ARN, which the caller may reach and which must be young enough to be read."""
     stream = None
-    if (name.account_id, name.region) == (context.account_id, context.region):
+    reached = name.account_id == context.account_id or name.account_id in context.reaches
+    if reached and name.region == context.region:
         stream = stream_rows.find(reader, *name[1:])
     if stream is None or not stream.readable(now):
         raise not_found(name.arn)

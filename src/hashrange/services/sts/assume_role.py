@@ -78,7 +78,7 @@ def assume_role(context: Context, request: AssumeRole) -> Plan:
         role = ROLES.find(reader, place_of(named.account_id), named.name.lower())
         if role is None or (role.path, role.name) != (named.path, named.name):
             raise errors.denied(caller.arn, "sts:AssumeRole", request.role_arn)
-        trust.check(caller, named.account_id, role, _actions(request), _keys(request, tags))
+        trust.check(context, named.account_id, role, _actions(request), _keys(request, tags))
         sessions.check_policy_arns(reader, named.account_id, policy_arns)
         seconds = request.duration_seconds or _DEFAULT_SECONDS
         _check_duration(caller, role, seconds)

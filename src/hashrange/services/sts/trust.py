@@ -2,25 +2,28 @@
 
 from collections.abc import Iterable
 
+from hashrange.api.context import Context
+from hashrange.api.permissions.keys import AllKeys
+from hashrange.api.permissions.needs import Need
 from hashrange.auth.policy import documents
 from hashrange.auth.policy.decision import decide
 from hashrange.auth.policy.documents import Kind, MalformedPolicy
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.auth.policy.policy import Policy, unusable
 from hashrange.auth.policy.statements import Asked
-from hashrange.auth.principals import Principal
 from hashrange.services.sts import errors
 from hashrange.storage.identity_rows import Role, arn_of
 
 
 def check(
-    caller: Principal, account_id: str, role: Role, actions: Iterable[str], keys: dict[str, KeyValue]
+    context: Context, account_id: str, role: Role, actions: Iterable[str], keys: dict[str, KeyValue]
 ) -> None:
     """Refuse unless every action, such as sts:AssumeRole, is allowed on the role."""
-    arn = arn_of(account_id, role)
-    known = caller.keys() | keys
+    caller, arn = context.caller(), arn_of(account_id, role)
+    own = keys | {f"aws:resourcetag/{name}".lower(): value for name, value in role.tags.items()}
     rules = caller.rules(_compiled(role), account_id)
     for action in actions:
+        known = AllKeys(context, caller, Need(action, arn, own, account_id))
         if not decide(Asked(action, arn, caller.caller(), known), rules).allowed:
             raise errors.denied(caller.arn, action, arn)
 

@@ -1,0 +1,86 @@
+"""All condition keys of one need: those of the caller, of the connection, of the resource and of the request."""
+
+import time
+from collections.abc import Mapping
+
+from hashrange.api.context import Context
+from hashrange.api.permissions.needs import Need
+from hashrange.auth.policy.keys import KeyValue
+from hashrange.auth.principals import Principal
+
+_RESOURCE_TAG = "aws:resourcetag/"
+_GIVEN = ("aws:requesttag/", "aws:tagkeys")
+_OWN = ("dynamodb:", "iam:", "sts:", *_GIVEN)  # what a need says itself
+_CONSTANT = {"aws:viaawsservice": "false", "aws:principalisawsservice": "false"}
+
+
+class AllKeys:
+    """Looks a key up where it comes from."""
+
+    __slots__ = ("_context", "_keys", "_need", "_principal", "were_asked")
+
+    def __init__(self, context: Context, principal: Principal, need: Need) -> None:
+        self._context = context
+        self._principal = principal
+        self._need = need
+        self._keys: Mapping[str, KeyValue] | None = None
+        self.were_asked = (
+            False  # if not, every request for the same action and resource gets the same decision
+        )
+
+    def get(self, key: str, /) -> KeyValue | None:
+        """The value of a key, by its name in lower case; None if the request has no such key."""
+        self.were_asked = True
+        if key.startswith(_OWN):
+            return self._need.keys.get(key)
+        value = self._own().get(key)
+        if value is not None:
+            return value
+        if key.startswith(_RESOURCE_TAG):
+            table = self._need.table
+            return self._need_tag(key) if table is None else _tag(table.tags, key.removeprefix(_RESOURCE_TAG))
+        return self._global(key)
+
+    def _need_tag(self, key: str) -> KeyValue | None:
+        """The tag of what is no table; a table that is being made has the tags that it is given."""
+        return self._need.keys.get(key) or self._need.keys.get(_GIVEN[0] + key.removeprefix(_RESOURCE_TAG))
+
+    def _own(self) -> Mapping[str, KeyValue]:
+        if self._keys is None:
+            self._keys = self._principal.keys()
+        return self._keys
+
+    def _global(self, key: str) -> str | None:
+        context, issued_at = self._context, self._principal.issued_at
+        match key:
+            case "aws:tokenissuetime":
+                return None if issued_at is None else _moment(issued_at)
+            case "aws:multifactorauthpresent":
+                return None if issued_at is None else "false"
+            case "aws:requestedregion":
+                return context.region
+            case "aws:resourceaccount":
+                return self._need.account_id or context.account_id
+            case "aws:currenttime":
+                return _moment(context.clock.now())
+            case "aws:epochtime":
+                return str(int(context.clock.now()))
+            case "aws:sourceip":
+                return context.peer.address or None
+            case "aws:securetransport":
+                return "true" if context.peer.tls_version is not None else "false"
+            case "aws:useragent":
+                return context.peer.user_agent or None
+            case "aws:referer":
+                return context.peer.referer or None
+            case _:
+                return _CONSTANT.get(key)
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def _tag(tags: Mapping[str, str], name: str) -> str | None:
+    """The value of a tag, whose key has no case in a condition."""
+    return next((value for key, value in tags.items() if key.lower() == name), None)

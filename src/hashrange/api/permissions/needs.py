@@ -1,0 +1,88 @@
+"""A need: one action on one resource, with the condition keys that the request gives it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from hashrange.auth.policy.keys import ConditionKeys, KeyValue
+from hashrange.core.errors import Refused
+from hashrange.core.schema import Table
+from hashrange.core.values import Malformed
+
+# Where in a key the values of each condition key stand: an index may have up to four hash attributes.
+_POSITIONS = {
+    "dynamodb:leadingkeys": 0,
+    "dynamodb:firstpartitionkeyvalues": 0,
+    "dynamodb:secondpartitionkeyvalues": 1,
+    "dynamodb:thirdpartitionkeyvalues": 2,
+    "dynamodb:fourthpartitionkeyvalues": 3,
+}
+_ATTRIBUTES = "dynamodb:attributes"
+
+# The partitions that a request addresses: the texts of their hash attributes. None: it addresses none in particular.
+Partitions = Sequence[tuple[str, ...]] | None
+
+
+class Undetermined(Exception):
+    """A policy asks for something about the request that cannot be told: the request is then denied."""
+
+
+NO_KEYS: ConditionKeys = {}
+
+
+class ItemKeys:
+    """The condition keys of a request for items. What has to be parsed or looked up is so when a policy asks for it."""
+
+    __slots__ = ("_attributes", "_known", "_lazy", "_partitions")
+
+    def __init__(
+        self,
+        known: Mapping[str, str],
+        *,
+        partitions: Callable[[], Partitions] | None = None,
+        attributes: Callable[[], Iterable[str]] | None = None,
+        lazy: Mapping[str, Callable[[], KeyValue | None]] | None = None,
+    ) -> None:
+        """Without `partitions` or `attributes` the action has no such key."""
+        self._known = known
+        self._partitions = partitions
+        self._attributes = attributes
+        self._lazy = lazy
+
+    def get(self, key: str, /) -> KeyValue | None:
+        """The value of a key."""
+        value = self._known.get(key)
+        if value is not None:
+            return value
+        try:
+            return self._computed(key)
+        except (Refused, Malformed):
+            # The request will be refused for what is wrong with it, but nobody is told more of it than they may know.
+            raise Undetermined(key) from None
+
+    def _computed(self, key: str) -> KeyValue | None:
+        position = _POSITIONS.get(key)
+        if position is not None:
+            return None if self._partitions is None else _at(self._partitions(), position)
+        if key == _ATTRIBUTES and self._attributes is not None:
+            return tuple(sorted(set(self._attributes())))
+        compute = None if self._lazy is None else self._lazy.get(key)
+        return None if compute is None else compute()
+
+
+def _at(partitions: Partitions, position: int) -> tuple[str, ...] | None:
+    if partitions is None or any(len(texts) <= position for texts in partitions):
+        return None
+    return tuple(dict.fromkeys(texts[position] for texts in partitions))
+
+
+class Need(msgspec.Struct, frozen=True):
+    """One permission that a request needs."""
+
+    action: str
+    resource: str
+    keys: ConditionKeys = NO_KEYS
+    account_id: str | None = None  # the owner of the resource; None: the caller
+    table: Table | None = None  # whose tags and policies count
+    policy: str | None = None  # which of the table's policies: see core/schema.py; None: none
+    crosses: bool = False  # whether the resource's owner may let other accounts do it

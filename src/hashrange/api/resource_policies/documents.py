@@ -1,0 +1,152 @@
+"""The document of a resource policy: what it may say, and the form in which it is kept."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from hashrange.api.errors import ApiError
+from hashrange.api.permissions import public_access
+from hashrange.api.tables.wording import invalid
+from hashrange.auth import arns
+from hashrange.auth.policy import json_reader
+from hashrange.auth.policy.documents import VERSION_OLD, Kind, MalformedPolicy, MalformedPrincipal, parse
+from hashrange.auth.policy.json_reader import NumberText
+from hashrange.auth.policy.patterns import compiled
+from hashrange.core.limits import RESOURCE_POLICY_BYTES_MAX
+
+_POLICY = ("GetResourcePolicy", "PutResourcePolicy", "DeleteResourcePolicy")
+_STREAM_ACTIONS = ("DescribeStream", "GetRecords", "GetShardIterator", *_POLICY)
+_TABLE_ACTIONS = (
+    *("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "ConditionCheckItem"),
+    *("BatchGetItem", "BatchWriteItem"),
+    *("PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete"),
+    *("DescribeTable", "UpdateTable", "DeleteTable", "TagResource", "UntagResource", "ListTagsOfResource"),
+    *("CreateBackup", "DescribeContinuousBackups", "UpdateContinuousBackups", "RestoreTableToPointInTime"),
+    *("ExportTableToPointInTime", "DescribeTimeToLive", "UpdateTimeToLive"),
+    *("EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination"),
+    *("DescribeKinesisStreamingDestination", "UpdateKinesisStreamingDestination"),
+    *("DescribeContributorInsights", "UpdateContributorInsights"),
+    *("DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling"),
+    *_POLICY,
+)
+_ORDER = (
+    *("Sid", "Effect", "Principal", "NotPrincipal", "Action", "NotAction"),
+    *("Resource", "NotResource", "Condition"),
+)
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A policy that may be stored."""
+
+    text: str  # as the service shows it
+    versioned: bool
+
+
+def checked(sent: str, *, stream: bool) -> Document:
+    """The document of a request, for a table or for a stream."""
+    if len(sent.encode("utf-8", "surrogatepass")) > RESOURCE_POLICY_BYTES_MAX:
+        raise invalid(f"Maximum policy size of {RESOURCE_POLICY_BYTES_MAX} bytes exceeded")
+    try:
+        parse(sent, Kind.RESOURCE, name="ResourcePolicy")
+    except MalformedPrincipal as malformed:
+        raise _principal_refused(sent, malformed) from None
+    except MalformedPolicy as malformed:
+        raise _malformed(str(malformed)) from None
+    content = json_reader.read(sent)
+    statements = _listed(content["Statement"])
+    _check_actions(statements, _STREAM_ACTIONS if stream else _TABLE_ACTIONS)
+    _check_resources(statements, stream=stream)
+    public_access.refuse(statements)
+    return Document(_stored(content, statements), "Version" in content)
+
+
+def same(text: str | None, document: Document, *, versioned: bool) -> bool:
+    """Whether a document says what a stored one says; the order of its keys does not count."""
+    if text is None or versioned is not document.versioned:
+        return False
+    return bool(json.loads(text) == json.loads(document.text))
+
+
+def _malformed(reason: str) -> ApiError:
+    return invalid(f"Invalid policy document: {reason}")
+
+
+def _principal_refused(sent: str, _malformed_principal: MalformedPrincipal) -> ApiError:
+    for statement in _listed(json_reader.read(sent)["Statement"]):
+        bare = statement.get("Principal", statement.get("NotPrincipal"))
+        if isinstance(bare, str) and bare != "*":
+            # A bare text can only be the star; anything else is no JSON that a policy could have.
+            return _malformed(f"Syntax error at position (1,{sent.find(json.dumps(bare)) + 1})")
+    return invalid("Invalid principal in policy document.")
+
+
+def _check_actions(statements: Iterable[Mapping[str, Any]], allowed: Iterable[str]) -> None:
+    known = [f"dynamodb:{name}".lower() for name in allowed]
+    wrong = [
+        action
+        for statement in statements
+        for action in _listed(statement.get("Action", statement.get("NotAction")))
+        if not _means_one_of(action, known)
+    ]
+    if wrong:
+        named = ", ".join(f'"{action}"' for action in dict.fromkeys(wrong))
+        raise _malformed(f"The following action names are invalid: {named}")
+
+
+def _means_one_of(action: str, known: Iterable[str]) -> bool:
+    pattern = compiled(action.lower(), wildcards=True, variables=False)
+    return any(pattern.matches(name, {}) for name in known)
+
+
+def _check_resources(statements: Iterable[Mapping[str, Any]], *, stream: bool) -> None:
+    for statement in statements:
+        for resource in _listed(statement.get("Resource", statement.get("NotResource"))):
+            parts = arns.parsed(resource)
+            if parts is not None and ("/stream/" in parts.resource) is not stream:
+                raise _malformed(f'The relative-id "{parts.resource}" is invalid for ARN "{resource}"')
+
+
+def _stored(content: Mapping[str, Any], statements: Iterable[Mapping[str, Any]]) -> str:
+    """The form in which the service gives a policy back: its own order, no white space, no lists of one."""
+    stored: dict[str, Any] = {"Version": content.get("Version", VERSION_OLD)}
+    if "Id" in content:
+        stored["Id"] = content["Id"]
+    stored["Statement"] = [_statement(statement) for statement in statements]
+    return json.dumps(stored, separators=(",", ":"), ensure_ascii=False)
+
+
+def _statement(sent: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _element(name, sent[name]) for name in _ORDER if name in sent}
+
+
+def _element(name: str, sent: Any) -> Any:
+    match name:
+        case "Effect":
+            return sent.capitalize()
+        case "Principal" | "NotPrincipal" if isinstance(sent, dict):
+            return {kind: _principals(names) for kind, names in sent.items()}
+        case "Condition":
+            return {
+                operator: {key: _single(values) for key, values in keys.items()}
+                for operator, keys in sent.items()
+            }
+        case _:
+            return _single(sent)
+
+
+def _principals(sent: Any) -> Any:
+    """Each once; an account's number stands for its root."""
+    roots = [arns.account_root(name) if name.isdecimal() else name for name in _listed(sent)]
+    return _single(list(dict.fromkeys(roots)))
+
+
+def _single(sent: Any) -> Any:
+    if isinstance(sent, list):
+        return _single(sent[0]) if len(sent) == 1 else [_single(each) for each in sent]
+    return str(sent) if isinstance(sent, NumberText) else sent
+
+
+def _listed(sent: Any) -> list[Any]:
+    return sent if isinstance(sent, list) else [sent]
