@@ -217,6 +217,11 @@ class Settings:
         "the key above all others: file:PATH, env:NAME or command:COMMAND. Data that is begun with it is encrypted; "
         "without it secrets are sealed with the file root.key in the data directory, which is made when it is needed",
     )
+    data_key_cache: int = _setting(
+        300,
+        _duration(_DAY_SECONDS),
+        "how long servers keep the unwrapped key of a table, and with it go on after the key above was disabled",
+    )
     s3: str = _setting(
         "",
         _folder_or_endpoint,

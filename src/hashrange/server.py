@@ -88,6 +88,7 @@ from hashrange.workers import NoDescriptor, ParentGone, Worker
 
 ACCOUNT_ID = "000000000000"
 SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING, KMS)
+_FORGET_SECONDS = 0.5  # between two looks for keys of tables that were unwrapped too long ago
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
 
 log = logs.Log("server")
@@ -127,6 +128,7 @@ class Server:
         self._tls = self._secure()
         deliver = deliver_to(asyncio.get_running_loop())
         engine, keys = await self._open_data(deliver)
+        vault = LazyVault(keys)
         background = self._background = Background(deliver)
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
@@ -137,7 +139,7 @@ class Server:
         self._objects = open_store(settings, os.environ)
         backups = BackupPlace(*open_backups(settings, self._objects))
         if self._worker is None or self._worker.runs_jobs:
-            self._start_jobs(engine, catalogue, backups, self._objects)
+            self._start_jobs(engine, catalogue, backups, self._objects, vault)
         executor = _executor(engine, followed, background)
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
@@ -146,7 +148,7 @@ class Server:
         authorize = Authorize() if settings.auth == "iam" else None
         run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos)
         directory = await self._open_directory(engine, keys)
-        context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, LazyVault(keys))
+        context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, vault)
         callers = authentication.callers(settings, self._known_keys or directory, context_for)
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
@@ -227,12 +229,23 @@ class Server:
         self._engine = engine
         if not self._is_clock_given:
             self._clock = clock
-        return await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+        opened = await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+        if opened.forget is not None:
+            self._every(_FORGET_SECONDS, partial(self._forget_keys, opened.forget))
+        return opened.engine, opened.source
+
+    def _forget_keys(self, forget: Callable[[float, float], None]) -> None:
+        forget(self._clock.now(), self._settings.data_key_cache)
 
     def _start_jobs(
-        self, engine: Engine, catalogue: Catalogue, backups: BackupPlace, objects: ObjectStore
+        self,
+        engine: Engine,
+        catalogue: Catalogue,
+        backups: BackupPlace,
+        objects: ObjectStore,
+        vault: LazyVault,
     ) -> None:
-        self._supervisors = supervise(engine, catalogue, self._clock, self._settings, backups, objects)
+        self._supervisors = supervise(engine, catalogue, self._clock, self._settings, backups, objects, vault)
         for supervisor in self._supervisors:
             supervisor.start()
         if self._clock_control is not None:

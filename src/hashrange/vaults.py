@@ -1,8 +1,9 @@
 """Opening data with its keys: the root key is read once, before workers part, and must be the one of the data."""
 
 import os
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hashrange import logs
 from hashrange.config import SettingInvalid
@@ -37,8 +38,18 @@ def named_root_key(place: str) -> RootKey | None:
         raise SettingInvalid(f"--root-key: {error}") from None
 
 
-def open_keys(place: str, engine: Engine) -> tuple[Engine, KeySource]:
-    """The engine, with its rows encrypted if they are, and where its root key comes from.
+class Opened(NamedTuple):
+    """Data with its keys."""
+
+    engine: Engine  # with its rows encrypted, if they are
+    source: KeySource
+    forget: Callable[[float, float], None] | None = (
+        None  # unwrapped keys: at a moment, those so many seconds old
+    )
+
+
+def open_keys(place: str, engine: Engine) -> Opened:
+    """Open the keys of some data.
 
     A root key that is named has new data encrypted. The file beside the data, which is made for secrets without anybody
     asking for it, has not. Waits for the disk.
@@ -50,18 +61,19 @@ def open_keys(place: str, engine: Engine) -> tuple[Engine, KeySource]:
         raise OpenError(str(problem)) from None
     if key is None:
         root_key_record.check(engine, None, "")
-        return engine, source
+        return Opened(engine, source)
     root_key_record.check(engine, check_value(key), key.source)
     if not source.is_named and not engine.read(root_key_record.is_encrypted):
-        return engine, source
+        return Opened(engine, source)
     from hashrange.storage.encrypting import open_encrypted
 
-    encrypted = open_encrypted(engine, _data_keys(key))
+    data_keys = _data_keys(key)
+    encrypted = open_encrypted(engine, data_keys)
     if encrypted is None:
         log.warning("rows.plain", reason=_PLAIN)
-        return engine, source
+        return Opened(engine, source)
     encrypted.write(lambda tx: root_key_record.claim(tx, check_value(key)))
-    return encrypted, source
+    return Opened(encrypted, source, data_keys.forget)
 
 
 def decrypted_read(place: str, description: str, read: "ReadStep") -> "ReadStep":

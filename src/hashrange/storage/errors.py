@@ -1,11 +1,7 @@
 """The errors that every engine raises."""
 
-from typing import Literal
-
+from hashrange.core.schema import KeyState
 from hashrange.storage import layout
-
-KeyState = Literal["disabled", "pending", "missing"]
-"""Why a key of the key service cannot be used."""
 
 
 class StorageError(Exception):

@@ -10,6 +10,7 @@ from hashrange.api.protocol.structures import Request, Response
 from hashrange.api.results import Described
 from hashrange.core.limits import KEY_ROTATIONS_ON_DEMAND_MAX
 from hashrange.services.kms.structures import KeyId
+from hashrange.storage import table_keys
 from hashrange.storage.engine import Transaction
 from hashrange.storage.key_rows import key_arn, save_key
 
@@ -40,6 +41,7 @@ def rotate_key_on_demand(context: Context, request: RotateKeyOnDemand) -> Plan:
         if sum(material.cause == "ON_DEMAND" for material in key.materials) >= KEY_ROTATIONS_ON_DEMAND_MAX:
             raise limit_exceeded(f"A key is rotated on demand at most {KEY_ROTATIONS_ON_DEMAND_MAX} times")
         save_key(tx, place, rotated(vault, place, key, now, "ON_DEMAND"))
+        table_keys.wrap_again(tx, key_arn(place, key.id))
         return Described(RotateKeyOnDemandOutput(key_id=key_arn(place, key.id)))
 
     return Write(step)
