@@ -152,6 +152,14 @@ def trading(tellers: Sequence[Teller], port: Port) -> Iterator[None]:
         raise failures[0]
 
 
+def await_transfers(tellers: Sequence[Teller], count: int) -> None:
+    """Wait until there are so many in all; however slow the machine, there is load then."""
+    deadline = time.monotonic() + _SECONDS
+    while sum(len(teller.transfers) for teller in tellers) < count:
+        assert time.monotonic() < deadline, "hardly any load"
+        time.sleep(0.02)
+
+
 def check_moment(
     items: Sequence[Mapping[str, Any]],
     tellers: Sequence[Teller],

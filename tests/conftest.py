@@ -11,6 +11,7 @@ from hypothesis import settings
 from hashrange import logs
 from postgres_server import PostgresServer, postgres_server
 from serving import Answer, Serving, serving
+from warm import nurseries
 
 # Property tests give the same examples in every run; `make check` tries fewer of them.
 settings.register_profile("steady", derandomize=True, max_examples=150, deadline=None, database=None)
@@ -35,6 +36,14 @@ def postgres() -> Iterator[PostgresServer]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     choices = ("memory", "postgres", "postgres-serializable")
     parser.addoption("--engine", choices=choices, default="memory", help="what keeps the data")
+
+
+def pytest_configure() -> None:
+    nurseries.is_wanted = True
+
+
+def pytest_unconfigure() -> None:
+    nurseries.close()
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
@@ -98,9 +107,6 @@ def make_client(server: Serving) -> Callable[..., Any]:
         access_key: str = "test",
         endpoint: str | None = None,
     ) -> Any:
-        session = boto3.session.Session(
-            aws_access_key_id=access_key, aws_secret_access_key="test", region_name=region
-        )
         # The server's own checks are under test, and an error is to be seen the first time it happens.
         config = Config(
             parameter_validation=False,
@@ -108,7 +114,15 @@ def make_client(server: Serving) -> Callable[..., Any]:
             connect_timeout=5,
             read_timeout=60,
         )
-        return session.client(service, endpoint_url=endpoint or server.endpoint, config=config)
+        # All of boto3's one session: another would parse the service's model anew, a tenth of a second.
+        return boto3.client(
+            service,
+            endpoint_url=endpoint or server.endpoint,
+            region_name=region,
+            aws_access_key_id=access_key,
+            aws_secret_access_key="test",
+            config=config,
+        )
 
     return make
 

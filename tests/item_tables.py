@@ -55,7 +55,7 @@ def make_table(client: Any, *keys: str, **options: Any) -> str:
 
 
 def wait_until_active(client: Any, name: str) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while client.describe_table(TableName=name)["Table"]["TableStatus"] != "ACTIVE":
         assert time.monotonic() < deadline, f"{name} did not become active"
         time.sleep(0.005)

@@ -24,7 +24,7 @@ from typing import Any
 import psutil
 import psycopg
 
-_START_SECONDS = 30
+_START_SECONDS = 60
 _DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
 # What a test writes need not survive the machine, only the process.
 FAST = {"fsync": "off", "full_page_writes": "off"}
@@ -105,8 +105,8 @@ class PostgresServer:
         for each in processes:
             with contextlib.suppress(psutil.NoSuchProcess):
                 each.kill()
-        self.process.wait(10)
-        psutil.wait_procs(processes, timeout=10)
+        self.process.wait(60)
+        psutil.wait_procs(processes, timeout=60)
         self.process = None
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
@@ -123,9 +123,21 @@ class PostgresServer:
 
     def execute(self, sql: str, database: str = "postgres") -> list[tuple[Any, ...]]:
         """Run one statement of the test's own."""
-        with psycopg.connect(self.url(database), autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(self.url(database), autocommit=True, connect_timeout=60) as connection:
             cursor = connection.execute(sql.encode())
             return cursor.fetchall() if cursor.description else []
+
+    def change(self, setting: str) -> None:
+        """Change a setting while the server runs, and wait until it is in force."""
+        self.execute(f"ALTER SYSTEM SET {setting}")
+        loaded = "SELECT pg_conf_load_time()"
+        before, deadline = self.execute(loaded), time.monotonic() + _START_SECONDS
+        self.execute("SELECT pg_reload_conf()")
+        while self.execute(loaded) == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        # Whether there are replicas to wait for is told to all others by the process that makes checkpoints.
+        self.execute("CHECKPOINT")
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import warm
+from warm import Process
+
 AUTHORIZATION = (
     "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, "
     "SignedHeaders=host;x-amz-date;x-amz-target, Signature=0"
 )
 _START_SECONDS = 60  # on a machine that others use, too
+_STOP_SECONDS = 60
 
 
 @dataclass
@@ -43,7 +46,7 @@ class Answer:
 class Serving:
     """A server process and where to find it."""
 
-    process: subprocess.Popen[str]
+    process: Process
     endpoint: str
     log: Path
 
@@ -58,7 +61,7 @@ class Serving:
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and give the exit status."""
         self.process.send_signal(number)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=_STOP_SECONDS)
 
     def post(
         self, operation: str, body: Any, *, headers: Mapping[str, str] | None = None, timeout: float = 30
@@ -101,14 +104,22 @@ class Serving:
 def serving(
     *flags: str,
     environment: Mapping[str, str] | None = None,
-    interpreter: Sequence[str] = (sys.executable, "-m", "hashrange"),
+    interpreter: Sequence[str] | None = None,
 ) -> Iterator[Serving]:
-    """Start a server with these flags on a free port; it is stopped in the end if it still runs."""
-    command = [*interpreter, "serve", "--port", "0", *flags]
+    """Start a server with these flags on a free port; it is stopped in the end if it still runs.
+
+    With an interpreter (COLD is the usual one) it is a process from scratch, else a fork of one that is warm.
+    """
+    words = ["serve", "--port", "0", *flags]
+    variables = {**os.environ, **(environment or {})}
     with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, **(environment or {})}
-        )
+        process: Process
+        if interpreter is None:
+            process = warm.start(words, errors=log, environment=variables)
+        else:
+            process = subprocess.Popen(
+                [*interpreter, *words], stdout=subprocess.PIPE, stderr=log, text=True, env=variables
+            )
         try:
             path = Path(log.name)
             yield Serving(process, _endpoint(process, path), path)
@@ -116,14 +127,14 @@ def serving(
             if process.poll() is None:
                 process.terminate()
             try:
-                process.wait(timeout=20)
+                process.wait(timeout=_STOP_SECONDS)
             finally:
                 process.kill()
                 assert process.stdout is not None
                 process.stdout.close()
 
 
-def _endpoint(process: subprocess.Popen[str], log: Path) -> str:
+def _endpoint(process: Process, log: Path) -> str:
     """Read the banner up to the line that names the endpoint."""
     watchdog = threading.Timer(_START_SECONDS, process.kill)
     watchdog.start()

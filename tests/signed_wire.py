@@ -128,6 +128,7 @@ class SignedWire:
                 b"/_hashrange/chaos": Guarded(own, self.callers),
             },
             query_versions=dict(query_endpoints((CLOUDWATCH, STS), runner)),
+            verifies=True,
         )
         self._state = ServerState(router, Limits())
         self._state.tail_open = b"Connection: keep-alive\r\n\r\n"

@@ -140,12 +140,12 @@ class Wire:
         ready = threading.Event()
         self._thread = threading.Thread(target=self._main, args=(ready,))
         self._thread.start()
-        assert ready.wait(5)
+        assert ready.wait(60)
         return self
 
     def stop(self) -> None:
         self.call(self._stop.set)
-        self._thread.join(20)
+        self._thread.join(60)
         self.background.close()
         self.engine.close()
 
@@ -163,7 +163,7 @@ class Wire:
         for _ in range(turns):
             turn = threading.Event()
             self.call(turn.set)
-            assert turn.wait(5)
+            assert turn.wait(60)
 
     def trickle(self, client: "Client", *packets: bytes) -> None:
         """Send packets that the server reads one by one."""
@@ -365,7 +365,7 @@ class Client:
         self._buffer += data
 
 
-def eventually(truth: Callable[[], bool], seconds: float = 5) -> bool:
+def eventually(truth: Callable[[], bool], seconds: float = 60) -> bool:
     """Wait for something to become true."""
     deadline = time.monotonic() + seconds
     while not truth():

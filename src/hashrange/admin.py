@@ -2,11 +2,13 @@
 
 import http.client
 import os
+import ssl
 import time
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
 from hashrange.auth.signature.signer import SigningKey, Target, signed_headers
+from hashrange.client_tls import ClientTlsInvalid, client_context
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8000"
 _TIMEOUT_SECONDS = 30.0
@@ -21,14 +23,16 @@ class AdminFailed(Exception):
 def ask(endpoint: str, method: str, path: str, body: str = "") -> str:
     """Send a request, signed if the environment has a key; give the answer's text."""
     url = urlsplit(endpoint)
-    kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
-    if url.scheme not in kinds or not url.hostname:
-        raise AdminFailed(f"{endpoint} is no endpoint: it must begin with http:// or https://")
-    connection = kinds[url.scheme](url.hostname, url.port, timeout=_TIMEOUT_SECONDS)
+    connection = _connection(url, os.environ)
     try:
         connection.request(method, path, body, _signature(url, method, path, body.encode(), os.environ))
         answer = connection.getresponse()
         text = str(answer.read(), "utf-8", "replace")
+    except ssl.SSLCertVerificationError as error:
+        raise AdminFailed(
+            f"the certificate of {endpoint} is not trusted: {error.verify_message}. AWS_CA_BUNDLE names the file of "
+            "its authority"
+        ) from None
     except (OSError, http.client.HTTPException) as error:
         raise AdminFailed(f"there is no server at {endpoint}: {error}") from None
     finally:
@@ -36,6 +40,18 @@ def ask(endpoint: str, method: str, path: str, body: str = "") -> str:
     if answer.status != http.client.OK:
         raise AdminFailed(text.strip() or f"{endpoint} answered {answer.status}")
     return text
+
+
+def _connection(url: SplitResult, environment: Mapping[str, str]) -> http.client.HTTPConnection:
+    if url.scheme not in _PORTS or not url.hostname:
+        raise AdminFailed(f"{url.geturl()} is no endpoint: it must begin with http:// or https://")
+    if url.scheme == "http":
+        return http.client.HTTPConnection(url.hostname, url.port, timeout=_TIMEOUT_SECONDS)
+    try:
+        context = client_context(environment)
+    except ClientTlsInvalid as problem:
+        raise AdminFailed(str(problem)) from None
+    return http.client.HTTPSConnection(url.hostname, url.port, timeout=_TIMEOUT_SECONDS, context=context)
 
 
 def _signature(

@@ -3,9 +3,11 @@
 import argparse
 import errno
 import os
+import shlex
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, NoReturn
 
 from hashrange import (
@@ -18,6 +20,8 @@ from hashrange import (
     iam_command,
     logs,
     migrate,
+    process_limits,
+    root_key_command,
     running,
     salvage,
     terminal,
@@ -40,6 +44,9 @@ _EXPOSED = (
     "whoever reaches the port can read, change and delete everything"
 )
 
+# Their files are the server's: nobody but its user is to read them, whatever the shell's umask is.
+_OF_OPERATORS = frozenset({"serve", "migrate", "salvage", "iam", "root-key"})
+
 log = logs.Log("server")
 
 
@@ -52,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     options = _parser().parse_args(words)
-    status: int = options.run(options)
+    with process_limits.private_files() if words and words[0] in _OF_OPERATORS else nullcontext():
+        status: int = options.run(options)
     return status
 
 
@@ -129,6 +137,11 @@ def _parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="check an audit log", description=audit_command.DESCRIPTION)
     audit_command.add_flags(audit)
     audit.set_defaults(run=audit_command.run)
+    root_key = commands.add_parser(
+        "root-key", help="change the root key of encrypted data", description=root_key_command.DESCRIPTION
+    )
+    root_key_command.add_flags(root_key)
+    root_key.set_defaults(run=root_key_command.run)
     _add_transfers(commands)
     return parser
 
@@ -190,8 +203,6 @@ def _show_banner(text: str) -> None:
 def banner(settings: Settings, engine: str, port: int) -> str:
     """Say where the server is, where its data is, and how to try it."""
     endpoint = _endpoint(settings, port)
-    keys = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
-    flags = f"--region {settings.region} --endpoint-url {endpoint}"
     clock = ("  clock     `hashrange clock` moves it",) if settings.test_clock else ()
     chaos = ("  chaos     `hashrange chaos` makes requests fail",) if settings.chaos else ()
     lag = (
@@ -209,13 +220,27 @@ def banner(settings: Settings, engine: str, port: int) -> str:
             f"  backups   {backups_location(settings)}",
             f"  region    {settings.region}",
             f"  capacity  {settings.capacity}",
-            f"  try       {keys} aws dynamodb list-tables {flags}",
+            *_first_steps(settings, endpoint),
             *clock,
             *chaos,
             *lag,
             *warning,
         )
     )
+
+
+def _first_steps(settings: Settings, endpoint: str) -> Iterator[str]:
+    """A command to try the server with; any key will do where signatures are not verified."""
+    command = f"aws dynamodb list-tables --region {settings.region} --endpoint-url {endpoint}"
+    if settings.auth == "off":
+        yield f"  try       AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local {command}"
+        return
+    place = (
+        f"--data-dir {shlex.quote(str(settings.data_dir))}" if settings.engine == "sqlite" else "--engine URL"
+    )
+    yield f"  auth      {settings.auth}; before the first start `hashrange iam bootstrap {place}` makes a key"
+    trust = "" if settings.tls_cert is None else "AWS_CA_BUNDLE=... "
+    yield f"  try       {trust}AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=... {command}"
 
 
 def _is_open(settings: Settings) -> bool:

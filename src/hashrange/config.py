@@ -396,6 +396,10 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         raise SettingInvalid(
             "data that is kept elsewhere is not forgotten: --engine does not go with --in-memory"
         )
+    if settings.in_memory and settings.auth != "off":
+        raise SettingInvalid(
+            "access keys are kept with the data, and nobody would have one: --auth does not go with --in-memory"
+        )
     if is_url(settings.s3) and find_spec("botocore") is None:
         raise SettingInvalid("an S3 endpoint needs its client: pip install 'hashrange[s3]'")
     if settings.replica and settings.engine == "sqlite":

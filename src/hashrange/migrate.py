@@ -6,8 +6,10 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hashrange import ids, terminal
+from hashrange import ids, terminal, vaults
+from hashrange.config import SettingInvalid
 from hashrange.passwords import masked, masked_place
+from hashrange.storage import root_key_record
 from hashrange.storage.copying import Copyable, copy
 from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.leases import TERM_SECONDS, Lease
@@ -33,6 +35,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     place = "a data directory or a postgresql:// URL"
     parser.add_argument("--from", dest="source", required=True, metavar="PLACE", help=f"{place} to copy from")
     parser.add_argument("--to", dest="target", required=True, metavar="PLACE", help=f"{place} to copy to")
+    parser.add_argument(
+        "--root-key",
+        metavar="WHERE",
+        default="",
+        help="encrypt the copy of data that is in the clear under this root key: file:PATH, env:NAME or "
+        "command:COMMAND. Encrypted data is copied as it is, and needs none",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,8 +55,10 @@ def run(options: argparse.Namespace) -> int:
             for engine in (source, target):
                 if engine.shared:
                     stack.callback(acquire_lease(engine).release)
+            target = _encrypted(source, target, options.root_key)
             checksum = copy(source, target, Reporter().report)
-    except StorageError as error:
+            vaults.claim_named_key(options.root_key, target)
+    except (StorageError, SettingInvalid) as error:
         terminal.complain(masked(str(error)))
         return 1
     except KeyboardInterrupt:
@@ -56,6 +67,18 @@ def run(options: argparse.Namespace) -> int:
     copied = f"{checksum.rows} rows copied from {source.description} to {target.description} and checked"
     terminal.show(f"{copied}\nsha256 of both {checksum.digest}")
     return 0
+
+
+def _encrypted(source: Copyable, target: Copyable, root_key: str) -> Copyable:
+    """The target for rows in the clear that are to be encrypted; ciphertext is copied as it is."""
+    vaults.check_named_key(root_key, source.description, source.read)
+    if source.read(root_key_record.is_encrypted):
+        return target
+    if root_key:
+        return vaults.encrypted_target(root_key, target)
+    if target.read(root_key_record.is_encrypted):
+        raise OpenError(f"the unfinished copy in {target.description} is encrypted: name its --root-key")
+    return target
 
 
 def _open(place: str, *, is_source: bool) -> Copyable:

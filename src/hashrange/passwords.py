@@ -1,8 +1,8 @@
-"""Keeping the passwords in database URLs out of messages, logs and the list of processes."""
+"""Keeping passwords and keys out of messages, logs, and what the operating system tells of a process."""
 
 import ctypes
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
@@ -21,7 +21,8 @@ _IN_URL = re.compile(rf"([\w%]+)(\s*=\s*)({_QUOTED}|(?:\\.|[^&\s])*?(?=[\"']*(?:
 _IN_KEYWORDS = re.compile(rf"([\w%]+)(\s*=\s*)({_QUOTED}|(?:\\.|\S)*)")
 _IN_URL_TO_END = re.compile(r"([\w%]+)(\s*=\s*)([^&]*)")  # of a URL that is nothing else, and has blanks
 # Which fields of /proc/self/stat say where the arguments are; counted from the one behind the name.
-_ARGUMENTS_START, _ARGUMENTS_END = 45, 46
+_ARGUMENTS = 45, 46
+_ENVIRONMENT = 47, 48
 
 
 def masked(text: str) -> str:
@@ -66,13 +67,25 @@ def without(passwords: Iterable[str], text: str) -> str:
 def hide_arguments(arguments: Iterable[str]) -> None:
     """Overwrite the passwords among a process's own arguments, which every user of the machine can list."""
     passwords = {password for argument in arguments for password in passwords_in(argument)}
-    if not passwords:
+    _hide(passwords, _ARGUMENTS)
+
+
+def hide_variable(environment: MutableMapping[str, str], name: str) -> None:
+    """Take a variable out of the environment: children do not get it, and /proc does not show it."""
+    value = environment.pop(name, None)
+    if value:
+        _hide({value}, _ENVIRONMENT)
+
+
+def _hide(secrets: set[str], fields_at: tuple[int, int]) -> None:
+    """Overwrite secrets in an area of the process's own memory that the operating system shows to others."""
+    if not secrets:
         return
     with suppress(OSError, ValueError, IndexError):  # only Linux has this
         fields = Path("/proc/self/stat").read_text("ascii").rpartition(")")[2].split()
-        start, end = int(fields[_ARGUMENTS_START]), int(fields[_ARGUMENTS_END])
+        start, end = (int(fields[at]) for at in fields_at)
         if start < end:
-            _overwrite(start, end - start, passwords)
+            _overwrite(start, end - start, secrets)
 
 
 def _overwrite(start: int, size: int, passwords: set[str]) -> None:

@@ -32,6 +32,8 @@ def run(settings: Settings, started: Started) -> int:
     """Serve until told to stop by SIGTERM or SIGINT; `started` is called once requests are answered."""
     process_limits.allow_many_connections()
     process_limits.keep_freed_memory()
+    if settings.root_key or settings.auth != "off":
+        process_limits.leave_no_core_dump()
     # A long read on another thread must give way to the loop sooner than after Python's five milliseconds.
     sys.setswitchinterval(_SWITCH_SECONDS)
     if settings.workers > 1:

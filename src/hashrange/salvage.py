@@ -4,7 +4,8 @@ import argparse
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from hashrange import migrate, terminal
+from hashrange import migrate, terminal, vaults
+from hashrange.config import SettingInvalid
 from hashrange.migrate import Reporter
 from hashrange.passwords import masked
 from hashrange.storage.copying import Copyable
@@ -30,14 +31,20 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     place = "a data directory or a postgresql:// URL"
     parser.add_argument("--from", dest="source", required=True, metavar="PLACE", help=f"{place} to copy from")
     parser.add_argument("--to", dest="target", required=True, metavar="PLACE", help=f"{place} to copy to")
+    parser.add_argument(
+        "--root-key",
+        metavar="WHERE",
+        default="",
+        help="the root key, as the server has it; with it the copy is encrypted",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status."""
     try:
         with ExitStack() as stack:
-            salvaged = _run(stack, options.source, options.target)
-    except StorageError as error:
+            salvaged = _run(stack, options)
+    except (StorageError, SettingInvalid) as error:
         terminal.complain(masked(str(error)))
         return NOT_SALVAGED
     except KeyboardInterrupt:
@@ -47,16 +54,23 @@ def run(options: argparse.Namespace) -> int:
     return SOMETHING_LOST if salvaged.lost else 0
 
 
-def _run(stack: ExitStack, source_place: str, target_place: str) -> Salvaged:
-    source = stack.enter_context(closing(_open_source(source_place)))
+def _run(stack: ExitStack, options: argparse.Namespace) -> Salvaged:
+    root_key: str = options.root_key
+    source = stack.enter_context(closing(_open_source(options.source)))
     if not isinstance(source, ReadOnlyStore):
         stack.callback(migrate.acquire_lease(source).release)
-    target = stack.enter_context(closing(_open_target(target_place)))
+    vaults.check_named_key(root_key, source.description, source.read)
+    opened = vaults.DecryptedStore(source, root_key)
+    target = stack.enter_context(closing(_open_target(options.target)))
     if source.description == target.description:
         raise OpenError(f"source and target are the same: {source.description}")
     if target.shared:
         stack.callback(migrate.acquire_lease(target).release)
-    return salvage(source, target, Reporter().report)
+    if opened.is_encrypted or root_key:
+        target = vaults.encrypted_target(root_key, target)
+    salvaged = salvage(opened, target, Reporter().report)
+    vaults.claim_named_key(root_key, target)
+    return salvaged
 
 
 def _open_source(place: str) -> ReadOnlyStore | Copyable:

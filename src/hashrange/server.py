@@ -57,7 +57,7 @@ from hashrange.storage.engine import Deliver, Engine, Reader
 from hashrange.storage.errors import Corrupt
 from hashrange.storage.follower import Follower, StaleCatalogue
 from hashrange.storage.remembering import RememberingEngine
-from hashrange.vaults import open_keys
+from hashrange.vaults import file_seals, open_keys
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
@@ -137,7 +137,8 @@ class Server:
             engine = RememberingEngine(engine, self._clock)
         followed = self._follow(engine, catalogue) if engine.shared else None
         self._objects = open_store(settings, os.environ)
-        backups = BackupPlace(*open_backups(settings, self._objects))
+        seals = file_seals(keys.known(), seals_new=engine.encrypted)
+        backups = BackupPlace(*open_backups(settings, self._objects), seals)
         if self._worker is None or self._worker.runs_jobs:
             self._start_jobs(engine, catalogue, backups, self._objects, vault)
         executor = _executor(engine, followed, background)
@@ -174,6 +175,7 @@ class Server:
             rules=_browser_rules(settings),
             paths=authentication.guarded(paths, callers, settings),
             query_versions=forms,
+            verifies=settings.auth != "off",
         )
         port = await self._listen(router, catalogue)
         self._settings = replace(settings, port=port)
@@ -229,7 +231,10 @@ class Server:
         self._engine = engine
         if not self._is_clock_given:
             self._clock = clock
-        opened = await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+        try:
+            opened = await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+        except Corrupt as error:
+            raise _unreadable("records of keys", engine, error) from error
         if opened.forget is not None:
             self._every(_FORGET_SECONDS, partial(self._forget_keys, opened.forget))
         return opened.engine, opened.source
@@ -311,10 +316,7 @@ class Server:
             refuse_unfinished(engine)
             return Catalogue(engine, invalidation)
         except Corrupt as error:
-            raise Corrupt(
-                f"the table records in {engine.description} cannot be read: {error}. Restore a backup; "
-                "`hashrange verify` says what else is damaged"
-            ) from error
+            raise _unreadable("table records", engine, error) from error
 
     async def _agree_on_clock(self, engine: Engine) -> ClockControl | None:
         """See that all servers on this data have the same time, and go on from where it was moved to."""
@@ -442,6 +444,14 @@ class Server:
             )
 
         return context_for
+
+
+def _unreadable(records: str, engine: Engine, error: Corrupt) -> Corrupt:
+    """What to say of data without which there is no start."""
+    return Corrupt(
+        f"the {records} in {engine.description} cannot be read: {error}. Restore a backup; "
+        "`hashrange verify` says what else is damaged"
+    )
 
 
 def _executor(

@@ -11,6 +11,7 @@ from hashrange.kms import root_key
 from hashrange.kms.key_source import KeySource
 from hashrange.kms.root_key import RootKey, RootKeyInvalid
 from hashrange.kms.sealing import check_value
+from hashrange.passwords import hide_variable
 from hashrange.storage import root_key_record
 from hashrange.storage.engine import Engine
 from hashrange.storage.errors import OpenError
@@ -25,7 +26,10 @@ _PLAIN = (
 log = logs.Log("vaults")
 
 if TYPE_CHECKING:
+    from hashrange.kms.interface import FileSeals
+    from hashrange.storage.copying import Copyable
     from hashrange.storage.data_keys import DataKeys
+    from hashrange.storage.encrypted_copies import Stored
     from hashrange.storage.encrypting import ReadStep
 
 
@@ -33,9 +37,13 @@ if TYPE_CHECKING:
 def named_root_key(place: str) -> RootKey | None:
     """The root key that a setting names; a command is run once, whatever the number of workers, forked later."""
     try:
-        return root_key.load(place, os.environ) if place else None
+        key = root_key.load(place, os.environ) if place else None
     except RootKeyInvalid as error:
         raise SettingInvalid(f"--root-key: {error}") from None
+    kind, _, name = place.partition(":")
+    if kind == "env":
+        hide_variable(os.environ, name)
+    return key
 
 
 class Opened(NamedTuple):
@@ -76,6 +84,25 @@ def open_keys(place: str, engine: Engine) -> Opened:
     return Opened(encrypted, source, data_keys.forget)
 
 
+def file_seals(key: RootKey | None, *, seals_new: bool) -> "FileSeals | None":
+    """What encrypts files beside the database, such as backups; None if there is no root key."""
+    if key is None:
+        return None
+    from hashrange.kms.file_seals import RootFileSeals
+
+    return RootFileSeals(key, seals_new=seals_new)
+
+
+class DecryptedStore:
+    """A store that is only read, with its rows opened if they are encrypted."""
+
+    def __init__(self, store: "Stored", root_key: str) -> None:
+        self.description = store.description
+        self.counters = store.counters
+        self.is_encrypted = store.read(root_key_record.is_encrypted)
+        self.read = decrypted_read(root_key, store.description, store.read)
+
+
 def decrypted_read(place: str, description: str, read: "ReadStep") -> "ReadStep":
     """The `read` of a store with its rows opened, if they are encrypted; without the root key that is an error."""
     if not read(root_key_record.is_encrypted):
@@ -83,12 +110,42 @@ def decrypted_read(place: str, description: str, read: "ReadStep") -> "ReadStep"
     key = named_root_key(place)
     if key is None:
         raise OpenError(f"{description} is encrypted under a root key: name it with --root-key")
-    stored = read(root_key_record.stored_check_value)
-    root_key_record.compare(stored, check_value(key), description, key.source)
+    check_named_key(place, description, read)
     from hashrange.storage.encrypting import EncryptedReads
 
     # Whoever has the root key may see whether the data is whole.
     return EncryptedReads(read, _data_keys(key, checks_states=False)).read
+
+
+def encrypted_target(place: str, engine: "Copyable") -> "Copyable":
+    """An empty engine that encrypts what is copied into it, or one with an unfinished copy of that kind."""
+    from hashrange.storage.encrypted_copies import EncryptedTarget
+    from hashrange.storage.encrypting import open_encrypted
+
+    key = named_root_key(place)
+    if key is None:
+        raise OpenError(
+            f"what is copied to {engine.description} is encrypted: name the root key with --root-key"
+        )
+    keys = _data_keys(key, checks_states=False)
+    if open_encrypted(engine, keys) is None:
+        raise OpenError(f"{engine.description} is not empty")
+    return EncryptedTarget(engine, keys)
+
+
+def check_named_key(place: str, description: str, read: "ReadStep") -> None:
+    """Refuse a named root key that is not the one of the data."""
+    key = named_root_key(place)
+    if key is not None:
+        stored = read(root_key_record.stored_check_value)
+        root_key_record.compare(stored, check_value(key), description, key.source)
+
+
+def claim_named_key(place: str, engine: Engine) -> None:
+    """Note in a finished copy under which root key it is."""
+    key = named_root_key(place)
+    if key is not None:
+        engine.write(lambda tx: root_key_record.claim(tx, check_value(key)))
 
 
 def _data_keys(key: RootKey, *, checks_states: bool = True) -> "DataKeys":

@@ -21,7 +21,7 @@ from hashrange.storage.engine import Reader
 from hashrange.storage.errors import StorageError
 from hashrange.storage.sqlite.read_only import ReadOnlyStore
 from hashrange.storage.verification import Report, Verifiable, verify
-from hashrange.vaults import decrypted_read
+from hashrange.vaults import DecryptedStore, file_seals, named_root_key
 
 T = TypeVar("T")
 
@@ -63,14 +63,12 @@ class _SharedStore:
         return iter(())
 
 
-class _Decrypted:
+class _Decrypted(DecryptedStore):
     """A store whose rows are opened, if they are encrypted."""
 
     def __init__(self, store: Store, root_key: str) -> None:
-        self.description = store.description
-        self.counters = store.counters
+        super().__init__(store, root_key)
         self.structure_problems = store.structure_problems
-        self.read = decrypted_read(root_key, store.description, store.read)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +118,8 @@ def _backups(options: argparse.Namespace) -> BackupPlace:
         raise SettingInvalid("--backups: say where they are, as the servers do")
     data = Path() if migrate.is_postgres(options.place) else Path(options.place)
     settings = Settings(data_dir=data, backups=options.backups, s3=options.s3)
-    return BackupPlace(*find_backups(settings, open_store(settings, os.environ)))
+    seals = file_seals(named_root_key(options.root_key), seals_new=False)
+    return BackupPlace(*find_backups(settings, open_store(settings, os.environ)), seals)
 
 
 def _open(place: str) -> Store:

@@ -11,7 +11,7 @@ from item_tables import definitions, index, invalid, key_schema, make_table, ref
 
 
 def wait_until_gone(client: Any, name: str) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         try:
             client.describe_table(TableName=name)

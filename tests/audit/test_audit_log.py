@@ -16,6 +16,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+import warm
 from hashrange.audit.files import all_files
 from hashrange.certificates import Authority
 from serving import Serving, serving
@@ -58,8 +59,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def verify(path: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hashrange", "audit", "verify", str(path), *flags]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return warm.run("audit", "verify", str(path), *flags)
 
 
 @pytest.fixture
@@ -244,12 +244,5 @@ def test_standard_output_has_the_log_and_nothing_else() -> None:
 
 def test_a_log_that_cannot_be_written_stops_the_start(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    command = [sys.executable, "-m", "hashrange", "serve", "--port", "0", "--in-memory"]
-    run = subprocess.run(
-        [*command, "--audit-log", str(tmp_path / "file" / "x")],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    run = warm.run("serve", "--port", "0", "--in-memory", "--audit-log", str(tmp_path / "file" / "x"))
     assert (run.returncode, "the audit log: " in run.stderr) == (1, True)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
 from botocore.config import Config
 
 from item_tables import definitions, key_schema
+from service_clients import client_of
 from serving import Serving, serving
 from wiring import eventually
 
@@ -30,11 +30,7 @@ def server() -> Iterator[Serving]:
 
 
 def make(server: Serving, service: str) -> Any:
-    session = boto3.session.Session(
-        aws_access_key_id="test", aws_secret_access_key="test", region_name="us-east-1"
-    )
-    config = Config(retries={"total_max_attempts": 1}, read_timeout=60)
-    return session.client(service, endpoint_url=server.endpoint, config=config)
+    return client_of(server, service, Config(retries={"total_max_attempts": 1}, read_timeout=60))
 
 
 @pytest.fixture

@@ -108,7 +108,7 @@ def test_processes_hear_what_others_charge() -> None:
     here.turn()
     service.flush()
     there.turn()
-    assert eventually(lambda: other_gate.write_refusal(table, b"k") is not None, seconds=30)
+    assert eventually(lambda: other_gate.write_refusal(table, b"k") is not None)
     there.turn()
     service.flush()
     assert len(service.engine.read(charge_rows.read)) == 1  # what is absorbed is not told again
@@ -129,4 +129,4 @@ def test_old_turns_are_not_charged_and_rows_of_the_dead_go() -> None:
     assert other_gate.write_refusal(service.table(), b"k") is None
     service.clock.advance(600)
     there.turn()
-    assert eventually(lambda: service.engine.read(charge_rows.read) == {}, seconds=30)
+    assert eventually(lambda: service.engine.read(charge_rows.read) == {})

@@ -1,6 +1,7 @@
 """The AWS CLI for many commands: it is imported once, and every command runs in a process forked from there.
 
-A command is a line of JSON, the words after `aws`; so is what came of it. The import is most of what a command takes.
+A command is a line of JSON, its environment and the words after `aws`; so is what came of it. The import is
+most of what a command takes.
 """
 
 import json
@@ -12,7 +13,7 @@ from typing import Any
 from awscli import clidriver
 
 
-def run(words: list[str]) -> dict[str, Any]:
+def run(environment: dict[str, str], words: list[str]) -> dict[str, Any]:
     """Give the exit status of a command and what it wrote."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as problems:
         child = os.fork()
@@ -21,6 +22,7 @@ def run(words: list[str]) -> dict[str, Any]:
             try:
                 os.dup2(output.fileno(), 1)
                 os.dup2(problems.fileno(), 2)
+                os.environ.update(environment)
                 sys.argv = ["aws", *words]
                 status = clidriver.main()
             except SystemExit as end:
@@ -38,4 +40,4 @@ def run(words: list[str]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        print(json.dumps(run(json.loads(line))), flush=True)
+        print(json.dumps(run(*json.loads(line))), flush=True)

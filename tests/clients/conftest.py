@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from enforcing import Enforcing, enforcing
 from serving import Serving, serving
 
 
@@ -15,6 +16,13 @@ def server() -> Iterator[Serving]:
         yield running
         log = running.log_text()
     assert "Traceback" not in log, log
+
+
+@pytest.fixture(scope="session")
+def iam_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Enforcing]:
+    """One server with --auth iam for all tests."""
+    with enforcing(tmp_path_factory.mktemp("iam") / "data", "--log-level", "warning") as running:
+        yield running
 
 
 @pytest.fixture

@@ -1,86 +1,40 @@
 """The AWS CLI, run as people run it."""
 
 import json
-import os
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from clients.aws_cli import AWS, Aws, Failed, aws_cli, environment_for
 from serving import Serving
-
-_AWS = Path(sys.executable).parent / "aws"
-_RUNNER = Path(__file__).parent / "aws_runner.py"
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),  # a command takes seconds on a busy machine
-    pytest.mark.skipif(not _AWS.exists(), reason="the AWS CLI is not installed beside this Python"),
+    pytest.mark.skipif(not AWS.exists(), reason="the AWS CLI is not installed beside this Python"),
 ]
-
-Aws = Callable[..., Any]
-
-
-class Failed(Exception):
-    """The CLI ended with an error; its words are the message."""
 
 
 @pytest.fixture(scope="module")
 def environment(server: Serving, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    nowhere = tmp_path_factory.mktemp("nowhere")
-    return {
-        **os.environ,
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": server.endpoint,
-        "AWS_CONFIG_FILE": str(nowhere / "no-config"),
-        "AWS_SHARED_CREDENTIALS_FILE": str(nowhere / "no-credentials"),
-        "AWS_PAGER": "",
-    }
+    key = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+    return environment_for(server.endpoint, tmp_path_factory.mktemp("nowhere"), key)
 
 
 @pytest.fixture(scope="module")
 def aws(environment: dict[str, str]) -> Iterator[Aws]:
-    """Run `aws dynamodb …`, or another service, and give what it printed, parsed."""
-    runner = subprocess.Popen(
-        [sys.executable, _RUNNER],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert runner.stdin is not None
-    assert runner.stdout is not None
-    commands, outcomes = runner.stdin, runner.stdout
-
-    def run(command: str, *words: str, service: str = "dynamodb", **options: Any) -> Any:
-        arguments = [service, command, *words]
-        for name, value in options.items():
-            text = value if isinstance(value, str) else json.dumps(value)
-            arguments += ["--" + name.replace("_", "-"), text]
-        commands.write(json.dumps(arguments) + "\n")
-        commands.flush()
-        done = json.loads(outcomes.readline())
-        if done["returncode"]:
-            raise Failed(done["stderr"])
-        return json.loads(done["stdout"]) if done["stdout"].strip() else None
-
-    yield run
-    with runner:
-        commands.close()  # which ends it
+    with aws_cli(environment) as run:
+        yield run
 
 
 def test_the_command_as_people_run_it(environment: dict[str, str]) -> None:
     """The other tests do not start it anew for each of their commands."""
     tables, wrong = (
         subprocess.run(
-            [_AWS, "dynamodb", *words],
+            [AWS, "dynamodb", *words],
             env=environment,
             capture_output=True,
             text=True,

@@ -1,7 +1,5 @@
 """Tours of the SDKs of other languages, and of what people put on top of them."""
 
-import subprocess
-
 import pytest
 
 from clients import toolchains
@@ -25,12 +23,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
     ("toolchain", "tour"), TOURS, ids=[f"{toolchain.name}-{tour}" for toolchain, tour in TOURS]
 )
 def test_a_tour_with(toolchain: Toolchain, tour: str, server: Serving) -> None:
-    folder = toolchains.ready(toolchain)
-    command = toolchain.command(tour, server.endpoint)
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "tour complete" in done.stdout
-    assert "checksum" not in done.stderr  # Go's SDK verifies it, and goes on with a warning
+    problems = toolchains.tour(toolchain, tour, server.endpoint)
+    assert "checksum" not in problems  # Go's SDK verifies it, and goes on with a warning
 
 
 def test_every_tour_is_taken() -> None:
@@ -43,7 +37,7 @@ def test_every_tour_is_taken() -> None:
         "kcl": ".java",
         "rust": ".rs",
     }
-    helpers = {("node", "settings"), ("java", "Settings")}
+    helpers = {("node", "settings"), ("java", "Settings"), ("node", "iam")}  # whose server wants signatures
     there = {
         (name, path.name.removesuffix(suffix))
         for name, suffix in suffixes.items()

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ CACHE = SOURCES.parents[1] / ".cache" / "clients"
 BUILD = "HASHRANGE_TEST_CLIENTS"  # "build": `make clients` may take the minutes that some toolchains need
 _FETCH_SECONDS = 300
 _COMPILE_SECONDS = 3600
+_TOUR_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,23 @@ def ready(toolchain: Toolchain) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the other workers want the same packages
         _make(toolchain)
     return toolchain.folder
+
+
+def tour(toolchain: Toolchain, name: str, endpoint: str, environment: Mapping[str, str] | None = None) -> str:
+    """Take a tour to its end; give what it wrote to its standard error."""
+    folder = ready(toolchain)
+    done = subprocess.run(
+        toolchain.command(name, endpoint),
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=_TOUR_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "tour complete" in done.stdout
+    return done.stderr
 
 
 def _make(toolchain: Toolchain) -> None:

@@ -20,7 +20,7 @@ from house import ROOT
 
 IMAGE = Image.read(ROOT / "deploy/Dockerfile")
 DATA = "/var/lib/hashrange"
-_START_SECONDS = 20
+_START_SECONDS = 60
 
 
 def test_it_runs_as_nobody_in_particular() -> None:
@@ -111,7 +111,7 @@ def started(command: Sequence[str], **options: object) -> Iterator["subprocess.P
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(60)
         finally:
             process.kill()
             process.stderr.close()

@@ -20,7 +20,7 @@ class Refused(Exception):
 class Line:
     """A connection; whatever ends it shows as an OSError or HTTPException of the call it hits."""
 
-    def __init__(self, port: int, *, timeout: float = 15) -> None:
+    def __init__(self, port: int, *, timeout: float = 60) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
 
     def __enter__(self) -> Self:

@@ -61,7 +61,7 @@ def create(line: Line) -> None:
         await_active(line, definition["TableName"])
 
 
-def await_active(line: Line, table: str, *, seconds: float = 30) -> dict[str, Any]:
+def await_active(line: Line, table: str, *, seconds: float = 120) -> dict[str, Any]:
     """Wait for a table and its indexes; give the description."""
     deadline = time.monotonic() + seconds
     while True:

@@ -6,7 +6,17 @@ from random import Random
 
 import pytest
 
-from bank import Copy, Teller, back_up, check_copies, open_bank, restore_backup, restore_to, trading
+from bank import (
+    Copy,
+    Teller,
+    await_transfers,
+    back_up,
+    check_copies,
+    open_bank,
+    restore_backup,
+    restore_to,
+    trading,
+)
 from faults.line import Line
 from hashrange import cli
 from serving import serving
@@ -32,17 +42,17 @@ def test_backups_and_restores_across_crashes(tmp_path: Path, workers: int, round
                     enabled_at = open_bank(line, tellers)
                 with trading(tellers, lambda: port):  # noqa: B023 - used within the round only
                     time.sleep(1.1)  # there is a whole second more to go back to
+                    await_transfers(tellers, 20 * (round_number + 1))
                     backups.append(back_up(line))
                     second = random.randrange(int(enabled_at), int(time.time()))
                     restored.append(restore_to(line, second, f"to-second-{round_number}"))
                     time.sleep(random.uniform(0, 0.5))
                     server.process.kill()
-                    server.process.wait(20)
+                    server.process.wait(60)
             assert "Traceback" not in server.log_text()
     with serving(*flags) as server, Line(server.port) as line:
         restored += [restore_backup(line, copy, f"copy-{at}") for at, copy in enumerate(backups)]
         check_copies(line, restored, tellers)
-        assert sum(len(teller.transfers) for teller in tellers) > 20 * rounds, "hardly any load"
         assert cli.main(["verify", str(tmp_path)]) == 0  # beside the server
     assert cli.main(["verify", str(tmp_path)]) == 0
     assert not list((tmp_path / "backups").rglob("*.tmp"))

@@ -9,10 +9,11 @@ from random import Random
 import pytest
 
 from faults.line import Line
-from faults.load import under_load, writers
+from faults.load import await_writes, under_load, writers
 from faults.tables import create, everything
 from faults.writer import Writer, settle_after_crash
 from hashrange import cli
+from hashrange.wire.limits import Limits
 from serving import Serving, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -34,10 +35,9 @@ def test_everything_acknowledged_survives_being_killed_at_random_moments(
                     create(line)
                 _check(line, working)
             with under_load(server.port, working):
-                time.sleep(random.uniform(0.05, 1.0))
+                await_writes(working, random.randrange(50, 500))
                 server.process.kill()
             assert "Traceback" not in server.log_text()
-    assert sum(writer.version for writer in working) > 100 * rounds, "hardly any load"
     with serving(*flags) as server, Line(server.port) as line:
         _check(line, working)
         assert cli.main(["verify", str(tmp_path)]) == 0  # beside the server
@@ -72,9 +72,9 @@ def test_a_worker_that_is_killed_takes_nothing_with_it(tmp_path: Path) -> None:
             create(line)
         for _ in range(6):
             with under_load(server.port, working):
-                time.sleep(random.uniform(0.1, 0.6))
+                await_writes(working, random.randrange(50, 300))
                 os.kill(random.choice(_children(server)), signal.SIGKILL)
-                time.sleep(0.3)
+                time.sleep(0.3)  # for those of the other worker; those of this one are gone with it
             with Line(server.port) as line:
                 _check(line, working)
             _await_children(server, 2)
@@ -89,7 +89,7 @@ def _children(server: Serving) -> list[int]:
 
 
 def _await_children(server: Serving, count: int) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while len(_children(server)) < count:
         assert time.monotonic() < deadline, "the dead worker was not replaced"
         time.sleep(0.05)
@@ -99,6 +99,7 @@ def _await_children(server: Serving, count: int) -> None:
 def test_a_server_told_to_stop_answers_what_is_under_way(tmp_path: Path, workers: int) -> None:
     working = writers(SEED)
     flags = ("--data-dir", str(tmp_path), "--log-level", "warning", "--workers", str(workers))
+    seconds = []
     for round_number in range(3):
         with serving(*flags) as server:
             with Line(server.port) as line:
@@ -106,11 +107,13 @@ def test_a_server_told_to_stop_answers_what_is_under_way(tmp_path: Path, workers
                     create(line)
                 settle_after_crash(working, everything(line))
             with under_load(server.port, working):
-                time.sleep(0.4)
+                await_writes(working, 200)
                 began = time.monotonic()
                 assert server.stop() == 0
-                assert time.monotonic() - began < 5, "draining waited for nothing"
+                seconds.append(time.monotonic() - began)
             assert "Traceback" not in server.log_text()
+    # Of the quickest: a busy machine may take its time, but not every time.
+    assert min(seconds) < 0.9 * Limits().drain_seconds, "draining waited for nothing"
 
 
 def test_killed_before_it_has_begun_it_starts_again(tmp_path: Path) -> None:

@@ -1,13 +1,12 @@
 """No room to write: errors are clean, reads go on, nothing acknowledged is lost, and it all works again later."""
 
 import resource
-import time
 from pathlib import Path
 
 import pytest
 
 from faults.line import Line, Refused
-from faults.load import under_load, writers
+from faults.load import await_writes, under_load, writers
 from faults.tables import NOTES, create, everything
 from faults.writer import Writer, settle_after_crash
 from hashrange.storage.sqlite.reserve import RESERVE_NAME
@@ -46,7 +45,7 @@ def test_writes_fail_cleanly_and_resume_when_there_is_room_again(tmp_path: Path)
             create(line)
         for _ in range(3):
             with under_load(server.port, working):
-                time.sleep(0.3)
+                await_writes(working, 100)
             refused = _fill_up(server, tmp_path, working)
             assert len(refused) == len(working)
             assert {(error.status, error.code) for error in refused} == {(500, "InternalServerError")}
@@ -62,7 +61,7 @@ def test_writes_fail_cleanly_and_resume_when_there_is_room_again(tmp_path: Path)
         with Line(server.port) as line:
             settle_after_crash(working, everything(line))
         with under_load(server.port, working):
-            time.sleep(0.3)
+            await_writes(working, 100)
         with Line(server.port) as line:
             settle_after_crash(working, everything(line))
         assert server.stop() == 0

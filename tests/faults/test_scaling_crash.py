@@ -1,15 +1,14 @@
 """What auto scaling and insights were told survives kill -9, and `hashrange verify` finds nothing wrong with it."""
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
+import warm
 from item_tables import definitions, key_schema
+from service_clients import client_of
 from serving import Serving, serving
 from wiring import eventually
 
@@ -23,21 +22,14 @@ TARGET = {
 }
 
 
-def make(server: Serving, service: str) -> Any:
-    session = boto3.session.Session(
-        aws_access_key_id="test", aws_secret_access_key="test", region_name="us-east-1"
-    )
-    return session.client(service, endpoint_url=server.endpoint)
-
-
 def settings(server: Serving) -> list[Any]:
-    scaling = make(server, "application-autoscaling")
+    scaling = client_of(server, "application-autoscaling")
     answers = [
         scaling.describe_scalable_targets(ServiceNamespace="dynamodb"),
         scaling.describe_scaling_policies(ServiceNamespace="dynamodb"),
         scaling.describe_scheduled_actions(ServiceNamespace="dynamodb"),
         scaling.describe_scaling_activities(ServiceNamespace="dynamodb"),
-        make(server, "dynamodb").describe_contributor_insights(TableName="tab"),
+        client_of(server, "dynamodb").describe_contributor_insights(TableName="tab"),
     ]
     for answer in answers:
         answer.pop("ResponseMetadata")
@@ -47,7 +39,7 @@ def settings(server: Serving) -> list[Any]:
 def test_settings_survive_a_crash(tmp_path: Path) -> None:
     flags = ("--data-dir", str(tmp_path), "--log-level", "warning")
     with serving(*flags) as server:
-        dynamodb, scaling = make(server, "dynamodb"), make(server, "application-autoscaling")
+        dynamodb, scaling = client_of(server, "dynamodb"), client_of(server, "application-autoscaling")
         dynamodb.create_table(
             TableName="tab",
             KeySchema=key_schema("pk"),
@@ -80,9 +72,10 @@ def test_settings_survive_a_crash(tmp_path: Path) -> None:
         server.stop(signal.SIGKILL)
     with serving(*flags) as server:
         assert settings(server) == before
-        capacity = make(server, "dynamodb").describe_table(TableName="tab")["Table"]["ProvisionedThroughput"]
+        capacity = client_of(server, "dynamodb").describe_table(TableName="tab")["Table"][
+            "ProvisionedThroughput"
+        ]
         assert capacity["ReadCapacityUnits"] == 7
         assert server.stop() == 0
-    command = [sys.executable, "-m", "hashrange", "verify", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = warm.run("verify", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -37,7 +37,7 @@ def test_a_consumer_reads_every_change_once_across_crashes_splits_and_succession
                     advance(server, 1.5)
                     reader.await_records(random.randrange(10, 200))
                     server.process.kill()
-                    server.process.wait(20)
+                    server.process.wait(60)
             assert "Traceback" not in server.log_text()
     assert reader is not None
     with serving(*flags) as server:

@@ -95,7 +95,7 @@ class Jobs:
             with serving(*self.flags) as server:
                 until(server, lambda server=server, goal=goal: self.processed(server, job) >= goal)
                 server.process.kill()
-                server.process.wait(20)
+                server.process.wait(60)
 
     def complete(self, server: Serving, job: str) -> Any:
         until(server, lambda: self.description(server, job)[f"{job}Status"] == "COMPLETED")
@@ -118,7 +118,7 @@ def test_jobs_go_on_after_crashes(tmp_path: Path) -> None:
         folder = jobs.begin_export(server)
         until(server, (folder / "_started").exists)
         server.process.kill()
-        server.process.wait(20)
+        server.process.wait(60)
     with serving(*jobs.flags) as server:
         assert jobs.complete(server, "Export")["ItemCount"] == ITEMS
         assert "Traceback" not in server.log_text()

@@ -1,7 +1,6 @@
 """`hashrange verify` beside a server under load: what changes meanwhile is no problem."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -24,8 +23,7 @@ def test_a_store_that_changes_all_the_time_has_no_problems(
         with Line(server.port) as line:
             create(line)
         with under_load(server.port, working):
-            until = time.monotonic() + 120
-            while sum(writer.version for writer in working) < 1500 and time.monotonic() < until:
+            while sum(writer.version for writer in working) < 1500:
                 capsys.readouterr()
                 status = cli.main(["verify", "--json", str(tmp_path)])
                 report = json.loads(capsys.readouterr().out)

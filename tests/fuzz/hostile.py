@@ -64,7 +64,7 @@ def request(random: Random) -> bytes:
 
 def exchange(port: int, data: bytes) -> list[int]:
     """Send it, say that no more comes, and give the statuses of the answers until the server hangs up."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         received = b""
         try:
             connection.sendall(data)

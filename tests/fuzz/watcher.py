@@ -48,5 +48,5 @@ def watching(port: int) -> Iterator[Waits]:
         assert orders.poll(_REPORT_SECONDS_MAX), "the client beside the rubbish had no answer"
         waits.reads, waits.longest_seconds, waits.hundredth_seconds = orders.recv()
     finally:
-        process.join(10)
+        process.join(60)
         process.kill()

@@ -1,14 +1,12 @@
 """Identities survive kill -9, are the same for all workers, and their secrets are in no log."""
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import warm
 from iam_refusals import ANYTHING, TRUST
 from service_clients import client_of
 from serving import serving
@@ -43,14 +41,7 @@ def test_a_server_does_not_start_without_the_root_key_of_its_data(tmp_path: Path
         iam.create_user(UserName="alice")
         iam.create_access_key(UserName="alice")
     (folder / "root.key").unlink()
-    ended = subprocess.run(
-        [sys.executable, "-m", "hashrange", "serve", "--port", "0", "--data-dir", str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=dict(os.environ),
-    )
+    ended = warm.run("serve", "--port", "0", "--data-dir", str(folder))
     assert ended.returncode == 1
     assert "encrypted under a root key" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -36,7 +36,7 @@ class Recorded:
 
     def wait_for(self, steps: int) -> None:
         with self.ran:
-            assert self.ran.wait_for(lambda: self.steps >= steps, timeout=10), f"{self.steps} steps"
+            assert self.ran.wait_for(lambda: self.steps >= steps, timeout=60), f"{self.steps} steps"
 
 
 def started(*jobs: Recorded) -> Supervisor:
@@ -135,7 +135,7 @@ def test_with_a_lease_only_its_holder_works_and_another_goes_on_when_it_stops() 
     jobs[0].wait_for(3)
     supervisors[1].start()
     for _ in range(5):
-        assert looked.acquire(timeout=10)
+        assert looked.acquire(timeout=60)
     assert jobs[1].steps == 0
     supervisors[0].stop()
     jobs[1].wait_for(3)
@@ -159,7 +159,7 @@ def test_a_lease_that_cannot_be_read_is_not_released() -> None:
 
     engine.write = away  # type: ignore[method-assign, assignment]
     lease.release = released.set  # type: ignore[method-assign]
-    assert asked.wait(10)
+    assert asked.wait(60)
     supervisor.stop()
     assert not released.is_set()
     engine.close()

@@ -1,8 +1,6 @@
 """Encryption at rest: nothing of an attribute's value is on the disk, and a changed bit is never returned."""
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +10,7 @@ from uuid import uuid4
 import pytest
 from botocore.exceptions import ClientError
 
+import warm
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.storage import layout
 from hashrange.storage.engine import Transaction
@@ -101,9 +100,7 @@ def test_verify_reads_encrypted_data_with_its_key_only(
 
 def verified(data_dir: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     """What `hashrange verify` says."""
-    command = [sys.executable, "-m", "hashrange", "verify", str(data_dir), *flags]
-    environment = os.environ | {"OTHER_KEY": "ff" * 32}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return warm.run("verify", str(data_dir), *flags, environment={"OTHER_KEY": "ff" * 32})
 
 
 def test_the_same_without_a_root_key_is_found(tmp_path: Path, make_client: MakeClient) -> None:

@@ -15,6 +15,7 @@ WRONG = "One or more parameter values were invalid: "
 MALFORMED = f"{WRONG}Invalid policy document: "
 ALICE = f"arn:aws:iam::{OURS}:user/alice"
 NAMED = {"Principal": {"AWS": ALICE}}
+IN_USE = "Attempt to change a resource which is still in use: "
 MISSING = "Resource-based policy not found for the provided ResourceArn: "
 
 
@@ -139,6 +140,24 @@ def test_changes_that_follow_too_soon(server: Guarded, arn: str) -> None:
     put(server, arn, first)
     server.clock.advance(0.5)
     put(server, arn, second)
+
+
+def test_a_table_whose_policy_has_just_changed_is_not_deleted(server: Guarded, arn: str) -> None:
+    """Where the service's pace is kept; otherwise a change applies at once."""
+    text = document(allow("GetItem", resource=arn, **NAMED))
+    for name, cooldown in (("orders", 15), ("others", 0)):
+        server.context.settings = Settings(resource_policy_cooldown=cooldown)
+        if name == "others":
+            server.table(name)
+        put(server, arn.replace("orders", name), text)
+        server.clock.advance(1.5)
+        if cooldown:
+            assert told(server, "DeleteTable", TableName=name) == (
+                "ResourceInUseException",
+                f"{IN_USE}Table: orders has a pending resource-based policy update.",
+            )
+            server.clock.advance(0.5)
+        server.call("DeleteTable", TableName=name)
 
 
 def test_resources_that_have_no_policy(server: Guarded, arn: str) -> None:

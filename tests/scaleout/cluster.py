@@ -80,7 +80,7 @@ class Cluster:
     def replica_urls(self) -> str:
         return ",".join(f"postgresql://postgres@127.0.0.1:{node.proxy.port}/postgres" for node in self.nodes)
 
-    def wait_for_replicas(self, count: int, seconds: float = 30) -> None:
+    def wait_for_replicas(self, count: int, seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
         while len(self._streaming()) < count:
             assert time.monotonic() < deadline, "the replicas do not follow"

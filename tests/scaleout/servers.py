@@ -39,7 +39,7 @@ class Servers:
         """End a server at once and start another in its place."""
         old = self.running[number]
         old.process.kill()
-        old.process.wait(10)
+        old.process.wait(60)
         self.logs.append(old.log_text())
         self._stacks[number].close()
         new = self._start(self._stacks[number])

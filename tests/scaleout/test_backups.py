@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from bank import Copy, Teller, back_up, check_copies, open_bank, restore_backup, restore_to, trading
+from bank import (
+    Copy,
+    Teller,
+    await_transfers,
+    back_up,
+    check_copies,
+    open_bank,
+    restore_backup,
+    restore_to,
+    trading,
+)
 from faults.line import Line
 from scaleout.servers import Servers
 
@@ -33,6 +43,7 @@ def test_backups_and_restores_when_a_server_dies(
         for round_number in range(4):
             with trading(tellers, port), Line(servers.ports()[1 - round_number % 2]) as line:
                 time.sleep(1.1)  # there is a whole second more to go back to
+                await_transfers(tellers, 20 * (round_number + 1))
                 backups.append(back_up(line))
                 second = chance.randrange(int(enabled_at), int(time.time()))
                 restored.append(restore_to(line, second, f"to-second-{round_number}"))
@@ -41,7 +52,6 @@ def test_backups_and_restores_when_a_server_dies(
         with Line(port(), timeout=60) as line:
             restored += [restore_backup(line, copy, f"copy-{at}") for at, copy in enumerate(backups)]
             check_copies(line, restored, tellers)
-        assert sum(len(teller.transfers) for teller in tellers) > 80, "hardly any load"
     finally:
         servers.close()
     assert not [log for log in servers.logs if "Traceback" in log]

@@ -49,7 +49,7 @@ def test_twenty_faults_in_a_row(isolation: str, seed: int) -> None:
     assert len(known) > 500
 
 
-def wait_for_progress(load: Load, operations: int = 40, seconds: float = 30) -> None:
+def wait_for_progress(load: Load, operations: int = 40, seconds: float = 120) -> None:
     """Service is back when operations succeed again."""
     deadline = time.monotonic() + seconds
     start = len(load.operations)

@@ -51,7 +51,7 @@ def test_writers_and_table_changes_do_not_deadlock(
                 future.result(60)
         assert sum(writes) > _WRITERS
     # The sessions are over, so whatever they have counted is told.
-    assert eventually(lambda: sessions(postgres, name) == 0, 30)
+    assert eventually(lambda: sessions(postgres, name) == 0)
     assert deadlocks(postgres, name) == before
 
 
@@ -147,7 +147,7 @@ def change(server: Serving, own: str) -> None:
         drop = {"TableName": own, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "glo"}}]}
         repeat(server, "UpdateTable", drop)
         repeat(server, "DeleteTable", {"TableName": own})
-        assert eventually(lambda: server.post("DescribeTable", {"TableName": own}).status == 400, 30)
+        assert eventually(lambda: server.post("DescribeTable", {"TableName": own}).status == 400)
 
 
 def repeat(server: Serving, operation: str, body: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from encrypted_store import encrypted_store, key_file
 from hashrange.cli import main
 from hashrange.storage import copying, layout
 from hashrange.storage.copying import checksum
@@ -14,6 +15,7 @@ from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import SqliteEngine
+from new_tables import request as new_table
 from serving import serving
 
 ROWS = layout.ROWS + b"\0\0\0\1\0\0"
@@ -198,3 +200,28 @@ def test_tables_of_a_server_live_on_after_the_move(tmp_path: Path, database: str
         assert server.post("Query", query).body["Count"] == 10
         assert server.post("CreateTable", {**definition, "TableName": "another"}).status == 200
         assert main(["migrate", "--from", database, "--to", str(tmp_path / "back")]) == 1
+
+
+def test_encrypted_data_goes_there_and_back_and_changes_its_root_key_there(
+    tmp_path: Path, database: str
+) -> None:
+    old, new = key_file(tmp_path, 1), key_file(tmp_path, 2)
+    with encrypted_store(tmp_path / "one", None) as service:
+        service.call("CreateTable", **new_table("pk", TableName="one"))
+        service.settle()
+        service.call("PutItem", TableName="one", Item={"pk": {"S": "a"}, "v": {"S": "canary"}})
+    assert main(["migrate", "--from", str(tmp_path / "one"), "--to", database, *root_key(old)]) == 0
+    with closing(PostgresEngine.open(database)) as engine:
+        rows = engine.read(lambda reader: list(reader.scan(b"\0", b"\xff")))
+    assert [key for key, value in rows if b"canary" in value] == []
+    assert main(["verify", database, *root_key(old)]) == 0
+    rotation = ("--from", f"file:{old}", "--to", f"file:{new}", "--no-backups")
+    assert main(["root-key", "rotate", database, *rotation]) == 0
+    assert run(database, tmp_path / "two") == 0
+    with encrypted_store(tmp_path / "two", new) as service:
+        item = service.call("GetItem", TableName="one", Key={"pk": {"S": "a"}})["Item"]
+        assert item["v"] == {"S": "canary"}
+
+
+def root_key(path: Path) -> tuple[str, str]:
+    return "--root-key", f"file:{path}"

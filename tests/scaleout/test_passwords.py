@@ -13,6 +13,7 @@ from hashrange.storage.errors import OpenError
 from hashrange.storage.postgres.address import parse_address
 from hashrange.storage.postgres.faults import Broken
 from serving import serving
+from warm import COLD
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_an_argument_that_is_not_known_is_shown_without_it() -> None:
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_the_list_of_processes_and_the_log_do_not_show_it(database: str, workers: str) -> None:
     url = f"{database}?password=hid%64en&sslpassword=hidden"
-    with serving("--engine", url, "--workers", workers, "--log-level", "debug") as server:
+    with serving("--engine", url, "--workers", workers, "--log-level", "debug", interpreter=COLD) as server:
         arguments = Path(f"/proc/{server.process.pid}/cmdline").read_bytes().split(b"\0")
         assert b"serve" in arguments
         assert any(argument.startswith(b"postgresql://") for argument in arguments)

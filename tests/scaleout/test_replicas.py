@@ -98,7 +98,7 @@ def wait_for_replay(nodes: Cluster) -> None:
     ((position,),) = nodes.leader.server.execute("SELECT pg_current_wal_lsn()::text")
     shown = f"SELECT pg_last_wal_replay_lsn() >= '{position}'"
     for node in nodes.replicas:
-        assert eventually(lambda node=node: node.server.execute(shown) == [(True,)], 20)
+        assert eventually(lambda node=node: node.server.execute(shown) == [(True,)], 60)
 
 
 def test_the_log_names_a_replica_that_is_not_asked(nodes: Cluster) -> None:
@@ -112,7 +112,7 @@ def test_the_log_names_a_replica_that_is_not_asked(nodes: Cluster) -> None:
         def said_of_replicas() -> list[str]:
             return [line for line in running.log_text().splitlines() if "replica" in line]
 
-        assert eventually(lambda: len(said_of_replicas()) >= 2, 20)
+        assert eventually(lambda: len(said_of_replicas()) >= 2, 60)
         said = said_of_replicas()
     assert len(said) == 2, said
     assert all("replica.unused" in line for line in said)
@@ -147,7 +147,7 @@ def test_with_both_replicas_away_writes_end_in_time_and_reads_go_on(server: Serv
         node.server.kill()
     try:
         # At least one replica must have been noticed to be gone, or the first write still gets through.
-        assert eventually(lambda: leader.execute("SELECT 1 FROM pg_stat_replication") == [], 30)
+        assert eventually(lambda: leader.execute("SELECT 1 FROM pg_stat_replication") == [])
         item = {**KEY, "value": {"N": "6"}}
         for _ in range(20):
             refused = server.post("PutItem", {"TableName": "table", "Item": item}, timeout=60)

@@ -49,7 +49,7 @@ class Trips:
         self.serving = Serving(None, f"http://127.0.0.1:{port}", None)  # type: ignore[arg-type]
 
     def _run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
     def close(self) -> None:
         self._run(self._server.stop())

@@ -48,7 +48,7 @@ def good(answer: Answer) -> Any:
     return answer.body
 
 
-def eventually(truth: Callable[[], bool], seconds: float = 20) -> None:
+def eventually(truth: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not truth():
         assert time.monotonic() < deadline

@@ -16,7 +16,7 @@ def outcome(start: Callable[[Any], None]) -> Any:
     over = threading.Event()
     seen: list[Any] = []
     start(lambda result, error: (seen.append((result, error)), over.set()))
-    assert over.wait(20)
+    assert over.wait(60)
     ((result, error),) = seen
     if error is not None:
         raise error
@@ -71,7 +71,7 @@ def test_declared_steps_commit_in_the_order_of_submission(engine: Engine) -> Non
             done,
             reads=(b"k", b"%d" % number),
         )
-    assert over.wait(20)
+    assert over.wait(60)
     assert calls == list(range(100))
     assert engine.read(lambda reader: reader.get(b"k")) == b"99"
 
@@ -148,5 +148,5 @@ def test_many_reads_at_once_each_get_their_own(filled: Engine) -> None:
             reads=(b"%03d" % row,) if number < 100 else (),
         )
     for _ in range(200):
-        assert over.acquire(timeout=20)
+        assert over.acquire(timeout=60)
     assert seen == {number: b"v%d" % (number % 100) for number in range(200)}

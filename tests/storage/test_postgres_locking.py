@@ -67,7 +67,7 @@ def test_what_a_step_saw_of_its_batch_goes_with_what_it_found_missing(engines: l
         return seen
 
     waiter: Waiter[tuple[bool, bool]] = Waiter()
-    mine.submit(lambda _tx: held.wait(10), lambda _result, _error: None)
+    mine.submit(lambda _tx: held.wait(60), lambda _result, _error: None)
     mine.submit(lambda tx: tx.put(b"a", b""), lambda _result, _error: None)
     mine.submit(look_in_batch, waiter.done)
     held.set()
@@ -123,7 +123,7 @@ def test_a_range_stays_as_it_was_seen_until_the_commit(
 
     monkeypatch.setattr(committer, "commit", commit_late)
     mine.write(lambda tx: tx.put(b"sum", b"%d" % len(list(tx.scan(b"range", b"rangf")))))
-    threads[0].join(10)
+    threads[0].join(60)
     assert snapshots == [(False, False)]
     assert other.read(lambda reader: reader.get(b"sum")) == b"0"
 
@@ -141,8 +141,8 @@ def test_a_row_that_is_deleted_unseen_does_not_come_up_before_the_commit(
     putting = meanwhile(lambda: other.write(lambda tx: tx.put(b"k", b"")))
     was_there, step_was_there = other.read(lambda r: (r.get(b"k") is not None, r.get(b"m") is not None))
     outsider.rollback()
-    deleting.join(10)
-    putting.join(10)
+    deleting.join(60)
+    putting.join(60)
     assert not step_was_there
     assert not was_there or other.read(lambda reader: reader.get(b"k")) is None
 
@@ -187,7 +187,7 @@ def test_a_number_is_given_once_though_its_counter_is_dropped_at_the_same_time(
     taking = meanwhile(lambda: numbers.append(mine.write(take_first)))
     outsider.execute("DELETE FROM counters WHERE k = 'n'")
     outsider.commit()
-    taking.join(10)
+    taking.join(60)
     numbers.append(other.write(take))
     assert len(set(numbers)) == len(numbers)
 
@@ -209,7 +209,7 @@ def test_dropping_a_counter_does_not_take_a_later_add_along(
 
     monkeypatch.setattr("hashrange.storage.postgres.counters.read_int8", add_meanwhile)
     mine.maintain(1)
-    threads[0].join(10)
+    threads[0].join(60)
     assert mine.read(lambda reader: reader.counter(b"c")) == 5
 
 

@@ -123,7 +123,7 @@ def test_transfers_keep_the_sum_and_every_snapshot_shows_it(engines: list[Engine
     watcher.start()
     together([partial(transfer, engine, seed) for seed, engine in enumerate(engines * 2)])
     stop.set()
-    watcher.join(10)
+    watcher.join(60)
     assert sum(int(value) for _, value in engines[1].read(lambda r: list(r.scan(b"account", b"b")))) == 500
 
 
@@ -146,7 +146,7 @@ def race(engines: list[Engine], steps: list[Step], rounds: int = 60) -> list[Cou
             barrier: threading.Barrier = barrier,
             outcomes: Counter[str] = outcomes,
         ) -> None:
-            barrier.wait(10)
+            barrier.wait(60)
             outcomes[engine.write(partial(step, prefix=b"%03d" % number))] += 1
 
         together([partial(work, *pair) for pair in zip(engines, steps, strict=False)])
@@ -281,7 +281,7 @@ def test_a_write_is_seen_by_every_server_as_soon_as_it_is_acknowledged(engines: 
             lambda result, _error, seen=seen: seen.put(result),
             reads=(b"k",),
         )
-        assert seen.get(timeout=10) == b"%d" % number
+        assert seen.get(timeout=60) == b"%d" % number
 
 
 def test_clearing_and_writing_the_same_range_at_once(engines: list[Engine]) -> None:

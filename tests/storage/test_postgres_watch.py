@@ -35,7 +35,7 @@ def is_refused(engine: PostgresEngine) -> bool:
 
 
 def expect_refusal(engine: PostgresEngine, why: str, log: pytest.LogCaptureFixture) -> None:
-    assert eventually(lambda: is_refused(engine), 30)
+    assert eventually(lambda: is_refused(engine))
     waiter: Waiter[bytes | None] = Waiter()
     engine.submit_read(lambda reader: reader.get(b"a"), waiter.done, reads=(b"a",))
     with pytest.raises(Replaced, match=why):

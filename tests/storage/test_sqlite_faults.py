@@ -47,7 +47,7 @@ class Ledger:
             self.tried.add(number)
             engine.submit(partial(entry, number), partial(done, number))
         for _ in numbers:
-            assert left.acquire(timeout=20)
+            assert left.acquire(timeout=60)
 
     def check(self, directory: Path) -> None:
         """Open what is left and compare."""
@@ -240,7 +240,7 @@ def test_nothing_is_acknowledged_before_the_log_is_synced(disk: FaultyDisk, tmp_
         over.set()
 
     engine.submit(lambda tx: tx.put(b"k", b"v"), done)
-    assert over.wait(10)
+    assert over.wait(60)
     engine.close()
     assert order[: order.index("done") + 1][-2:] == ["sync", "done"]
 
@@ -274,7 +274,7 @@ def test_a_failing_step_that_shares_a_lost_commit_is_not_answered_as_if_it_had_s
         if tx.get(b"k"):
             raise KeyError
 
-    engine.submit(lambda tx: tx.put(b"k", b"v") if go.wait(10) else None, done)
+    engine.submit(lambda tx: tx.put(b"k", b"v") if go.wait(60) else None, done)
     engine.submit(refuse_if_present, done)
     disk.refuse = lambda _number, what, _file: apsw.IOError if what == "sync" else None
     go.set()

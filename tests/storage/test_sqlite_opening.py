@@ -152,8 +152,8 @@ def test_no_permission_is_not_writable(file_mode: str, tmp_path_factory: pytest.
     results: multiprocessing.Queue[str] = multiprocessing.get_context("fork").Queue()
     child = multiprocessing.get_context("fork").Process(target=open_as_nobody, args=(directory, results))
     child.start()
-    message = results.get(timeout=20)
-    child.join(10)
+    message = results.get(timeout=60)
+    child.join(60)
     assert message.startswith("cannot "), message
     assert str(directory) in message
 

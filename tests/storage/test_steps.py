@@ -96,7 +96,7 @@ class paused:  # noqa: N801 - used like a function
 
     def __enter__(self) -> None:
         inline = type(self.engine).__name__ == "MemoryEngine"
-        self.engine.submit(lambda _tx: "paused" if inline or self.go.wait(10) else "late", self.done)
+        self.engine.submit(lambda _tx: "paused" if inline or self.go.wait(60) else "late", self.done)
 
     def __exit__(self, *_exception: object) -> None:
         self.go.set()
@@ -181,7 +181,7 @@ def test_when_done_is_called_every_reader_sees_the_write(engine: Engine) -> None
 
     for number in range(50):
         engine.submit(lambda tx, number=number: tx.put(b"%d" % number, b"x"), partial(done, number))
-    assert over.wait(20)
+    assert over.wait(60)
     assert all(seen)
 
 
@@ -195,7 +195,7 @@ def test_a_callback_may_submit(engine: Engine) -> None:
             over.set()
 
     again(20, None, None)
-    assert over.wait(20)
+    assert over.wait(60)
     assert engine.read(lambda reader: reader.counter(b"c")) == 20
 
 
@@ -249,7 +249,7 @@ def test_a_read_sees_one_snapshot_while_others_write(engine: Engine) -> None:
     finally:
         stop.set()
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
 
 
 def move(tx: Transaction, source: int, target: int) -> None:

@@ -24,6 +24,7 @@ RANKS = {
     "logs": 1,
     "caches": 1,
     "certificates": 1,
+    "client_tls": 1,
     "collector": 1,
     "durations": 1,
     "metrics": 1,
@@ -59,6 +60,7 @@ RANKS = {
     "authentication": 7,
     "auditing": 7,
     "engines": 7,
+    "root_key_command": 7,
     "verify": 7,
     "salvage": 7,
     "iam_store": 7,
@@ -120,7 +122,7 @@ def test_the_bench_is_a_client_like_any_other() -> None:
 
 def test_transfers_are_clients_like_any_other() -> None:
     rooms = {other for path in modules("src/hashrange/transfer") for other in known(path)}
-    assert rooms <= {"core", "formats", "objects", "passwords", "terminal", "transfer"}
+    assert rooms <= {"client_tls", "core", "formats", "objects", "passwords", "terminal", "transfer"}
 
 
 def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:

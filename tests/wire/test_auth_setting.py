@@ -2,6 +2,7 @@
 
 import pytest
 
+from hashrange.cli import banner
 from hashrange.config import SettingInvalid, load
 
 ELSEWHERE = ["0.0.0.0", "::", "192.0.2.1"]
@@ -31,3 +32,29 @@ def test_on_loopback_nothing_needs_to_be_said(host: str) -> None:
 def test_other_modes_are_refused() -> None:
     with pytest.raises(SettingInvalid, match="must be one of off, signature, iam"):
         load({"auth": "none"}, {})
+
+
+@pytest.mark.parametrize("mode", ["signature", "iam"])
+def test_a_server_in_memory_would_know_no_keys(mode: str) -> None:
+    with pytest.raises(SettingInvalid, match="--auth does not go with --in-memory"):
+        load({"auth": mode, "in_memory": "true"}, {})
+
+
+@pytest.mark.parametrize("mode", ["signature", "iam"])
+def test_with_verified_signatures_the_banner_says_where_keys_come_from(mode: str) -> None:
+    text = banner(load({"auth": mode, "data_dir": "my data", "port": "1"}, {}), "SQLite", 8000)
+    assert "=local" not in text
+    assert (
+        f"  auth      {mode}; before the first start `hashrange iam bootstrap --data-dir 'my data'` makes"
+        in text
+    )
+    shared = load({"auth": mode, "engine": "postgresql://somebody:geheim@db/x"}, {})
+    assert "iam bootstrap --engine URL" in banner(shared, "PostgreSQL", 8000)
+    assert "geheim" not in banner(shared, "PostgreSQL", 8000)
+
+
+def test_on_loopback_the_banner_is_as_it_was() -> None:
+    text = banner(load({}, {}), "SQLite", 8000)
+    assert "  try       AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws dynamodb list-tables " in text
+    assert "auth" not in text
+    assert "WARNING" not in text

@@ -16,6 +16,7 @@ import pytest
 from hashrange import __version__, cli
 from hashrange.config import SettingInvalid, Settings, load
 from serving import serving
+from warm import COLD
 
 
 class Ended(NamedTuple):
@@ -139,10 +140,37 @@ def test_the_banner_says_where_and_how(tmp_path: Path) -> None:
         assert server.request("GET", "/").body == b"healthy: dynamodb.eu-north-1.amazonaws.com "
 
 
+def test_nobody_opens_a_server_to_a_network_by_accident() -> None:
+    ended = hashrange("serve", "--in-memory", "--port", "0", "--host", "0.0.0.0")
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert "--auth off, written out, lets anybody in" in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_developer_on_loopback_sees_nothing_of_keys_and_audits(tmp_path: Path) -> None:
+    schema = {
+        "TableName": "notes",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    with serving("--data-dir", str(tmp_path)) as server:
+        assert server.post("CreateTable", schema).status == 200
+        assert server.stop() == 0
+        assert server.process.stdout is not None
+        told = server.process.stdout.read() + server.log_text()
+    assert "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws" in told
+    assert not any(word in told for word in ("auth", "iam", "root key", "audit", "WARNING"))
+    files = {path.name for path in tmp_path.iterdir()}
+    assert files == {"backups", "hashrange.db", "hashrange.lock", "hashrange.reserve"}
+
+
 @pytest.mark.slow
 def test_the_keys_of_an_object_store_are_never_shown(tmp_path: Path) -> None:
     url = "https://KEY:geheim@s3.example.org"
-    with serving("--data-dir", str(tmp_path), "--s3", url, "--log-level", "debug") as server:
+    flags = ("--data-dir", str(tmp_path), "--s3", url, "--log-level", "debug")
+    with serving(*flags, interpreter=COLD) as server:
         assert server.process.stdout is not None
         rest = "".join(server.process.stdout.readline() for _ in range(4))
         assert "  buckets   https://s3.example.org\n" in rest
@@ -162,7 +190,7 @@ def test_the_buckets_of_a_server_in_memory_are_gone_with_it(tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_it_well(number: int, tmp_path: Path) -> None:
-    with serving("--data-dir", str(tmp_path)) as server:
+    with serving("--data-dir", str(tmp_path), interpreter=COLD) as server:
         assert server.stop(number) == 0
         assert "Traceback" not in server.log_text()
 
@@ -182,7 +210,7 @@ def test_json_logs_are_json(tmp_path: Path) -> None:
         assert '"endpoint": "http://127.0.0.1:' in line
     finally:
         process.terminate()
-        output, _ = process.communicate(timeout=10)
+        output, _ = process.communicate(timeout=60)
     assert output == ""
 
 

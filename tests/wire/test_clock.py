@@ -1,13 +1,13 @@
 """`hashrange clock`: moves the time of a server, its workers and its neighbours, and only of those that allow it."""
 
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import warm
 from postgres_server import PostgresServer
 from serving import Answer, Serving, serving
 from wiring import eventually
@@ -20,8 +20,7 @@ _DAY = 86_400
 
 
 def clock(server: Serving, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hashrange", "clock", *arguments, "--endpoint", server.endpoint]
-    return subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)
+    return warm.run("clock", *arguments, "--endpoint", server.endpoint)
 
 
 def shown(server: Serving) -> Any:
@@ -96,8 +95,7 @@ def test_the_command_shows_and_moves_the_clock() -> None:
     ],
 )
 def test_a_wrong_command_line_is_explained(arguments: list[str], message: str) -> None:
-    command = [sys.executable, "-m", "hashrange", "clock", *arguments]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)
+    ended = warm.run("clock", *arguments)
     assert ended.returncode != 0
     assert message in ended.stderr
 

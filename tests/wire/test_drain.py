@@ -28,7 +28,7 @@ def test_a_request_under_way_is_answered_and_idle_connections_are_closed(
         answer = busy.read()
         assert (answer.status, answer.headers["connection"]) == (200, "close")
         assert busy.closed()
-        thread.join(5)
+        thread.join(60)
     with pytest.raises(ConnectionRefusedError):
         wire.connect()
 
@@ -43,7 +43,7 @@ def test_a_request_that_is_still_arriving_is_answered(small_wire: Callable[..., 
         assert eventually(lambda: not accepts(wire))
         client.send(whole[-3:])
         assert client.read().json == {"a": 1}
-        thread.join(5)
+        thread.join(60)
 
 
 def accepts(wire: Wire) -> bool:
@@ -61,5 +61,5 @@ def test_draining_does_not_wait_for_ever(small_wire: Callable[..., Wire]) -> Non
         assert client.read().status == 100
         thread = stopping(wire)
         assert client.closed(3)
-        thread.join(5)
+        thread.join(60)
         assert not thread.is_alive()

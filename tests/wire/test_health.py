@@ -16,7 +16,7 @@ from serving import Serving, serving
 from wiring import Response, Wire, eventually, request
 
 Done = Callable[[BaseException | None], None]
-_PATIENCE_SECONDS = 30
+_PATIENCE_SECONDS = 60
 
 
 class Storage:

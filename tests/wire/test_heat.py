@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from hashrange.heat_command import drawn
 from serving import Serving, serving
 from wiring import eventually
@@ -22,8 +23,7 @@ _UNITS = 40
 
 
 def heat(server: Serving, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hashrange", "heat", *arguments, "--endpoint", server.endpoint]
-    return subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)
+    return warm.run("heat", *arguments, "--endpoint", server.endpoint)
 
 
 def reported(server: Serving, query: str = "table=orders") -> Any:

@@ -69,7 +69,7 @@ def ask(connection: http.client.HTTPConnection, url: str, headers: Mapping[str, 
 @pytest.mark.parametrize("what", REQUESTS)
 @pytest.mark.parametrize("before", ["nothing", "the same again", "another region"])
 def test_a_request_is_answered_as_it_would_be_alone(running: Serving, before: str, what: str) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", running.port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)) as connection:
         if before != "nothing":
             url, headers, expected = REQUESTS[before]
             for _ in range(2):

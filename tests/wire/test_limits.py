@@ -160,7 +160,7 @@ def test_a_client_that_never_reads_stops_being_served(small_wire: Callable[..., 
         assert send_until_stuck(greedy, request("Big", {"bytes": 1_000_000}), 16 * MIB) < 16 * MIB
         other.send(request("Echo", {"still": "here"}))
         assert other.read().json == {"still": "here"}
-        assert eventually(lambda: wire.connections() == 1, 10)
+        assert eventually(lambda: wire.connections() == 1, 60)
 
 
 def send_until_stuck(client: Client, data: bytes, most: int) -> int:
@@ -243,8 +243,8 @@ def test_a_flood_on_one_connection_does_not_hold_up_another(
             client.send(request("Echo", {}))
             assert client.read().status == 200
         held, go = threading.Event(), threading.Event()
-        wire.call(lambda: (held.set(), go.wait(10)))
-        assert held.wait(10)
+        wire.call(lambda: (held.set(), go.wait(60)))
+        assert held.wait(60)
         hostile.send(request("Record", {"from": "hostile"}) * 300)
         other.send(request("Record", {"from": "other"}) * 20)
         go.set()

@@ -10,7 +10,7 @@ from hashrange.wire.interfaces import ServerState
 from wiring import Client, Wire, eventually, request
 
 MIB = 1024 * 1024
-_PATIENCE_SECONDS = 30
+_PATIENCE_SECONDS = 60
 
 
 def shared(wire: Wire) -> ServerState:

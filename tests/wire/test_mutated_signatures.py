@@ -28,6 +28,7 @@ DETOURS = [
     b"/_hashrange//clock",
     b"/x/../",
 ]
+FORM_URL = "http://localhost:8000/?Action=GetAccessKeyInfo&Version=2011-06-15&AccessKeyId=AKIDEXAMPLE"
 OWN_URL = f"http://localhost:8000{OWN_PATH.decode()}?table=a&index=b"
 INTERESTING = [
     b"\r\n",
@@ -117,6 +118,10 @@ def corpus() -> list[SignedRequest]:
         signed(b"", headers={}, url=OWN_URL, service="hashrange", method="GET"),
         signed(b"", headers={}, url=OWN_URL, service="hashrange", method="GET", session=True),
         signed(b"", headers={}, url=OWN_URL, service="hashrange", method="GET", presigned_seconds=60),
+        signed(b"", headers={}, url=FORM_URL, service="sts", method="GET", presigned_seconds=60),
+        signed(
+            b"", headers={}, url=FORM_URL, service="sts", method="GET", presigned_seconds=60, session=True
+        ),
     ]
     return requests
 

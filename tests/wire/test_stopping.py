@@ -188,7 +188,7 @@ def deaf() -> Iterator[tuple["subprocess.Popen[str]", int]]:
     assert [process.stdout.readline() for _ in range(2)] == ["worker\n", "ready\n"]
     yield process, port
     process.kill()
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
 
 def test_a_worker_that_stays_stuck_is_replaced_and_its_connections_end(

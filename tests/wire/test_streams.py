@@ -49,7 +49,7 @@ class Streamer:
                 called.set()
 
         self.wire.call(call)
-        assert called.wait(5)
+        assert called.wait(60)
         return results[0]
 
     @property
@@ -388,7 +388,7 @@ def test_a_server_that_stops_waits_for_the_end_of_a_stream(streamer: Streamer, c
     streamer.close()
     assert client.read_chunk() == b""
     assert client.closed()
-    stopping.join(5)
+    stopping.join(60)
     assert not stopping.is_alive()
 
 
@@ -401,6 +401,6 @@ def test_a_server_that_stops_does_not_wait_for_ever(make: Callable[..., Streamer
         stopping = threading.Thread(target=streamer.wire.stop)
         stopping.start()
         assert client.closed(5)
-        stopping.join(5)
+        stopping.join(60)
         assert not stopping.is_alive()
         assert not stream.open

@@ -3,11 +3,11 @@
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import warm
 from hashrange import terminal
 from hashrange.storage.sqlite import SqliteEngine
 
@@ -32,16 +32,14 @@ def command(words: list[str], directory: Path) -> list[str]:
         "DATA": str(directory / "data"),
         "COPY": str(directory / "copy"),
     }
-    return [sys.executable, "-m", "hashrange", *(places.get(word, word) for word in words)]
+    return [places.get(word, word) for word in words]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
 @pytest.mark.parametrize("words", COMMANDS)
 def test_an_output_that_is_full(tmp_path: Path, words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(
-            command(words, tmp_path), stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
+        ended = warm.run(*command(words, tmp_path), output=full.fileno())
     assert ended.returncode == terminal.NOT_WRITTEN
     lines = [line for line in ended.stderr.splitlines() if " rows, " not in line]
     assert lines == ["hashrange: cannot write to standard output: No space left on device"]
@@ -51,9 +49,7 @@ def test_an_output_that_is_full(tmp_path: Path, words: list[str]) -> None:
 def test_an_output_that_was_closed(tmp_path: Path, words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    ended = subprocess.run(
-        command(words, tmp_path), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
-    )
+    ended = warm.run(*command(words, tmp_path), output=writing)
     os.close(writing)
     assert ended.returncode == 128 + signal.SIGPIPE
     assert [line for line in ended.stderr.splitlines() if " rows, " not in line] == []
@@ -72,12 +68,11 @@ def test_an_output_that_was_closed(tmp_path: Path, words: list[str]) -> None:
     ],
 )
 def test_messages_that_cannot_be_shown_do_not_change_the_exit_status(
-    tmp_path: Path, words: list[str], status: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], status: int
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(
-            command(words, tmp_path), stdout=subprocess.PIPE, stderr=full, check=False, cwd=tmp_path
-        )
+        ended = warm.run(*command(words, tmp_path), errors=full.fileno())
     assert ended.returncode == status
 
 
@@ -86,7 +81,7 @@ def test_a_server_whose_banner_nobody_reads_serves(tmp_path: Path) -> None:
     os.close(reading)
     words = ["serve", "--port", "0", "--data-dir", "DATA"]
     with subprocess.Popen(
-        command(words, tmp_path), stdout=writing, stderr=subprocess.PIPE, text=True
+        [*warm.COLD, *command(words, tmp_path)], stdout=writing, stderr=subprocess.PIPE, text=True
     ) as server:
         os.close(writing)
         assert server.stderr is not None

@@ -3,13 +3,13 @@
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
 
+import warm
 from hashrange.core import partitions
 from item_tables import index
 from new_tables import request as new_table
@@ -344,8 +344,7 @@ def check_heat(server: StillServer, name: str, case: Case) -> None:
     """The command's picture has the refusals, and those of a partition where it is to blame."""
     words = [name, "--json", "--endpoint", server.serving.endpoint]
     words += [] if case.index_name is None else ["--index", case.index_name]
-    command = [sys.executable, "-m", "hashrange", "heat", *words]
-    shown = json.loads(printed(command))
+    shown = json.loads(printed("heat", *words))
     if case.keys:
         attribute = "pk" if case.index_name is None else "g"
         assert shown["hottest_keys"][0]["key"] == {attribute: {"S": case.keys[0]}}
@@ -356,14 +355,12 @@ def check_heat(server: StillServer, name: str, case: Case) -> None:
     assert by_partition == pytest.approx(_REFUSALS if of_key_range else 0)
 
 
-def printed(command: list[str]) -> str:
+def printed(*words: str) -> str:
     """What a command prints; on a busy machine the server may be too slow for it the first time."""
     runs: list[subprocess.CompletedProcess[str]] = []
 
     def succeeds() -> bool:
-        runs.append(
-            subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)
-        )
+        runs.append(warm.run(*words))
         return runs[-1].returncode == 0
 
     assert eventually(succeeds, _PATIENCE_SECONDS), runs[-1].stderr

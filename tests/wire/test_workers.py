@@ -203,11 +203,11 @@ def mortal() -> Iterator[Callable[[float], int]]:
     yield start
     for process in processes:
         process.kill()
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
 
 
 def answer(port: int) -> bytes:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         return client.recv(1)
 
 

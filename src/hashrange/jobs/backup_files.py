@@ -4,6 +4,9 @@ A backup without a manifest was never finished. The manifest is one line of JSON
 be checked without a database, and has all that a database needs to know of the backup. A data file is a row of blocks:
 four bytes of length, four of CRC-32, and so many bytes of zlib data, which unfold to rows: two bytes of length of the
 key, four of the item's, then both. The document of record is docs/design/016-backups.md.
+
+Where rows are encrypted, blocks and the manifest are, too, under a key that the manifest has wrapped. A block opens
+only as that number of that file.
 """
 
 import hashlib
@@ -17,7 +20,11 @@ from typing import Self
 import msgspec
 from zlib_ng import zlib_ng
 
+from hashrange.jobs import sealed_files
 from hashrange.jobs.long_runs import JobFailure
+from hashrange.jobs.sealed_files import SEALED_FORMAT, SealedFile
+from hashrange.kms.errors import NotAuthentic, OtherRootKey
+from hashrange.kms.interface import BlockCipher, FileSeals
 from hashrange.objects.errors import NoSuchKey
 from hashrange.objects.interface import Bucket
 from hashrange.storage.backup_rows import Backup, BackupFile
@@ -57,11 +64,18 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return JobPlace(self.account_id, self.region, self.id)
 
 
+class _Head(msgspec.Struct, frozen=True):
+    """What every manifest begins with."""
+
+    format: int
+
+
 class BackupPlace(msgspec.Struct, frozen=True):
     """Where all backups are."""
 
     bucket: Bucket
     prefix: str  # empty, or with a slash at its end
+    seals: FileSeals | None = None  # None: there is no root key
 
     def folder(self, place: JobPlace, table_name: str) -> str:
         """The beginning of the keys of one backup."""
@@ -72,6 +86,32 @@ class BackupPlace(msgspec.Struct, frozen=True):
         folder = folder_of(key)
         return self.folder_owner(folder) if _NAME.fullmatch(key[len(folder) :]) else None
 
+    def new_keys(self) -> dict[str, bytes]:
+        """The wrapped key for a new backup; none if backups are kept in the clear."""
+        return {} if self.seals is None or not self.seals.seals_new else self.seals.new_keys()
+
+    def put_report(self, key: str, content: bytes) -> None:
+        """Write a report for the operator beside the backups, encrypted if they are."""
+        keys = self.new_keys()
+        cipher = self.cipher(keys, key)
+        if cipher is not None:
+            key += sealed_files.SUFFIX
+            content = sealed_files.sealed(content, cipher, keys)
+        self.bucket.put(key, content)
+
+    def cipher(self, keys: dict[str, bytes], name: str) -> BlockCipher | None:
+        """What opens a backup with these wrapped keys; None for one in the clear."""
+        if not keys:
+            return None
+        if self.seals is None:
+            raise DamagedBackup(f"{name} is encrypted, and there is no root key: name it with --root-key")
+        try:
+            return self.seals.cipher(keys)
+        except OtherRootKey as problem:
+            raise DamagedBackup(f"{name} cannot be read: {problem}") from None
+        except NotAuthentic:
+            raise DamagedBackup(f"{name} has a key that was changed") from None
+
     def folder_owner(self, folder: str) -> JobPlace | None:
         """The backup whose files are in a folder."""
         match = _FOLDER.fullmatch(folder.removeprefix(self.prefix))
@@ -81,11 +121,15 @@ class BackupPlace(msgspec.Struct, frozen=True):
 class FileWriter:
     """A data file on its way."""
 
-    def __init__(self, place: BackupPlace, folder: str, number: int) -> None:
+    def __init__(
+        self, place: BackupPlace, folder: str, number: int, cipher: BlockCipher | None = None
+    ) -> None:
         # No two writers have one name: a server that lost its lease unnoticed must not replace its successor's file.
         self.name = f"data-{number:06d}-{secrets.token_hex(4)}.blocks"
         self._writer = place.bucket.writer(folder + self.name)
+        self._cipher = cipher
         self._digest = hashlib.sha256()
+        self._blocks = 0
         self._items = 0
         self.size = 0
 
@@ -103,6 +147,9 @@ class FileWriter:
             part for key, stored in rows for part in (_ROW.pack(len(key), len(stored)), key, stored)
         )
         packed = zlib_ng.compress(plain, _LEVEL)
+        if self._cipher is not None:
+            packed = self._cipher.seal(packed, self.name, str(self._blocks))
+        self._blocks += 1
         block = _BLOCK.pack(len(packed), zlib_ng.crc32(packed)) + packed
         self._writer.write(block)
         self._digest.update(block)
@@ -119,19 +166,54 @@ class FileWriter:
         self._writer.abort()
 
 
-def write_manifest(backups: BackupPlace, place: JobPlace, backup: Backup) -> None:
-    """Make a backup whole."""
+def write_manifest(
+    backups: BackupPlace, place: JobPlace, backup: Backup, keys: dict[str, bytes] | None = None
+) -> None:
+    """Make a backup whole; `keys` are the wrapped ones of its files, if these are encrypted."""
     manifest = Manifest(
         format=FORMAT, account_id=place.account_id, region=place.region, id=place.id, backup=backup
     )
     body = msgspec.json.encode(manifest)
-    digest = hashlib.sha256(body).hexdigest().encode()
     key = backups.folder(place, backup.source.name) + _MANIFEST
-    backups.bucket.put(key, body + b"\n" + digest + b"\n")
+    cipher = backups.cipher(keys or {}, key)
+    if keys and cipher is not None:
+        body = sealed_files.sealed(body, cipher, keys)
+    backups.bucket.put(key, with_digest(body))
+
+
+def with_digest(body: bytes) -> bytes:
+    """A manifest as it is in its file."""
+    return body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n"
 
 
 def read_manifest(backups: BackupPlace, folder: str) -> Manifest:
     """The manifest of a backup."""
+    return _opened_manifest(backups, folder)[0]
+
+
+def _opened_manifest(backups: BackupPlace, folder: str) -> tuple[Manifest, BlockCipher | None]:
+    """The manifest, and what opens the files."""
+    body = _manifest_body(backups, folder)
+    name = f"{folder}{_MANIFEST}"
+    cipher = None
+    try:
+        if msgspec.json.decode(body, type=_Head).format == SEALED_FORMAT:
+            stored = msgspec.json.decode(body, type=SealedFile)
+            cipher = backups.cipher(stored.keys, name)
+            if cipher is None:
+                raise DamagedBackup(f"{name} has no key")
+            body = sealed_files.unsealed(stored, cipher)
+        manifest = msgspec.json.decode(body, type=Manifest)
+    except msgspec.MsgspecError as error:
+        raise DamagedBackup(f"{name} cannot be read: {error}") from None
+    except NotAuthentic:
+        raise DamagedBackup(f"{name} was changed") from None
+    if manifest.format != FORMAT:
+        raise DamagedBackup(f"{name} has format {manifest.format}, this version reads {FORMAT}")
+    return manifest, cipher
+
+
+def _manifest_body(backups: BackupPlace, folder: str) -> bytes:
     try:
         stored = b"".join(backups.bucket.read(folder + _MANIFEST))
     except NoSuchKey:
@@ -139,13 +221,7 @@ def read_manifest(backups: BackupPlace, folder: str) -> Manifest:
     body, _, digest = stored.partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != digest.strip():
         raise DamagedBackup(f"{folder}{_MANIFEST} has a wrong checksum")
-    try:
-        manifest = msgspec.json.decode(body, type=Manifest)
-    except msgspec.MsgspecError as error:
-        raise DamagedBackup(f"{folder}{_MANIFEST} cannot be read: {error}") from None
-    if manifest.format != FORMAT:
-        raise DamagedBackup(f"{folder}{_MANIFEST} has format {manifest.format}, this version reads {FORMAT}")
-    return manifest
+    return body
 
 
 def folder_of(key: str) -> str:
@@ -177,13 +253,17 @@ def delete(backups: BackupPlace, folder: str) -> None:
 class BackupSource:
     """The items of a backup in key order."""
 
-    def __init__(self, backups: BackupPlace, folder: str) -> None:
+    def __init__(
+        self, backups: BackupPlace, folder: str, expected: tuple[BackupFile, ...] | None = None
+    ) -> None:
+        """`expected` are the files that the database knows of: a manifest that names others was exchanged."""
         self._backups = backups
         self._folder = folder
+        self._expected = expected
 
     def verify(self) -> Iterator[None]:
         """Read all files and compare them with the manifest, a piece at a time."""
-        for file in self._files():
+        for file in self._opened()[0]:
             digest, size = hashlib.sha256(), 0
             for piece in self._pieces(file.name):
                 digest.update(piece)
@@ -194,8 +274,9 @@ class BackupSource:
 
     def chunks(self, after: bytes | None = None) -> Iterator[list[Row]]:
         """All items behind a key."""
-        for file in self._files():
-            for rows in self._blocks(file):
+        files, cipher = self._opened()
+        for file in files:
+            for rows in self._blocks(file, cipher):
                 wanted = rows if after is None else [row for row in rows if row[0] > after]
                 if wanted:
                     yield wanted
@@ -203,8 +284,12 @@ class BackupSource:
     def close(self) -> None:
         """Nothing is held."""
 
-    def _files(self) -> tuple[BackupFile, ...]:
-        return read_manifest(self._backups, self._folder).backup.files
+    def _opened(self) -> tuple[tuple[BackupFile, ...], BlockCipher | None]:
+        manifest, cipher = _opened_manifest(self._backups, self._folder)
+        files = manifest.backup.files
+        if self._expected is not None and files != self._expected:
+            raise DamagedBackup(f"{self._folder}{_MANIFEST} names other files than the database")
+        return files, cipher
 
     def _pieces(self, name: str) -> Iterator[bytes]:
         try:
@@ -212,10 +297,24 @@ class BackupSource:
         except NoSuchKey:
             raise DamagedBackup(f"{self._folder}{name} is missing") from None
 
-    def _blocks(self, file: BackupFile) -> Iterator[list[Row]]:
-        buffered = bytearray()
+    def _blocks(self, file: BackupFile, cipher: BlockCipher | None) -> Iterator[list[Row]]:
         name = f"{self._folder}{file.name}"
-        for piece in self._pieces(file.name):
+        items = 0
+        for number, packed in enumerate(self._packed(file.name, name)):
+            try:
+                plain = packed if cipher is None else cipher.unseal(packed, file.name, str(number))
+            except NotAuthentic:
+                raise DamagedBackup(f"{name} has a block that was changed or is in the wrong place") from None
+            rows = _rows(zlib_ng.decompress(plain))
+            items += len(rows)
+            yield rows
+        if items != file.items:
+            raise DamagedBackup(f"{name} has {items} items and not {file.items}")
+
+    def _packed(self, file_name: str, name: str) -> Iterator[bytes]:
+        """The blocks as they are in a file."""
+        buffered = bytearray()
+        for piece in self._pieces(file_name):
             buffered += piece
             while len(buffered) >= _BLOCK.size:
                 length, checksum = _BLOCK.unpack_from(buffered)
@@ -228,7 +327,7 @@ class BackupSource:
                 del buffered[:end]
                 if zlib_ng.crc32(packed) != checksum:
                     raise DamagedBackup(f"{name} has a block with a wrong checksum")
-                yield _rows(zlib_ng.decompress(packed))
+                yield packed
         if buffered:
             raise DamagedBackup(f"{name} ends in the middle of a block")
 

@@ -77,12 +77,13 @@ class BackupRun:
     def advance(self, now: float) -> float | None:
         """Write the next chunk; behind the last one the manifest."""
         began = time.monotonic()
-        if self._backup() is None:
+        backup = self._backup()
+        if backup is None:
             return None  # it was deleted, which is another run
         chunk = next(self._chunks, None)
         if chunk:
             if self._writer is None:
-                self._writer = FileWriter(self._backups, self._folder, self._files)
+                self._writer = self._new_writer(backup)
             self._writer.write(chunk)
             self._last = chunk[-1][0]
         if self._writer is not None and (chunk is None or self._writer.size >= backup_files.FILE_BYTES):
@@ -97,6 +98,15 @@ class BackupRun:
         backup = self._engine.read(lambda reader: BACKUPS.find(reader, self._place))
         return backup if backup is not None and backup.status == "CREATING" else None
 
+    def _new_writer(self, backup: Backup) -> FileWriter:
+        keys = backup.keys
+        if not keys and not backup.files:
+            keys = self._engine.write(
+                partial(_choose_keys, place=self._place, new_keys=self._backups.new_keys())
+            )
+        cipher = self._backups.cipher(keys, self._folder)
+        return FileWriter(self._backups, self._folder, self._files, cipher)
+
     def _finish_file(self, writer: FileWriter) -> None:
         file = writer.commit()
         self._writer = None
@@ -108,8 +118,10 @@ class BackupRun:
         backup = self._backup()
         if backup is None:
             return
-        done = changed(backup, status="AVAILABLE", after=b"")
-        backup_files.write_manifest(self._backups, self._place, done)
+        done = changed(backup, status="AVAILABLE", after=b"", keys={})
+        # A backup without an item has no file yet, and no key.
+        keys = backup.keys or ({} if backup.files else self._backups.new_keys())
+        backup_files.write_manifest(self._backups, self._place, done, keys)
         self._engine.write(partial(_finish, place=self._place, done=done, now=now))
         self._tables.refresh(self._place.account_id, self._place.region, self._source.name)
         log.info("backup.finished", table=self._source.name, files=len(done.files))
@@ -138,6 +150,15 @@ def _forget(tx: Transaction, *, place: JobPlace) -> None:
     BACKUPS.remove(tx, place)
 
 
+def _choose_keys(tx: Transaction, *, place: JobPlace, new_keys: dict[str, bytes]) -> dict[str, bytes]:
+    """The keys of the first who chose some: what is in finished files is under them."""
+    backup = BACKUPS.find(tx, place)
+    if backup is None or backup.keys or not new_keys:
+        return {} if backup is None else backup.keys
+    BACKUPS.save(tx, place, changed(backup, keys=new_keys), active=True)
+    return new_keys
+
+
 def _add_file(tx: Transaction, *, place: JobPlace, file: BackupFile, after: bytes) -> None:
     backup = BACKUPS.find(tx, place)
     if backup is not None and file not in backup.files:
@@ -157,6 +178,6 @@ def _fail(tx: Transaction, *, place: JobPlace, reason: str, now: float) -> Backu
     backup = BACKUPS.find(tx, place)
     if backup is None:
         return None
-    failed = changed(backup, status="FAILED", files=(), after=b"", damage=reason)
+    failed = changed(backup, status="FAILED", files=(), after=b"", keys={}, damage=reason)
     _finish(tx, place=place, done=failed, now=now)
     return failed

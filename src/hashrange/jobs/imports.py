@@ -141,7 +141,7 @@ class ImportRun:
             batch = self._engine.read(lambda reader: report_rows.waiting(reader, self._place, ERRORS))
             folder = f"{self._errors.prefix}{ERRORS}/{self._place.account_id}/{self._place.region}"
             key = f"{folder}/{self._place.id}/error-{record.report.files:06d}.jsonl"
-            self._errors.bucket.put(key, b"".join(batch.lines))
+            self._errors.put_report(key, b"".join(batch.lines))
             record = self._engine.write(partial(_flushed, place=self._place, batch=batch))
 
 

@@ -14,7 +14,7 @@ from hashrange.jobs.backup_files import BackupPlace, BackupSource
 from hashrange.jobs.long_runs import JobFailure, LongRuns, Patience
 from hashrange.jobs.threads import Threads
 from hashrange.storage import catalogue, holds, store
-from hashrange.storage.backup_rows import BACKUPS
+from hashrange.storage.backup_rows import BACKUPS, BackupFile
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
 from hashrange.storage.history import PastTable, Row
@@ -73,7 +73,11 @@ class RestoreRun:
         if restore.backup is None:
             self._source = PastTable(engine, restore.source, restore.moment_us)
         else:
-            files = BackupSource(backups, backups.folder(restore.backup, restore.source.name))
+            files = BackupSource(
+                backups,
+                backups.folder(restore.backup, restore.source.name),
+                _known_files(engine, restore.backup),
+            )
             self._source = files
             if not restore.after:
                 checks = _verifying(files)  # before the first item is written
@@ -101,6 +105,11 @@ class RestoreRun:
         self._engine.write(partial(_finish, place=self._place, now=now))
         _refresh(self._tables, self._place, self._restore)
         log.info("restore.finished", table=self._restore.target, items=self._items)
+
+
+def _known_files(engine: Engine, place: JobPlace) -> tuple[BackupFile, ...] | None:
+    backup = engine.read(lambda reader: BACKUPS.find(reader, place))
+    return None if backup is None else backup.files
 
 
 def _refresh(tables: Catalogue, place: JobPlace, restore: Restore) -> None:

@@ -38,6 +38,6 @@ def encoded_head(material: Material) -> bytes:
     return bytes([_VERSION]) + UUID(key_id).bytes + material.number.to_bytes(4, "big")
 
 
-def material_id(wrapped: bytes) -> str:
-    """The public id of key material."""
-    return sha256(wrapped).hexdigest()
+def material_id(key_id: str, number: int) -> str:
+    """The public id of key material, which stays the same when the root key is rotated."""
+    return sha256(f"{key_id} {number}".encode()).hexdigest()

@@ -27,3 +27,27 @@ class KeyVault(Protocol):
 
     def decrypt(self, material: Material, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
         """The plaintext; raises `NotAuthentic`."""
+
+
+class BlockCipher(Protocol):
+    """Seals and opens the blocks of a file."""
+
+    def seal(self, block: bytes, *names: str) -> bytes:
+        """The encrypted block, under the names that say which one it is."""
+
+    def unseal(self, sealed: bytes, *names: str) -> bytes:
+        """The block; raises `NotAuthentic`."""
+
+
+class FileSeals(Protocol):
+    """Makes and opens the keys of files outside of the database."""
+
+    @property
+    def seals_new(self) -> bool:
+        """Whether new files are encrypted; otherwise they are only read."""
+
+    def new_keys(self) -> dict[str, bytes]:
+        """A new key, wrapped, by the id of the root key: what the head of a file has."""
+
+    def cipher(self, keys: Mapping[str, bytes]) -> BlockCipher:
+        """The cipher by a file's head; raises `OtherRootKey` or `NotAuthentic`."""

@@ -14,6 +14,12 @@ from hashrange.kms.wrapping import Wrapping
 _PURPOSE = "key material"
 
 
+def rewrapped(material: Material, old: Wrapping, new: Wrapping) -> bytes:
+    """Key material under another root key; raises `NotAuthentic`."""
+    names = (material.key_arn, str(material.number))
+    return new.wrap(_PURPOSE, old.unwrap(_PURPOSE, material.wrapped, *names), *names)
+
+
 class Vault:
     """Makes and uses key material, which leaves it only wrapped."""
 

@@ -42,6 +42,7 @@ class Backup(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     files: tuple[BackupFile, ...] = ()
     after: bytes = b""  # the last key in these files
+    keys: dict[str, bytes] = {}  # while it is made: the wrapped key of its files, by the id of the root key
     damage: str | None = (
         None  # why it failed, or what was found wrong with its files when they were to be restored
     )

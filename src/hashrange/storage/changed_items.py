@@ -6,7 +6,6 @@ must have a hold on the table from the first moment on, and the second must have
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple, cast
 
 from hashrange.core.schema import Table
@@ -43,7 +42,7 @@ class ChangedItems:
         self._until_us = until_us
         self._tail = LogTail(table, after_us)
         self._positions: dict[int, int] = {}
-        self._scratch = _Scratch(engine.directory)
+        self._scratch = _Scratch(engine)
 
     def close(self) -> None:
         """Delete the scratch file."""
@@ -79,11 +78,12 @@ class ChangedItems:
 class _Scratch:
     """What is known of every changed key: `later` is what a change after the second moment has replaced."""
 
-    def __init__(self, directory: Path | None) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._file = ScratchFile(
-            directory,
+            engine.directory,
             "CREATE TABLE changed(k BLOB PRIMARY KEY, before BLOB, time INTEGER NOT NULL, later BLOB, "
             "has_later INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID",
+            encrypted=engine.encrypted,
         )
 
     def add(self, changes: list[Logged], until_us: int) -> None:
@@ -96,8 +96,8 @@ class _Scratch:
         update = "UPDATE changed SET later = ?, has_later = 1 WHERE k = ? AND NOT has_later"
         self._file.write(
             [
-                (insert, [(change.key, change.before, change.time_us) for change in within]),
-                (update, [(change.before, change.key) for change in later]),
+                (insert, [(change.key, self._before(change), change.time_us) for change in within]),
+                (update, [(self._before(change), change.key) for change in later]),
             ]
         )
 
@@ -109,7 +109,11 @@ class _Scratch:
         query = "SELECT before, time, later, has_later FROM changed WHERE k = ?"
         (row,) = self._file.rows(query, (key,))
         before, time_us, later, has_later = cast("tuple[bytes | None, int, bytes | None, int]", row)
-        return ChangedItem(key, before, later if has_later else rows[key], time_us)
+        after = self._file.opened(key, later) if has_later else rows[key]
+        return ChangedItem(key, self._file.opened(key, before), after, time_us)
+
+    def _before(self, change: Logged) -> bytes | None:
+        return self._file.stored(change.key, change.before)
 
     def close(self) -> None:
         self._file.close()

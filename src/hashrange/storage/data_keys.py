@@ -33,8 +33,9 @@ _PAST_HEAD = slice(1, 10)  # kind and number of the row, in which a zero byte is
 # Rows whose keys have the number of a table behind the first byte, and whose contents are items.
 _OF_TABLES = frozenset((layout.ROWS[0], layout.LOG[0]))
 _PAST = layout.PAST[0]
-# What has to be read before there is a key, and the progress of a copy, which copies rows as they are.
-_PLAIN = frozenset((layout.ROOT_KEY_CHECK[0], layout.MIGRATION[0]))
+# What has to be read before there is a key, the progress of a copy, which copies rows as they are, and leases, which
+# commands hold that have no key.
+_PLAIN = frozenset((layout.ROOT_KEY_CHECK[0], layout.MIGRATION[0], layout.LEASE[0]))
 
 
 class DataKey(msgspec.Struct, frozen=True):
@@ -171,3 +172,12 @@ def _context(number: bytes) -> dict[str, str]:
 
 def _save(tx: Transaction, number: bytes, data_key: DataKey) -> None:
     tx.put(layout.DATA_KEY + number, msgspec.msgpack.encode(data_key))
+
+
+def rewrapped(number: bytes, stored: bytes, old: Wrapping, new: Wrapping) -> bytes:
+    """The row of a data key, under another root key; raises `NotAuthentic`. One under a key of KMS stays as it is."""
+    data_key = _decode(stored)
+    if data_key.key_arn:
+        return stored
+    wrapped = new.wrap(_PURPOSE, old.unwrap(_PURPOSE, data_key.wrapped, number.hex()), number.hex())
+    return msgspec.msgpack.encode(DataKey(wrapped))

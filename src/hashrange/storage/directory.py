@@ -10,6 +10,7 @@ from itertools import count
 from threading import Lock
 from typing import Literal, NamedTuple
 
+from hashrange.auth import arns
 from hashrange.auth.principals import Credential, Principal
 from hashrange.caches import BoundedCache
 from hashrange.kms.key_source import KeySource
@@ -37,6 +38,7 @@ class Seals(NamedTuple):
 
 class _State(NamedTuple):
     identities: Identities
+    accounts: frozenset[str]
     credentials: BoundedCache[tuple[str, str | None], Credential]
 
 
@@ -95,6 +97,27 @@ class Directory:
         }
         return places[kind].get((account_id, name.lower()))
 
+    def has_principal(self, arn: str) -> bool:
+        """Whether a policy may name it: a user, a role or its session, or an account, that there is.
+
+        Where signatures are not verified nobody is known, and anybody may be named.
+        """
+        state, named = self._state, arns.parsed(arn)
+        if state is None:
+            return True
+        if named is None or named.account_id not in state.accounts:
+            return False
+        kind, _, path = named.resource.partition("/")
+        match kind:
+            case "user" | "role":
+                entity = self.entity(named.account_id, kind, path.rpartition("/")[2])
+                return entity is not None and identity_rows.arn_of(named.account_id, entity) == arn
+            case "assumed-role":
+                role = self.entity(named.account_id, "role", path.partition("/")[0])
+                return role is not None and role.name == path.partition("/")[0]
+            case _:  # an account's root, or a federated user, who is kept nowhere
+                return True
+
     def seals(self) -> Seals:
         """What seals secrets; raises `RootKeyInvalid` if there is no root key, and none can be made."""
         if self._seals is None:
@@ -143,7 +166,8 @@ class Directory:
         with self._lock:
             if ticket > self._accepted:
                 self._accepted = ticket
-                self._state = _State(identities, BoundedCache(_CREDENTIALS_MAX))
+                accounts = identities.accounts()
+                self._state = _State(identities, accounts, BoundedCache(_CREDENTIALS_MAX))
 
     def _of_key(self, identities: Identities, access_key: str) -> Credential | None:
         entry = identities.keys.get(access_key)

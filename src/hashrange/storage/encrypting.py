@@ -201,6 +201,7 @@ class EncryptedEngine(WrappedEngine):
 
     def __init__(self, engine: Engine, keys: DataKeys) -> None:
         super().__init__(engine)
+        self.encrypted = True
         self._keys = keys
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
@@ -292,7 +293,7 @@ def open_encrypted(engine: Engine, keys: DataKeys) -> Engine | None:
     def begin(tx: Transaction) -> bool:
         if keys.read(tx, tx, STORE) is not None:
             return True
-        if any(not is_plain(key) for key, _ in tx.scan(b"\0", b"\xff" * 8, limit=3)):
+        if any(not is_plain(key) for key, _ in tx.scan(b"\0", b"\xff" * 8)):
             return False
         keys.make(tx, STORE)
         return True

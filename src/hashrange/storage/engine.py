@@ -173,6 +173,10 @@ class Engine(Protocol):
         """Where the data is, for files beside it; None if it is not in a directory of this machine."""
 
     @property
+    def encrypted(self) -> bool:
+        """Whether values are encrypted on their way to the disk; what is noted beside the data must be, too."""
+
+    @property
     def shared(self) -> bool:
         """Whether other servers may have engines on the same rows, which are then across a network."""
 

@@ -11,7 +11,6 @@ from the moment on (storage/holds.py).
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple, cast
 
 import msgspec
@@ -85,7 +84,7 @@ class PastTable:
         self._table = table
         self._tail = LogTail(table, moment_us)
         self._positions: dict[int, int] = {}  # of the next record to read, by shard
-        self._scratch = _Scratch(engine.directory)
+        self._scratch = _Scratch(engine)
 
     def close(self) -> None:
         """Delete the scratch file."""
@@ -152,19 +151,24 @@ class PastTable:
 class _Scratch:
     """What was replaced, by key."""
 
-    def __init__(self, directory: Path | None) -> None:
-        self._file = ScratchFile(directory, "CREATE TABLE replaced(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID")
+    def __init__(self, engine: Engine) -> None:
+        self._file = ScratchFile(
+            engine.directory,
+            "CREATE TABLE replaced(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID",
+            encrypted=engine.encrypted,
+        )
 
     def add(self, changes: list[Logged]) -> None:
         """Keep what is the first of its key."""
         if changes:
-            rows = [(change.key, change.before) for change in changes]
+            rows = [(change.key, self._file.stored(change.key, change.before)) for change in changes]
             self._file.write([("INSERT OR IGNORE INTO replaced VALUES (?, ?)", rows)])
 
     def between(self, start: bytes, end: bytes | None) -> Iterator[tuple[bytes, bytes | None]]:
         """What was replaced in a range of keys, in their order: key and stored form, None if there was no item."""
         query = "SELECT k, v FROM replaced WHERE k >= ? AND (? IS NULL OR k < ?) ORDER BY k"
-        return cast("Iterator[tuple[bytes, bytes | None]]", self._file.rows(query, (start, end, end)))
+        rows = cast("Iterator[tuple[bytes, bytes | None]]", self._file.rows(query, (start, end, end)))
+        return ((key, self._file.opened(key, stored)) for key, stored in rows)
 
     def close(self) -> None:
         """Give the file back."""

@@ -1,5 +1,7 @@
 """All identities of one snapshot, and the principals that they make."""
 
+from itertools import chain
+
 import msgspec
 
 from hashrange.auth import managed_policies, principals
@@ -47,6 +49,11 @@ class Identities(msgspec.Struct, frozen=True):
     roles: dict[Address, Role]
     policies: dict[str, ManagedPolicy]  # by ARN
     keys: dict[str, tuple[str, AccessKey]]  # by id, with the account
+
+    def accounts(self) -> frozenset[str]:
+        """The accounts that anybody is in."""
+        named = (account_id for account_id, _ in chain(self.users, self.groups, self.roles))
+        return frozenset(chain(named, (account_id for account_id, _ in self.keys.values())))
 
     def of_key(self, account_id: str, key: AccessKey, compiler: Compiler) -> Principal | None:
         """Who has a long-term key; None if its user is gone."""

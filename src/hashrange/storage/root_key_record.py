@@ -7,6 +7,7 @@ read, and what is new would be written in the clear.
 
 import secrets
 
+from hashrange.kms.key_id import key_id
 from hashrange.storage import layout
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import OpenError
@@ -49,5 +50,6 @@ def compare(stored: bytes | None, check_value: bytes | None, place: str, source:
         )
     if not secrets.compare_digest(stored, check_value):
         raise OpenError(
-            f"the root key from {source} is not the one that {place} was encrypted under: use that one"
+            f"the root key from {source} is not the one that {place} was encrypted under: use that one. Its id is "
+            f"{key_id(stored)}, and this one's {key_id(check_value)} (`hashrange root-key id` tells it)"
         )

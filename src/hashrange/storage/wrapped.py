@@ -14,6 +14,7 @@ class WrappedEngine:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.encrypted = engine.encrypted
         self.shared = engine.shared
         self.directory = engine.directory
 

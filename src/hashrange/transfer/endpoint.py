@@ -1,5 +1,6 @@
 """Requests to a DynamoDB endpoint, by botocore: retried while that makes sense, and errors that people can read."""
 
+import os
 import random
 import threading
 import time
@@ -8,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any
 
+from hashrange.client_tls import ClientTlsInvalid, client_certificate
 from hashrange.transfer.errors import EndpointError, TransferError
 from hashrange.transfer.places import TablePlace
 from hashrange.transfer.stopping import Stop
@@ -126,6 +128,7 @@ class Endpoint:
             retries={"total_max_attempts": 1},
             max_pool_connections=self._connections,
             parameter_validation=False,
+            client_cert=_client_certificate(),
         )
         place = self.place
         try:
@@ -144,6 +147,13 @@ class Endpoint:
                 )
         except (library.exceptions.BotoCoreError, ValueError) as error:
             raise self._unusable(error) from None
+
+
+def _client_certificate() -> tuple[str, str] | None:
+    try:
+        return client_certificate(os.environ)
+    except ClientTlsInvalid as problem:
+        raise TransferError(str(problem)) from None
 
 
 def _library() -> Any:

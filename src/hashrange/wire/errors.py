@@ -45,6 +45,7 @@ _CAPITAL_MESSAGE = frozenset(
 )
 # What the layer that all services share calls its errors in the query protocol (API reference: Common Errors).
 _QUERY_CODES = {
+    "AccessDeniedException": "AccessDenied",
     "ExpiredTokenException": "ExpiredToken",
     "IncompleteSignatureException": "IncompleteSignature",
     "InternalServerError": "InternalFailure",

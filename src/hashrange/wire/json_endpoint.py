@@ -21,7 +21,7 @@ from hashrange.chain.links import Runner
 from hashrange.core.errors import forget_frames
 from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.values import TOO_DEEP
-from hashrange.wire import codec, compression, errors, large_bodies, outages
+from hashrange.wire import codec, compression, errors, header_members, large_bodies, outages
 from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
 from hashrange.wire.identity import Callers, Unidentified, known_caller
@@ -47,9 +47,10 @@ log = logs.Log("requests")
 class _Target:
     """An operation as its target header finds it."""
 
-    __slots__ = ("lane", "namespace", "operation", "query", "render", "signing_name")
+    __slots__ = ("header_member", "lane", "namespace", "operation", "query", "render", "signing_name")
 
     def __init__(self, operation: Operation[Any], service: Service, lane: Lane | None) -> None:
+        self.header_member = header_members.BY_OPERATION.get(operation.name)
         self.lane = lane  # None: calls are not observed
         self.operation = operation
         self.namespace = service.error_namespace
@@ -180,6 +181,8 @@ class JsonEndpoint:
                 read_object(body)
                 raise ApiError("UnknownOperationException", None)  # noqa: TRY301 - all errors leave below
             operation = target.operation
+            if target.header_member is not None:
+                body = target.header_member.put_into(body, headers)
             try:
                 request = operation.decode(body)
             except UNDECODED:
@@ -211,6 +214,8 @@ class JsonEndpoint:
         began = monotonic()
         origin = claiming_origin(exchange, request_id)
         body = bytes(body)
+        member = None if target is None else target.header_member
+        headers = {} if member is None else dict(exchange.headers)
         service = self._signing_name if target is None else target.signing_name
         identified = self._callers.later(exchange, service, body)
 
@@ -222,6 +227,8 @@ class JsonEndpoint:
         def read(sent: bytes) -> None:
             try:
                 plain = sent if encoding is None else self._unpacked(encoding, sent)
+                if member is not None:
+                    plain = member.put_into(plain, headers)
                 call = _large_call(plain, target, identified, exchange, form, request_id, began)
                 call.came_from = origin
             except Exception as error:  # noqa: BLE001 - as in `handle`

@@ -5,7 +5,7 @@ from typing import Any
 
 from zlib_ng.zlib_ng import crc32
 
-from hashrange.api.errors import ApiError
+from hashrange.api.errors import ApiError, serialization
 from hashrange.api.protocol.kinds import Member
 from hashrange.api.protocol.operation import QueryProtocol, Service
 from hashrange.wire import errors, query_form, xml_answers
@@ -17,6 +17,7 @@ _OK = b"200 OK"
 # The older protocol has statuses of its own for these (API reference: Common Errors).
 _STATUSES = dict.fromkeys(
     (
+        "AccessDeniedException",
         "ExpiredTokenException",
         "InvalidSignatureException",
         "MissingAuthenticationTokenException",
@@ -30,12 +31,16 @@ class QueryEndpoint:
     """Answers the forms of one service."""
 
     def __init__(self, service: Service, query: QueryProtocol, runner: RpcRunner) -> None:
+        self._service, self._query = service, query
         self._dialect = _QueryDialect(service, query)
         self._runner = runner
 
     def handle(self, exchange: Exchange, request_id: bytes) -> None:
-        """Answer the form in a body."""
-        self._runner.handle(exchange, request_id, self._dialect, bytes(exchange.body))
+        """Answer the form in a body or, as presigned URLs have it, in the query of a GET."""
+        dialect = self._dialect
+        if exchange.method == b"GET":
+            dialect = _UrlDialect(self._service, self._query, exchange.url.partition(b"?")[2])
+        self._runner.handle(exchange, request_id, dialect, bytes(exchange.body))
 
 
 def query_endpoints(services: Iterable[Service], runner: RpcRunner) -> dict[str, QueryEndpoint]:
@@ -69,6 +74,20 @@ class _QueryDialect:
         status = _STATUSES.get(error.code)
         shown = error if status is None else ApiError(error.code, error.message, status=status)
         return _head(errors.status_line(shown), request_id, body), body
+
+
+class _UrlDialect(_QueryDialect):
+    """The form is in the URL, beside the signature."""
+
+    def __init__(self, service: Service, query: QueryProtocol, form: bytes) -> None:
+        super().__init__(service, query)
+        self._form = form
+
+    def read(self, _body: bytes) -> Asked:
+        # Signatures do not cover the order of parameters, and of two with one name the last would count.
+        if query_form.repeats_names(self._form):
+            raise serialization(None)
+        return super().read(self._form)
 
 
 def _head(status: bytes, request_id: bytes, body: bytes) -> bytes:

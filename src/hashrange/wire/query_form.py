@@ -39,6 +39,12 @@ def fields(form: bytes | bytearray) -> dict[str, str]:
     return dict(_fields(form))
 
 
+def repeats_names(form: bytes) -> bool:
+    """Whether a name is sent twice."""
+    names = [name for name, _ in _fields(form)]
+    return len(names) != len(set(names))
+
+
 def _fields(form: bytes | bytearray) -> Iterator[tuple[str, str]]:
     for pair in bytes(form).split(b"&"):
         name, _, value = pair.partition(b"=")

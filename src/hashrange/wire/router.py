@@ -37,8 +37,12 @@ class Router:
         rules: BrowserRules,
         paths: Mapping[bytes, Endpoint] | None = None,
         query_versions: Mapping[str, Endpoint] | None = None,
+        verifies: bool = False,
     ) -> None:
-        """`paths` are beginnings of paths, each with its endpoint; the longest that fits is taken."""
+        """`paths` are beginnings of paths, each with its endpoint; the longest that fits is taken.
+
+        Where signatures are verified, forms in URLs are answered as well.
+        """
         self._json = json
         self._region = region
         self._rules = rules
@@ -46,6 +50,7 @@ class Router:
         self._codings = Codings()
         self._paths = sorted((paths or {}).items(), key=lambda route: -len(route[0]))
         self._query_versions = dict(query_versions or {})
+        self._takes_urls = verifies
         self._request_ids = ids.request_ids()
 
     def handle(self, exchange: Exchange) -> None:
@@ -77,11 +82,13 @@ class Router:
         return errors.render(refusal, DEFAULT_FORM, next(self._request_ids))
 
     def _endpoint(self, exchange: Exchange) -> Endpoint | None:
-        path = exchange.url.partition(b"?")[0]
+        path, _, query = exchange.url.partition(b"?")
         for beginning, endpoint in self._paths:
             if path.startswith(beginning):
                 return endpoint
-        # Not with GET: any page could have a browser send that, without an Origin to know it by.
+        # Any page could have a browser send a GET, without an Origin to know it by; but none that is signed.
+        if exchange.method == b"GET" and path == b"/" and self._takes_urls:
+            return self._query_versions.get(query_form.version(query))
         is_form = exchange.headers.get(b"Content-Type", b"").startswith(_FORM_TYPE)
         if is_form and exchange.method == b"POST":
             # A form that came compressed is unpacked by its service, which SDKs name at the beginning.

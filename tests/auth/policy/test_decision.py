@@ -99,6 +99,14 @@ DECISIONS: list[tuple[str, Caller, Rules, bool]] = [
     ("root is denied by the table", ROOT, Rules(resource=table_policy({"AWS": OURS}, "Deny")), False),
     ("root of another account", ROOT, Rules(owner=OTHERS), False),
     ("root, admitted", ROOT, Rules(resource=table_policy({"AWS": OURS}), owner=OTHERS), True),
+    # A role or a key, whose policy must say something in any case.
+    ("no trust", ALICE, Rules([ALLOW], must_grant=True), False),
+    ("trust in another", ALICE, Rules([ALLOW], resource=table_policy({"AWS": ROLE}), must_grant=True), False),
+    ("trust in the user", ALICE, Rules(resource=table_policy(NAMED), must_grant=True), True),
+    ("trust in the account", ALICE, Rules(resource=table_policy({"AWS": OURS}), must_grant=True), False),
+    ("both", ALICE, Rules([ALLOW], resource=table_policy({"AWS": OURS}), must_grant=True), True),
+    ("no trust in root", ROOT, Rules(resource=table_policy(NAMED), must_grant=True), False),
+    ("trust in root", ROOT, Rules(resource=table_policy({"AWS": OURS}), must_grant=True), True),
     # A resource of another account.
     ("across: nobody allows", EVE, Rules(owner=OURS), False),
     ("across: only the caller's side", EVE, Rules([ALLOW], owner=OURS), False),

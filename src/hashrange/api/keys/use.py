@@ -53,7 +53,7 @@ def newest(key: KmsKey) -> StoredMaterial:
 
 def newest_id(key: KmsKey) -> str:
     """The id of what a key encrypts with."""
-    return material_id(newest(key).wrapped)
+    return material_id(key.id, newest(key).number)
 
 
 def encrypt(

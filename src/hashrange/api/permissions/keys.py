@@ -4,13 +4,11 @@ import time
 from collections.abc import Mapping
 
 from hashrange.api.context import Context
-from hashrange.api.permissions.needs import Need
+from hashrange.api.permissions.needs import REQUEST_TAG, RESOURCE_TAG, Need, tag_named
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.auth.principals import Principal
 
-_RESOURCE_TAG = "aws:resourcetag/"
-_GIVEN = ("aws:requesttag/", "aws:tagkeys")
-_OWN = ("dynamodb:", "iam:", "sts:", *_GIVEN)  # what a need says itself
+_OWN = ("dynamodb:", "iam:", "sts:", REQUEST_TAG, "aws:tagkeys")  # what a need says itself
 _CONSTANT = {"aws:viaawsservice": "false", "aws:principalisawsservice": "false"}
 
 
@@ -36,14 +34,12 @@ class AllKeys:
         value = self._own().get(key)
         if value is not None:
             return value
-        if key.startswith(_RESOURCE_TAG):
+        if key.startswith(RESOURCE_TAG):
             table = self._need.table
-            return self._need_tag(key) if table is None else _tag(table.tags, key.removeprefix(_RESOURCE_TAG))
+            if table is None:
+                return self._need.keys.get(key)
+            return tag_named(table.tags.items(), key.removeprefix(RESOURCE_TAG))
         return self._global(key)
-
-    def _need_tag(self, key: str) -> KeyValue | None:
-        """The tag of what is no table; a table that is being made has the tags that it is given."""
-        return self._need.keys.get(key) or self._need.keys.get(_GIVEN[0] + key.removeprefix(_RESOURCE_TAG))
 
     def _own(self) -> Mapping[str, KeyValue]:
         if self._keys is None:
@@ -79,8 +75,3 @@ class AllKeys:
 
 def _moment(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-
-
-def _tag(tags: Mapping[str, str], name: str) -> str | None:
-    """The value of a tag, whose key has no case in a condition."""
-    return next((value for key, value in tags.items() if key.lower() == name), None)

@@ -18,6 +18,8 @@ _POSITIONS = {
     "dynamodb:fourthpartitionkeyvalues": 3,
 }
 _ATTRIBUTES = "dynamodb:attributes"
+REQUEST_TAG = "aws:requesttag/"
+RESOURCE_TAG = "aws:resourcetag/"
 
 # The partitions that a request addresses: the texts of their hash attributes. None: it addresses none in particular.
 Partitions = Sequence[tuple[str, ...]] | None
@@ -28,6 +30,34 @@ class Undetermined(Exception):
 
 
 NO_KEYS: ConditionKeys = {}
+
+
+def tag_named(tags: Iterable[tuple[str, str]], name: str) -> str | None:
+    """The value of a tag, by its key in lower case: in conditions the keys of tags have no case.
+
+    A table may have two whose keys differ in nothing else. Whose it is then, cannot be told.
+    """
+    values = {value for key, value in tags if key.lower() == name}
+    if len(values) > 1:
+        raise Undetermined(name)
+    return values.pop() if values else None
+
+
+class TagKeys:
+    """The condition keys of a request that gives tags; what it makes new has them already."""
+
+    __slots__ = ("_prefixes", "_tags")
+
+    def __init__(self, tags: Iterable[tuple[str, str]], *, new: bool = False) -> None:
+        self._tags = tuple(tags)
+        self._prefixes = (REQUEST_TAG, RESOURCE_TAG) if new else (REQUEST_TAG,)
+
+    def get(self, key: str, /) -> KeyValue | None:
+        """The value of a key."""
+        if key == "aws:tagkeys":
+            return tuple(name for name, _ in self._tags)
+        prefix, _, name = key.partition("/")
+        return tag_named(self._tags, name) if f"{prefix}/" in self._prefixes else None
 
 
 class ItemKeys:

@@ -7,7 +7,7 @@ import msgspec
 
 from hashrange.api.context import Context
 from hashrange.api.permissions import targets
-from hashrange.api.permissions.needs import NO_KEYS, ItemKeys, Need
+from hashrange.api.permissions.needs import NO_KEYS, ItemKeys, Need, TagKeys
 from hashrange.api.resource_policies.resources import place_of
 from hashrange.auth import arns
 from hashrange.auth.policy.keys import ConditionKeys
@@ -87,7 +87,7 @@ def _here(context: Context, arn: str) -> str:
 def create_table(context: Context, request: Any) -> Iterator[Need]:
     """The new table's tags and policy need permissions of their own."""
     target = msgspec.structs.replace(targets.table(context, request.table_name), table=None)
-    tags = request_tags(request.tags)
+    tags = request_tags(request.tags, new=True)
     yield target.need("dynamodb:CreateTable", tags)
     if request.tags:
         yield target.need("dynamodb:TagResource", tags)
@@ -112,13 +112,9 @@ def _tagging(context: Context, action: str, request: Any, keys: ConditionKeys) -
     return () if arn is None else (targets.arn(context, action, arn, keys, crosses=True),)
 
 
-def request_tags(tags: Any) -> ConditionKeys:
-    """The keys of a request that gives tags. Tag keys have no case there."""
-    if not tags:
-        return NO_KEYS
-    known = {f"aws:requesttag/{tag.key}".lower(): tag.value or "" for tag in tags}
-    names = tuple(str(tag.key) for tag in tags)
-    return ItemKeys(known, lazy={"aws:tagkeys": lambda: names})
+def request_tags(tags: Any, *, new: bool = False) -> ConditionKeys:
+    """The keys of a request that gives tags, perhaps to something new."""
+    return TagKeys(((str(tag.key), tag.value or "") for tag in tags), new=new) if tags else NO_KEYS
 
 
 def restore_from_backup(context: Context, request: Any) -> Iterator[Need]:

@@ -5,8 +5,9 @@ from typing import Any
 
 from hashrange.api.context import Context
 from hashrange.api.permissions import targets
-from hashrange.api.permissions.needs import ItemKeys, Need
+from hashrange.api.permissions.needs import ItemKeys, Need, TagKeys
 from hashrange.api.permissions.settings import Needs, request_tags
+from hashrange.auth.policy.keys import ConditionKeys
 
 
 def on_alarms(action: str, member: str) -> Needs:
@@ -50,12 +51,11 @@ def on_tagged(action: str) -> Needs:
     return needs
 
 
-def _given(tags: Any) -> Any:
+def _given(tags: Any) -> ConditionKeys:
     """Application Auto Scaling has its tags in a map."""
-    if not isinstance(tags, dict):
-        return request_tags(tags)
-    known = {f"aws:requesttag/{key}".lower(): value or "" for key, value in tags.items()}
-    return ItemKeys(known, lazy={"aws:tagkeys": lambda: tuple(tags)})
+    if isinstance(tags, dict):
+        return TagKeys((key, value or "") for key, value in tags.items())
+    return request_tags(tags)
 
 
 def _arn(context: Context, service: str, resource: str) -> str:

@@ -1,11 +1,12 @@
 """The document of a resource policy: what it may say, and the form in which it is kept."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.permissions import public_access
 from hashrange.api.tables.wording import invalid
@@ -44,7 +45,7 @@ class Document(msgspec.Struct, frozen=True):
     versioned: bool
 
 
-def checked(sent: str, *, stream: bool) -> Document:
+def checked(context: Context, sent: str, *, stream: bool) -> Document:
     """The document of a request, for a table or for a stream."""
     if len(sent.encode("utf-8", "surrogatepass")) > RESOURCE_POLICY_BYTES_MAX:
         raise invalid(f"Maximum policy size of {RESOURCE_POLICY_BYTES_MAX} bytes exceeded")
@@ -58,6 +59,8 @@ def checked(sent: str, *, stream: bool) -> Document:
     statements = _listed(content["Statement"])
     _check_actions(statements, _STREAM_ACTIONS if stream else _TABLE_ACTIONS)
     _check_resources(statements, stream=stream)
+    if context.directory is not None and not all(map(context.directory.has_principal, _named(statements))):
+        raise _invalid_principal()
     public_access.refuse(statements)
     return Document(_stored(content, statements), "Version" in content)
 
@@ -79,7 +82,21 @@ def _principal_refused(sent: str, _malformed_principal: MalformedPrincipal) -> A
         if isinstance(bare, str) and bare != "*":
             # A bare text can only be the star; anything else is no JSON that a policy could have.
             return _malformed(f"Syntax error at position (1,{sent.find(json.dumps(bare)) + 1})")
+    return _invalid_principal()
+
+
+def _invalid_principal() -> ApiError:
     return invalid("Invalid principal in policy document.")
+
+
+def _named(statements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The ARNs that statements name as principals of AWS; an account's number stands for its root."""
+    for statement in statements:
+        for element in ("Principal", "NotPrincipal"):
+            named = statement.get(element)
+            if isinstance(named, dict):
+                listed = _listed(named.get("AWS", []))
+                yield from (arn for arn in _principal_arns(listed) if arn != "*")
 
 
 def _check_actions(statements: Iterable[Mapping[str, Any]], allowed: Iterable[str]) -> None:
@@ -138,8 +155,12 @@ def _element(name: str, sent: Any) -> Any:
 
 def _principals(sent: Any) -> Any:
     """Each once; an account's number stands for its root."""
-    roots = [arns.account_root(name) if name.isdecimal() else name for name in _listed(sent)]
-    return _single(list(dict.fromkeys(roots)))
+    return _single(_principal_arns(_listed(sent)))
+
+
+def _principal_arns(names: Iterable[str]) -> list[str]:
+    roots = (arns.account_root(name) if name.isdecimal() else name for name in names)
+    return list(dict.fromkeys(roots))
 
 
 def _single(sent: Any) -> Any:

@@ -40,7 +40,7 @@ class PutResourcePolicyOutput(Response, kw_only=True):
 def put_resource_policy(context: Context, request: PutResourcePolicy) -> Plan:
     """The same policy again changes nothing, not even its revision."""
     place = resources.place_of(context, request.resource_arn)
-    document = documents.checked(request.policy, stream=place.label != TABLE_POLICY)
+    document = documents.checked(context, request.policy, stream=place.label != TABLE_POLICY)
     table = resources.table_of(context, place)
     if not request.confirm_remove_self_resource_access:
         _refuse_lockout(context, place.arn, document.text)

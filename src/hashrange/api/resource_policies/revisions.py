@@ -4,10 +4,12 @@ import time
 
 from hashrange.api.errors import ApiError
 from hashrange.api.resource_policies.resources import PolicyPlace
+from hashrange.api.tables.wording import busy
 from hashrange.core.schema import ResourcePolicy, Table, changed
 
 _NO_POLICY = "NO_POLICY"
 _MILLISECONDS = 1000
+_PENDING_MILLISECONDS = 2000  # measured: one to two seconds
 
 
 def not_found(detail: str) -> ApiError:
@@ -59,6 +61,13 @@ def check_cooldown(table: Table, place: PolicyPlace, now: float, seconds: int) -
             f"Resource-based policy for table {table.name} modified within the previous "
             f"{seconds * _MILLISECONDS} milliseconds. Please try again after {_moment(end)}.",
         )
+
+
+def check_settled(table: Table, now: float, cooldown_seconds: int) -> None:
+    """Refuse to delete a table whose policy has just changed, where the service's pace is kept."""
+    latest = max((int(policy.revision) for policy in table.policies.values()), default=0)
+    if cooldown_seconds and now * _MILLISECONDS < latest + _PENDING_MILLISECONDS:
+        raise busy(f"Table: {table.name} has a pending resource-based policy update.")
 
 
 def _moment(milliseconds: int) -> str:

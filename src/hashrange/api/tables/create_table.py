@@ -75,7 +75,7 @@ def create_table(context: Context, request: CreateTable) -> Plan:
     new = new_table(context, request, now)
     finder = keeper(context, new.sse_key)
     if request.resource_policy is not None:
-        document = documents.checked(request.resource_policy, stream=False)
+        document = documents.checked(context, request.resource_policy, stream=False)
         policy = ResourcePolicy(
             document=document.text, revision=str(int(now * 1000)), versioned=document.versioned
         )

@@ -5,6 +5,7 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response, TableNameOrArn
+from hashrange.api.resource_policies import revisions
 from hashrange.api.table_names import described_table
 from hashrange.api.tables import states
 from hashrange.api.tables.changes import change_table
@@ -41,6 +42,7 @@ def delete_table(context: Context, request: DeleteTable) -> Plan:
                 "protection first."
             )
         states.check_deletable(current, now)
+        revisions.check_settled(current, now, context.settings.resource_policy_cooldown)
         return changed(current, status="DELETING", settles_at=now + context.settings.transition_ms / 1000)
 
     def described(tx: Transaction, going: Table) -> DeleteTableOutput:

@@ -34,6 +34,7 @@ class Rules(NamedTuple):
     )
     resource: Policy | None = None
     owner: str | None = None  # the account of the resource; None: the caller's
+    must_grant: bool = False  # a trust or key policy: nobody's own policies count without a word of it
 
 
 class Decision(NamedTuple):
@@ -72,26 +73,28 @@ def _all(rules: Rules) -> Iterator[tuple[PolicyType, Policy]]:
 
 
 def _within_account(asked: Asked, rules: Rules) -> Decision:
+    naming, statement = _resource_grant(asked, rules)
+    if rules.must_grant and naming is Naming.NOT:
+        return Decision(allowed=False, type=PolicyType.RESOURCE)
     if asked.caller.is_root:
         return _ROOT
-    by_resource = Decision(allowed=False, type=PolicyType.RESOURCE)
-    if rules.resource is not None:
-        naming, statement = rules.resource.grant(asked)
-        if naming >= Naming.LOOSELY:
-            by_resource = _granted(PolicyType.RESOURCE, rules.resource, statement)
-        if naming is Naming.DIRECTLY:
-            return by_resource
-    return by_resource if by_resource.allowed and _unlimited(asked, rules) is None else _own(asked, rules)
+    if naming >= Naming.LOOSELY and (naming is Naming.DIRECTLY or _unlimited(asked, rules) is None):
+        return _granted(PolicyType.RESOURCE, rules.resource, statement)
+    return _own(asked, rules)
 
 
 def _across_accounts(asked: Asked, rules: Rules) -> Decision:
     own = _ROOT if asked.caller.is_root else _own(asked, rules)
     if not own.allowed:
         return own
-    naming, statement = (Naming.NOT, None) if rules.resource is None else rules.resource.grant(asked)
+    naming, statement = _resource_grant(asked, rules)
     if naming is Naming.NOT:
         return Decision(allowed=False, type=PolicyType.RESOURCE)
     return _granted(PolicyType.RESOURCE, rules.resource, statement)
+
+
+def _resource_grant(asked: Asked, rules: Rules) -> tuple[Naming, Statement | None]:
+    return (Naming.NOT, None) if rules.resource is None else rules.resource.grant(asked)
 
 
 def _own(asked: Asked, rules: Rules) -> Decision:

@@ -63,7 +63,7 @@ def decrypt(context: Context, request: Decrypt) -> Plan:
                 key_id=key_arn(place, key.id),
                 plaintext=plaintext,
                 encryption_algorithm=ALGORITHM,
-                key_material_id=material_id(material.wrapped),
+                key_material_id=material_id(key.id, material.number),
             )
         )
 

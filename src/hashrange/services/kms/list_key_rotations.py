@@ -74,7 +74,7 @@ def _rotation(place: Place, key: KmsKey, material: StoredMaterial) -> Rotation:
     is_first = material.cause == "CREATION"
     return Rotation(
         key_id=key_arn(place, key.id),
-        key_material_id=material_id(material.wrapped),
+        key_material_id=material_id(key.id, material.number),
         key_material_state="CURRENT" if material is key.materials[-1] else "NON_CURRENT",
         rotation_date=None if is_first else timestamp(material.created_at),
         rotation_type=None if is_first else material.cause,

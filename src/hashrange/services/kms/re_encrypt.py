@@ -73,7 +73,7 @@ def re_encrypt(context: Context, request: ReEncrypt) -> Plan:
                 key_id=key_arn(place, key.id),
                 source_encryption_algorithm=ALGORITHM,
                 destination_encryption_algorithm=ALGORITHM,
-                source_key_material_id=material_id(material.wrapped),
+                source_key_material_id=material_id(source.id, material.number),
                 destination_key_material_id=use.newest_id(key),
             )
         )

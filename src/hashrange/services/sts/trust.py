@@ -21,7 +21,9 @@ def check(
     """Refuse unless every action, such as sts:AssumeRole, is allowed on the role."""
     caller, arn = context.caller(), arn_of(account_id, role)
     own = keys | {f"aws:resourcetag/{name}".lower(): value for name, value in role.tags.items()}
-    rules = caller.rules(_compiled(role), account_id)
+    # Where nobody is known for who they are, there is nobody to be trusted or not.
+    verified = context.principal is not None
+    rules = caller.rules(_compiled(role), account_id)._replace(must_grant=verified)
     for action in actions:
         known = AllKeys(context, caller, Need(action, arn, own, account_id))
         if not decide(Asked(action, arn, caller.caller(), known), rules).allowed:

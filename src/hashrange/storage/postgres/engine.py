@@ -37,6 +37,7 @@ SNAPSHOTS_AT_ONCE_MAX = 8
 class PostgresEngine:
     """An `Engine` on one database, which it shares with any number of other servers."""
 
+    encrypted = False
     shared = True
 
     def __init__(

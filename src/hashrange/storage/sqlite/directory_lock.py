@@ -27,7 +27,7 @@ class DirectoryLock:
         """Create the directory if needed and lock it; raise `Locked` or `NotWritable` if that fails."""
         try:
             _create(directory)
-            self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             reason = place.file_in_the_way(directory) or error.strerror
             raise NotWritable(f"cannot use data directory {directory}: {reason}") from error
@@ -83,7 +83,7 @@ def _acquire(file: int) -> None:
 def _create(directory: Path) -> None:
     if directory.is_dir():
         return
-    directory.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     # What is in a new directory is durable only once the directory's own entry is on disk.
     with contextlib.suppress(PermissionError):
         parent = os.open(directory.parent, os.O_RDONLY)

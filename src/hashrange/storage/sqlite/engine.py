@@ -51,6 +51,7 @@ class Lock(NamedTuple):
 class SqliteEngine:
     """An `Engine` on one data directory, which it has for itself while open, or shares with the other workers."""
 
+    encrypted = False
     shared = False
 
     def __init__(

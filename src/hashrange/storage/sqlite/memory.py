@@ -82,6 +82,7 @@ class _ChunkedReader:
 class MemoryEngine:
     """An `Engine` whose data is gone when it is closed; `submit` runs the step and calls `done` before it returns."""
 
+    encrypted = False
     shared = False
 
     def __init__(self, *, deliver: Deliver | None = None) -> None:

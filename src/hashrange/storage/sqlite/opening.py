@@ -75,6 +75,8 @@ def _create(path: Path) -> None:
     new = path.with_name(path.name + ".new")
     _remove(new)
     try:
+        # SQLite gives the log and its index the mode of the data file.
+        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = schema.connect(str(new), cache_kib=schema.CREATION_CACHE_KIB, create=True)
         try:
             schema.prepare(connection, str(new), create=True)

@@ -45,7 +45,8 @@ class Reserve:
         if not self.missing_bytes() or free_bytes < self._bytes:
             return
         try:
-            with self._file.open("ab") as stream:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            with os.fdopen(os.open(self._file, flags, 0o600), "ab") as stream:
                 if sys.platform == "linux":
                     os.posix_fallocate(stream.fileno(), 0, self._bytes)
                 else:

@@ -46,7 +46,7 @@ class InterprocessWriteLock(WriteLock):
     def __init__(self, directory: Path) -> None:
         """Open the lock file; every process must open it itself, because a fork shares the locks of its parent."""
         super().__init__()
-        self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def try_acquire(self) -> bool:
         """Take the lock if no thread of any process has it."""

@@ -1,0 +1,158 @@
+"""`hashrange root-key`: change the root key of data that no server is running on, and read files that are under it."""
+
+import argparse
+import os
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import msgspec
+
+from hashrange import migrate, terminal, vaults
+from hashrange.config import SettingInvalid, Settings
+from hashrange.jobs import sealed_files
+from hashrange.jobs.backup_files import BackupPlace
+from hashrange.jobs.sealed_files import SealedFile
+from hashrange.kms.errors import NotAuthentic, OtherRootKey
+from hashrange.kms.key_id import key_id
+from hashrange.kms.root_key import RootKey
+from hashrange.kms.sealing import check_value
+from hashrange.objects.errors import ObjectStoreError
+from hashrange.objects.opening import find_backups, open_store
+from hashrange.passwords import masked
+from hashrange.storage import root_key_record
+from hashrange.storage.copying import Copyable
+from hashrange.storage.errors import OpenError, StorageError
+from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.sqlite.place import existing_data_file
+
+DESCRIPTION = "Change the root key of data that no server is running on, or read files that are under it."
+_ROTATE = (
+    "Put everything that is under one root key under another. No item is written: data keys, keys of the key service "
+    "and secrets of access keys are wrapped anew, in one transaction, and so are the keys of backups. After an "
+    "interruption run it again; keep both keys until it says that it is done. Temporary credentials become invalid."
+)
+_DECRYPT = "Print an encrypted report or manifest."
+_SOURCES = "file:PATH, env:NAME or command:COMMAND"
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give the parser the command's actions."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    rotation = actions.add_parser("rotate", help="change the root key", description=_ROTATE)
+    rotation.set_defaults(do=_rotate)
+    rotation.add_argument("place", metavar="PLACE", help="a data directory or a postgresql:// URL")
+    rotation.add_argument(
+        "--from", dest="old", required=True, metavar="WHERE", help=f"the root key now: {_SOURCES}"
+    )
+    rotation.add_argument("--to", dest="new", required=True, metavar="WHERE", help="the root key to come")
+    rotation.add_argument(
+        "--backups",
+        metavar="WHERE",
+        default="",
+        help="where backups are, as the server has it (default: the folder `backups` in the data directory)",
+    )
+    rotation.add_argument(
+        "--no-backups", action="store_true", help="leave the backups, which then need the old key"
+    )
+    rotation.add_argument("--s3", metavar="WHERE", default="", help="the object store, as the server has it")
+    reading = actions.add_parser("decrypt", help="print an encrypted report", description=_DECRYPT)
+    reading.set_defaults(do=_decrypt)
+    reading.add_argument("file", metavar="FILE", type=Path)
+    reading.add_argument("--root-key", metavar="WHERE", required=True, help=f"the root key: {_SOURCES}")
+    naming = actions.add_parser("id", help="print the id of a root key", description="Print a root key's id.")
+    naming.set_defaults(do=_id)
+    naming.add_argument("--root-key", metavar="WHERE", required=True, help=f"the root key: {_SOURCES}")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; give the exit status."""
+    try:
+        terminal.show(options.do(options))
+    except (StorageError, SettingInvalid, ObjectStoreError, OtherRootKey) as error:
+        terminal.complain(masked(str(error)))
+        return 1
+    return 0
+
+
+def _id(options: argparse.Namespace) -> str:
+    return key_id(check_value(_key(options.root_key)))
+
+
+def _decrypt(options: argparse.Namespace) -> str:
+    from hashrange.kms.file_seals import RootFileSeals  # noqa: PLC0415 - it loads the cipher
+
+    seals = RootFileSeals(_key(options.root_key), seals_new=False)
+    try:
+        body = options.file.read_bytes().partition(b"\n")[0]
+        file = msgspec.json.decode(body, type=SealedFile)
+        return sealed_files.unsealed(file, seals.cipher(file.keys)).decode().removesuffix("\n")
+    except OSError as error:
+        raise OpenError(f"cannot read {options.file}: {error.strerror}") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise OpenError(f"{options.file} is no encrypted report") from None
+    except NotAuthentic:
+        raise OpenError(f"{options.file} was changed since it was encrypted") from None
+
+
+def _rotate(options: argparse.Namespace) -> str:
+    from hashrange.jobs.rewrapped_files import FileHeads  # noqa: PLC0415 - it loads the cipher
+    from hashrange.kms.file_seals import RootFileSeals  # noqa: PLC0415
+    from hashrange.storage.rewrapping import RootKeyChange  # noqa: PLC0415
+
+    old, new = _key(options.old), _key(options.new)
+    if check_value(old) == check_value(new):
+        raise OpenError("both are the same root key")
+    with ExitStack() as stack:
+        engine = stack.enter_context(closing(_open(options.place)))
+        if engine.shared:
+            stack.callback(migrate.acquire_lease(engine).release)
+        is_done = _is_rotated(engine, old, new)
+        heads = None
+        if not options.no_backups:
+            seals = (RootFileSeals(key, seals_new=False) for key in (old, new))
+            heads = FileHeads(_backups(options), *seals)
+            heads.share()
+        lines = [] if is_done else [_counted(engine.write(RootKeyChange(old, new).step))]
+        if heads is not None:
+            lines.append(f"{heads.drop_old()} files of backups and reports")
+            lines += [f"under another root key, and left: {name}" for name in heads.left]
+        verdict = "was under the new root key already" if is_done else "is under the new root key"
+        lines.append(f"{engine.description} {verdict}, {key_id(check_value(new))}")
+    return "\n".join(lines)
+
+
+def _is_rotated(engine: Copyable, old: RootKey, new: RootKey) -> bool:
+    stored = engine.read(root_key_record.stored_check_value)
+    if stored is None:
+        raise OpenError(f"nothing in {engine.description} is under a root key")
+    if stored == check_value(new):
+        return True
+    root_key_record.compare(stored, check_value(old), engine.description, old.source)
+    return False
+
+
+def _counted(done: msgspec.Struct) -> str:
+    counts = msgspec.structs.asdict(done).items()
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts)
+
+
+def _key(place: str) -> RootKey:
+    key = vaults.named_root_key(place)
+    if key is None:
+        raise SettingInvalid(f"a root key must be {_SOURCES}")
+    return key
+
+
+def _open(place: str) -> Copyable:
+    if migrate.is_postgres(place):
+        return migrate.open_postgres(place, create=False)
+    existing_data_file(Path(place))
+    return SqliteEngine.open(Path(place))
+
+
+def _backups(options: argparse.Namespace) -> BackupPlace:
+    if migrate.is_postgres(options.place) and not options.backups:
+        raise SettingInvalid("--backups: say where they are, as the servers do, or --no-backups")
+    data = Path() if migrate.is_postgres(options.place) else Path(options.place)
+    settings = Settings(data_dir=data, backups=options.backups, s3=options.s3)
+    return BackupPlace(*find_backups(settings, open_store(settings, os.environ)))

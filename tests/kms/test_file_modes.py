@@ -1,0 +1,49 @@
+"""What a server writes belongs to its user alone, whatever the umask of the shell is."""
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from item_tables import make_table
+from serving import serving
+from transfers import until
+
+MakeClient = Callable[..., Any]
+
+
+def open_to_others(folder: Path) -> list[str]:
+    """The files and directories that somebody else may read, write or enter."""
+    return sorted(
+        f"{path.relative_to(folder.parent)} {stat.S_IMODE(path.stat().st_mode):04o}"
+        for path in (folder, *folder.rglob("*"))
+        if stat.S_IMODE(path.stat().st_mode) & 0o077
+    )
+
+
+def test_no_file_of_the_data_is_open_to_others(tmp_path: Path, make_client: MakeClient) -> None:
+    data = tmp_path / "data"
+    before = os.umask(0)
+    try:
+        flags = ("--data-dir", str(data), "--transition-ms", "0", "--audit-log", str(data / "audit.jsonl"))
+        with serving(*flags, "--workers", "2") as running:
+            client = make_client(endpoint=running.endpoint)
+            table = make_table(client, "pk")
+            client.put_item(TableName=table, Item={"pk": {"S": "a"}})
+            made = client.create_backup(TableName=table, BackupName="name")["BackupDetails"]
+            make_client("kms", endpoint=running.endpoint).create_key()  # and root.key with it
+
+            def finished() -> bool:
+                shown = client.describe_backup(BackupArn=made["BackupArn"])["BackupDescription"]
+                return bool(shown["BackupDetails"]["BackupStatus"] == "AVAILABLE")
+
+            until(finished)
+            assert {path.name for path in data.iterdir()} >= {
+                *("hashrange.db", "hashrange.db-wal", "hashrange.db-shm", "hashrange.lock"),
+                *("hashrange.write-lock", "hashrange.reserve", "backups", "root.key"),
+            }
+            assert list(data.glob("backups/*/*/*/*/manifest.json"))
+            assert open_to_others(data) == []
+    finally:
+        os.umask(before)
