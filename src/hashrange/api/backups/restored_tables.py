@@ -84,7 +84,7 @@ def restored_table(
         sse_key=key,
         restoring=restoring,
     )
-    return partitions.created(with_key(tx, keeper(context, key), table))
+    return partitions.created(with_key(tx, keeper(context, key, table.name), table))
 
 
 def _on_demand(source: Table, request: Overrides) -> bool:

@@ -5,7 +5,8 @@ import msgspec
 from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
-from hashrange.api.keys import lookup, new_keys, use, wording
+from hashrange.api.keys import lookup, new_keys, permitted, use, wording
+from hashrange.api.permissions.guard import AccessDenied
 from hashrange.auth import arns
 from hashrange.core.schema import Table, changed
 from hashrange.kms.interface import KeyVault
@@ -21,14 +22,13 @@ _DESCRIPTION = "Default key that protects my DynamoDB data when no other key is 
 class Keeper(msgspec.Struct, frozen=True):
     """What is needed to find a key inside a transaction, or to make the managed one."""
 
-    place: Place
-    now: float
-    caller_arn: str
+    context: Context
+    table_name: str
     vault: KeyVault | None  # None: there is no root key, or nobody asks for the managed key
 
 
-def keeper(context: Context, name: str | None) -> Keeper:
-    """Who finds the key of this name."""
+def keeper(context: Context, name: str | None, table_name: str) -> Keeper:
+    """Who finds the key of this name for a table."""
     place = lookup.place_of(context)
     vault = None
     if name is not None and _is_managed(place, name):
@@ -37,7 +37,7 @@ def keeper(context: Context, name: str | None) -> Keeper:
         except ApiError:
             # Servers on one database have no root key that was not named. Nothing is encrypted then, whatever is asked.
             vault = None
-    return Keeper(place, context.clock.now(), context.caller().arn, vault)
+    return Keeper(context, table_name, vault)
 
 
 def with_key(tx: Transaction, finder: Keeper, table: Table) -> Table:
@@ -47,17 +47,22 @@ def with_key(tx: Transaction, finder: Keeper, table: Table) -> Table:
 
 def key_arn(tx: Transaction, finder: Keeper, name: str) -> str:
     """The ARN of a key that can be used."""
-    place = finder.place
+    context = finder.context
+    place = lookup.place_of(context)
     if _is_managed(place, name):
         return _managed(tx, finder)
     arn = arns.parsed(name) if name.startswith("arn:") else None
     if arn is not None and arn.region == place.region and arn.account_id != place.account_id:
-        raise ApiError("AccessDeniedException", wording.foreign(finder.caller_arn))
+        raise ApiError("AccessDeniedException", wording.foreign(context.caller().arn))
     try:
-        key = lookup.find(tx, place, name, finder.now)
+        key = lookup.find(tx, place, name, context.clock.now())
     except ApiError as error:
         raise errors.validation(wording.missing(str(error.message))) from None
     found = key_rows.key_arn(place, key.id)
+    try:
+        permitted.require_for_table(context, finder.table_name, key)
+    except AccessDenied as denied:
+        raise ApiError("AccessDeniedException", wording.denied(str(denied.message))) from None
     state = key_rows.state_of(key)
     if state is not None:
         raise errors.validation(wording.unusable(found, state))
@@ -70,7 +75,7 @@ def _is_managed(place: Place, name: str) -> bool:
 
 def _managed(tx: Transaction, finder: Keeper) -> str:
     """The managed key, which is made when somebody first asks for it."""
-    place, vault, now = finder.place, finder.vault, finder.now
+    place, vault, now = lookup.place_of(finder.context), finder.vault, finder.context.clock.now()
     arn = key_rows.managed_arn(place)
     if vault is not None and ALIASES.find(tx, place, MANAGED) is None:
         key_id = arn.rpartition("/")[2]

@@ -8,7 +8,7 @@ from hashrange.api.permissions.needs import REQUEST_TAG, RESOURCE_TAG, Need, tag
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.auth.principals import Principal
 
-_OWN = ("dynamodb:", "iam:", "sts:", REQUEST_TAG, "aws:tagkeys")  # what a need says itself
+_OWN = ("dynamodb:", "iam:", "kms:", "sts:", REQUEST_TAG, "aws:tagkeys")  # what a need says itself
 _CONSTANT = {"aws:viaawsservice": "false", "aws:principalisawsservice": "false"}
 
 

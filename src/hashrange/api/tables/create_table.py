@@ -73,7 +73,7 @@ def create_table(context: Context, request: CreateTable) -> Plan:
     """Check the definition, then enter the table into the catalogue."""
     now = context.clock.now()
     new = new_table(context, request, now)
-    finder = keeper(context, new.sse_key)
+    finder = keeper(context, new.sse_key, new.name)
     if request.resource_policy is not None:
         document = documents.checked(context, request.resource_policy, stream=False)
         policy = ResourcePolicy(

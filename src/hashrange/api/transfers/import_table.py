@@ -120,7 +120,7 @@ def import_table(context: Context, request: ImportTable) -> Plan:
     now = context.clock.now()
     place = new_place(context, now)
     wanted = _record(context, request, now)
-    finder = keeper(context, wanted.table.sse_key)
+    finder = keeper(context, wanted.table.sse_key, wanted.table.name)
     name = request.table_creation_parameters.table_name
     same = digest(name)  # another prefix under the same token is ignored (measured)
 

@@ -2,7 +2,7 @@
 
 from hashrange.api.context import Context
 from hashrange.api.errors import limit_exceeded
-from hashrange.api.keys import lookup, use
+from hashrange.api.keys import lookup, permitted, use
 from hashrange.api.keys.new_keys import rotated
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
@@ -35,7 +35,7 @@ def rotate_key_on_demand(context: Context, request: RotateKeyOnDemand) -> Plan:
     vault, place, now = use.vault_of(context), lookup.place_of(context), context.clock.now()
 
     def step(tx: Transaction) -> Described:
-        key = lookup.find_exact(tx, place, request.key_id, now)
+        key = permitted.find_exact(context, tx, "RotateKeyOnDemand", request.key_id)
         use.refuse_managed(place, key, "RotateKeyOnDemand")
         use.refuse_unusable(place, key)
         if sum(material.cause == "ON_DEMAND" for material in key.materials) >= KEY_ROTATIONS_ON_DEMAND_MAX:
