@@ -24,6 +24,7 @@ _ENDPOINT = re.compile(r"https?://(?:[^@\s]+@)?[^/@\s?#]+(?:/[^\s?#]*)?")
 _BUCKET = re.compile(r"s3://[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}(?:/[^\s?#]*)?")
 _HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
+AUDIT_FILE_NAME = "audit.jsonl"  # in the data directory
 AUTH_MODES = ("off", "signature", "iam")
 
 
@@ -312,7 +313,7 @@ class Settings:
         """Where events go: with identities those about tables, settings and identities have a file in any case."""
         if self.audit_log or self.auth == "off" or self.in_memory:
             return self.audit_log
-        return str(self.data_dir / "audit.jsonl")
+        return str(self.data_dir / AUDIT_FILE_NAME)
 
     @property
     def audits_data(self) -> bool:

@@ -173,7 +173,7 @@ class Server:
             endpoint,
             region=settings.region,
             rules=_browser_rules(settings),
-            paths=authentication.guarded(paths, callers, settings),
+            paths=authentication.guarded(paths, callers, settings, audit),
             query_versions=forms,
             verifies=settings.auth != "off",
         )
@@ -272,7 +272,10 @@ class Server:
         return self._auditing.audit
 
     def _metrics(self) -> list[Metric]:
-        return [] if self._tls is None else self._tls.metrics()
+        return [
+            *([] if self._tls is None else self._tls.metrics()),
+            *([] if self._auditing is None else self._auditing.metrics()),
+        ]
 
     def reload(self) -> None:
         """Load the certificate again, and open the audit log again; connections go on with what they have."""

@@ -316,6 +316,16 @@ IDENTITIES: dict[str, Row] = {
     **_listed("group", "ListGroups"),
     **_listed("role", "ListRoles"),
     **_listed("policy", "ListPolicies"),
+    **_anywhere("GetContextKeysForCustomPolicy", service="iam", PolicyInputList=[DOCUMENT]),
+    **_anywhere("SimulateCustomPolicy", service="iam", PolicyInputList=[DOCUMENT], ActionNames=["a:b"]),
+    "GetContextKeysForPrincipalPolicy": (
+        {"PolicySourceArn": USER},
+        on(USER, "GetContextKeysForPrincipalPolicy", service="iam"),
+    ),
+    "SimulatePrincipalPolicy": (
+        {"PolicySourceArn": ROLE, "ActionNames": ["a:b"]},
+        on(ROLE, "SimulatePrincipalPolicy", service="iam"),
+    ),
     "CreateUser": ({"UserName": "u", "Tags": TAGS}, on(USER, "CreateUser", "TagUser", service="iam")),
     "CreateRole": (
         {"RoleName": "r", "Tags": TAGS, **TRUST},

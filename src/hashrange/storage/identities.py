@@ -76,7 +76,7 @@ class Identities(msgspec.Struct, frozen=True):
             name=user.name,
             access_key_id=access_key_id,
             tags=user.tags,
-            identity=[policy for entity in entities for policy in self._policies(entity, compiler)],
+            identity=[policy for entity in entities for policy in self.policies_of(entity, compiler)],
             boundary=self._boundary(user, compiler),
         )
 
@@ -111,7 +111,7 @@ class Identities(msgspec.Struct, frozen=True):
             name=session.name,
             role_arn=identity_rows.arn_of(session.account_id, role),
             tags=role.tags,
-            identity=list(self._policies(role, compiler)),
+            identity=self.policies_of(role, compiler),
             boundary=self._boundary(role, compiler),
         )
 
@@ -119,7 +119,8 @@ class Identities(msgspec.Struct, frozen=True):
         entry = self.keys.get(key_id)
         return entry is not None and entry[1].status == "Active"
 
-    def _policies(self, entity: Entity, compiler: Compiler) -> list[Policy]:
+    def policies_of(self, entity: Entity, compiler: Compiler) -> list[Policy]:
+        """The policies of a user, a group or a role itself."""
         inline = [
             compiler.policy(document, Kind.IDENTITY, name=name) for name, document in entity.policies.items()
         ]

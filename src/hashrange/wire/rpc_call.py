@@ -32,6 +32,8 @@ _LOOP_BYTES_MAX = 4 * 1024
 
 log = logs.Log("requests")
 
+_UNKNOWN = "Unknown"  # the operation of a request that could not be read
+
 
 class Asked(NamedTuple):
     """An operation and its request, as JSON would have it."""
@@ -144,15 +146,19 @@ class RpcRunner:
         audit = self._audit
         origin = claiming_origin(exchange, request_id)
 
+        asked_for = f"{dialect.service.name}:{_UNKNOWN}"
+
         def refuse(error: BaseException) -> None:
             _refuse(exchange, request_id, dialect, cors, error)
             if audit is not None:
                 caller = None if isinstance(error, Unidentified) else known_caller(identified)
-                audit.refused(f"{dialect.service.name}:Unknown", origin, caller, error)
+                audit.refused(asked_for, origin, caller, error)
 
         def read(make: Callable[..., RpcCall]) -> RpcCall:
+            nonlocal asked_for
             plain = body if encoding is None else self._unpacked(encoding, body)
             operation, content = dialect.read(bytes(plain))
+            asked_for = operation.action
             context = identified()
             sent = orjson.dumps(content)
             return make(

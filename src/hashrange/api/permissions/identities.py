@@ -1,12 +1,13 @@
 """What the operations of IAM and STS ask for: their own action on the user, group, role or policy that is named."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from hashrange.api.context import Context
 from hashrange.api.permissions import targets
 from hashrange.api.permissions.needs import Need
 from hashrange.api.permissions.settings import Needs, anywhere, nothing
+from hashrange.auth import arns
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.storage.identity_rows import Entity, arn_of
 
@@ -65,6 +66,24 @@ def _new_policy(context: Context, request: Any) -> Iterable[Need]:
 
 def _on_policy(action: str) -> Needs:
     return lambda _context, request: (Need(action, targets.spelt(request.policy_arn), _keys(request, None)),)
+
+
+def _on_source(action: str) -> Needs:
+    """An action on the user, group or role whose ARN a simulation names; a session stands for its role."""
+
+    def needs(context: Context, request: Any) -> Iterable[Need]:
+        parts = arns.parsed(request.policy_source_arn)
+        kind, _, rest = ("", "", "") if parts is None else parts.resource.partition("/")
+        name = rest.partition("/")[0] if kind == "assumed-role" else rest.rpartition("/")[2]
+        entity = None
+        if kind in {"user", "group", "role", "assumed-role"} and name:
+            entity = _stored(context, cast("Kind", kind.removeprefix("assumed-")), name)
+        arn = (
+            targets.spelt(request.policy_source_arn) if entity is None else arn_of(context.account_id, entity)
+        )
+        return (Need(action, arn, _keys(request, entity)),)
+
+    return needs
 
 
 def _listing(kind: str, action: str) -> Needs:
@@ -153,6 +172,10 @@ IAM: dict[str, Needs] = {
     "CreateGroup": _new_entity("group", "iam:CreateGroup"),
     "CreateRole": _new_entity("role", "iam:CreateRole"),
     "CreatePolicy": _new_policy,
+    "GetContextKeysForCustomPolicy": anywhere("iam:GetContextKeysForCustomPolicy"),
+    "GetContextKeysForPrincipalPolicy": _on_source("iam:GetContextKeysForPrincipalPolicy"),
+    "SimulateCustomPolicy": anywhere("iam:SimulateCustomPolicy"),
+    "SimulatePrincipalPolicy": _on_source("iam:SimulatePrincipalPolicy"),
     "ListUsers": _listing("user", "iam:ListUsers"),
     "ListGroups": _listing("group", "iam:ListGroups"),
     "ListRoles": _listing("role", "iam:ListRoles"),

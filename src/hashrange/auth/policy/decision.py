@@ -52,7 +52,7 @@ _ROOT = Decision(allowed=True)
 
 def decide(asked: Asked, rules: Rules) -> Decision:
     """Whether a request is allowed."""
-    for kind, policy in _all(rules):
+    for kind, policy in all_policies(rules):
         denial = policy.denial(asked)
         if denial is not None:
             return Decision(allowed=False, explicit=True, type=kind, policy=policy, statement=denial)
@@ -61,7 +61,8 @@ def decide(asked: Asked, rules: Rules) -> Decision:
     return _across_accounts(asked, rules)
 
 
-def _all(rules: Rules) -> Iterator[tuple[PolicyType, Policy]]:
+def all_policies(rules: Rules) -> Iterator[tuple[PolicyType, Policy]]:
+    """Every policy that applies, in the order in which denials are looked for."""
     for policy in rules.identity:
         yield PolicyType.IDENTITY, policy
     if rules.resource is not None:

@@ -31,6 +31,8 @@ from hashrange.services.iam import (
     detach_group_policy,
     detach_role_policy,
     detach_user_policy,
+    get_context_keys_for_custom_policy,
+    get_context_keys_for_principal_policy,
     get_group,
     get_group_policy,
     get_policy,
@@ -63,6 +65,8 @@ from hashrange.services.iam import (
     put_user_policy,
     remove_user_from_group,
     set_default_policy_version,
+    simulate_custom_policy,
+    simulate_principal_policy,
     tag_policy,
     tag_role,
     tag_user,
@@ -86,6 +90,10 @@ def _group(request: Any) -> Iterable[str]:
 
 def _role(request: Any) -> Iterable[str]:
     return (request.role_name,)
+
+
+def _source(request: Any) -> Iterable[str]:
+    return (request.policy_source_arn,)
 
 
 def _policy(request: Any) -> Iterable[str]:
@@ -117,6 +125,8 @@ _ROWS: tuple[tuple[str, ModuleType, Resources], ...] = (
     ("DetachGroupPolicy", detach_group_policy, _group),
     ("DetachRolePolicy", detach_role_policy, _role),
     ("DetachUserPolicy", detach_user_policy, _user),
+    ("GetContextKeysForCustomPolicy", get_context_keys_for_custom_policy, no_resource),
+    ("GetContextKeysForPrincipalPolicy", get_context_keys_for_principal_policy, _source),
     ("GetGroup", get_group, _group),
     ("GetGroupPolicy", get_group_policy, _group),
     ("GetPolicy", get_policy, _policy),
@@ -149,6 +159,8 @@ _ROWS: tuple[tuple[str, ModuleType, Resources], ...] = (
     ("PutUserPolicy", put_user_policy, _user),
     ("RemoveUserFromGroup", remove_user_from_group, _group),
     ("SetDefaultPolicyVersion", set_default_policy_version, _policy),
+    ("SimulateCustomPolicy", simulate_custom_policy, no_resource),
+    ("SimulatePrincipalPolicy", simulate_principal_policy, _source),
     ("TagPolicy", tag_policy, _policy),
     ("TagRole", tag_role, _role),
     ("TagUser", tag_user, _user),

@@ -26,8 +26,10 @@ def check(
     rules = caller.rules(_compiled(role), account_id)._replace(must_grant=verified)
     for action in actions:
         known = AllKeys(context, caller, Need(action, arn, own, account_id))
-        if not decide(Asked(action, arn, caller.caller(), known), rules).allowed:
-            raise errors.denied(caller.arn, action, arn)
+        asked = Asked(action, arn, caller.caller(), known)
+        decision = decide(asked, rules)
+        if not decision.allowed:
+            raise errors.denied_by(asked, decision, rules)
 
 
 def _compiled(role: Role) -> Policy:
