@@ -34,8 +34,8 @@ class SettingInvalid(Exception):
 
 def _root_key(text: str) -> str:
     kind, _, rest = text.partition(":")
-    if kind not in {"file", "env", "command"} or not rest:
-        raise ValueError("it must be file:PATH, env:NAME or command:COMMAND")
+    if kind not in {"file", "env", "command", "kms"} or not rest:
+        raise ValueError("it must be file:PATH, env:NAME, command:COMMAND or kms:PATH")
     return text
 
 
@@ -215,8 +215,9 @@ class Settings:
     root_key: str = _setting(
         "",
         _root_key,
-        "the key above all others: file:PATH, env:NAME or command:COMMAND. Data that is begun with it is encrypted; "
-        "without it secrets are sealed with the file root.key in the data directory, which is made when it is needed",
+        "the key above all others: file:PATH, env:NAME, command:COMMAND or kms:PATH. Data that is begun with it is "
+        "encrypted; without it secrets are sealed with the file root.key in the data directory, which is made when it "
+        "is needed",
     )
     data_key_cache: int = _setting(
         300,

@@ -3,9 +3,10 @@
 import os
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hashrange import logs
+from hashrange import logs, wrapped_root_key
 from hashrange.config import SettingInvalid
 from hashrange.kms import root_key
 from hashrange.kms.key_source import KeySource
@@ -36,11 +37,13 @@ if TYPE_CHECKING:
 @cache
 def named_root_key(place: str) -> RootKey | None:
     """The root key that a setting names; a command is run once, whatever the number of workers, forked later."""
+    kind, _, name = place.partition(":")
     try:
+        if kind == "kms" and name:
+            return wrapped_root_key.load(Path(name))
         key = root_key.load(place, os.environ) if place else None
     except RootKeyInvalid as error:
         raise SettingInvalid(f"--root-key: {error}") from None
-    kind, _, name = place.partition(":")
     if kind == "env":
         hide_variable(os.environ, name)
     return key

@@ -6,7 +6,7 @@ from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.keys import lookup, new_keys, permitted, use, wording
-from hashrange.api.permissions.guard import AccessDenied
+from hashrange.api.permissions.denials import AccessDenied
 from hashrange.auth import arns
 from hashrange.core.schema import Table, changed
 from hashrange.kms.interface import KeyVault
@@ -62,7 +62,8 @@ def key_arn(tx: Transaction, finder: Keeper, name: str) -> str:
     try:
         permitted.require_for_table(context, finder.table_name, key)
     except AccessDenied as denied:
-        raise ApiError("AccessDeniedException", wording.denied(str(denied.message))) from None
+        message = wording.denied(str(denied.message))
+        raise AccessDenied(denied.asked, denied.decision, denied.rules, message=message) from None
     state = key_rows.state_of(key)
     if state is not None:
         raise errors.validation(wording.unusable(found, state))

@@ -4,11 +4,12 @@ Which key a request is about is known only when it was looked up, so steps ask, 
 """
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.permissions import policies
-from hashrange.api.permissions.guard import AccessDenied
+from hashrange.api.permissions.denials import AccessDenied
 from hashrange.api.permissions.keys import AllKeys
 from hashrange.api.permissions.needs import RESOURCE_TAG, Need, Undetermined, tag_named
 from hashrange.auth.policy.decision import Decision, PolicyType, Rules, decide
@@ -60,38 +61,36 @@ def is_asked(context: Context) -> bool:
 
 def require(context: Context, action: str, resource: str, key: KmsKey | None, keys: KmsKeys) -> None:
     """Refuse what the caller may not do; without a key there is no policy, and the caller's own ones decide alone."""
-    if not is_asked(context):
-        return
-    decision, asked = _decided(context, action, resource, None if key is None else key.policy, keys)
-    if not decision.allowed:
-        raise AccessDenied(asked, decision)
+    if is_asked(context):
+        judged = _judged(context, action, resource, None if key is None else key.policy, keys)
+        if not judged.decision.allowed:
+            raise AccessDenied(*judged)
 
 
 def refuse_lockout(context: Context, resource: str, document: str) -> None:
     """Refuse a policy under which the caller could not change it any more."""
-    if not is_asked(context):
-        return
-    decision, _ = _decided(context, _PUT_POLICY, resource, document, KmsKeys())
-    if not decision.allowed:
-        raise ApiError(
-            "MalformedPolicyDocumentException",
-            "The new key policy will not allow you to update the key policy in the future.",
-        )
+    if is_asked(context):
+        judged = _judged(context, _PUT_POLICY, resource, document, KmsKeys())
+        if not judged.decision.allowed:
+            raise ApiError(
+                "MalformedPolicyDocumentException",
+                "The new key policy will not allow you to update the key policy in the future.",
+            )
 
 
-def _decided(
-    context: Context, action: str, resource: str, document: str | None, keys: KmsKeys
-) -> tuple[Decision, Asked]:
+class _Judged(NamedTuple):
+    asked: Asked
+    decision: Decision
+    rules: Rules
+
+
+def _judged(context: Context, action: str, resource: str, document: str | None, keys: KmsKeys) -> _Judged:
     principal = context.caller()
     need = Need(action, resource, keys, context.account_id)
     asked = Asked(action, resource, principal.caller(), AllKeys(context, principal, need))
     policy = None if document is None else policies.compiled(document)
-    rules = principal.rules(policy, context.account_id)
+    rules = principal.rules(policy, context.account_id)._replace(must_grant=policy is not None)
     try:
-        return decide(asked, _granting(rules) if policy is not None else rules), asked
+        return _Judged(asked, decide(asked, rules), rules)
     except Undetermined:
-        return Decision(allowed=False, type=PolicyType.IDENTITY), asked
-
-
-def _granting(rules: Rules) -> Rules:
-    return rules._replace(must_grant=True)
+        return _Judged(asked, Decision(allowed=False, type=PolicyType.IDENTITY), rules)
