@@ -4,13 +4,18 @@ import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from clocked import Clocked
 from hashrange import vaults
+from hashrange.api.protocol.plan import Write
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.kms.lazy_vault import LazyVault
 from hashrange.objects.folder import FolderBucket
+from hashrange.services.kms.registry import KMS
 from hashrange.storage.directory import Directory
 from hashrange.storage.sqlite import SqliteEngine
 
@@ -41,3 +46,16 @@ def encrypted_store(data: Path, key: Path | None) -> Iterator[Clocked]:
         yield service
     finally:
         stored.close()
+
+
+def asked(service: Clocked, name: str, request: dict[str, Any]) -> Any:
+    """The answer of the key service."""
+    operation = KMS.operations[name]
+    return done(service, operation.handler(service.context, operation.shape.explain(request)))
+
+
+def done(service: Clocked, plan: Any) -> Any:
+    """What a plan answers."""
+    run = service.engine.write if isinstance(plan, Write) else service.engine.read
+    body = run(plan.step).body
+    return None if body is None else msgspec.json.decode(msgspec.json.encode(body))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from clocked import Clocked
-from encrypted_store import encrypted_store, key_file
+from encrypted_store import asked, encrypted_store, key_file
 from hashrange.cli import main
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.storage import layout
@@ -61,6 +61,29 @@ def test_a_copy_with_the_root_key_is_encrypted(
     assert main(["verify", str(target), "--root-key", f"file:{key}"]) == 0
     with pytest.raises(OpenError, match="root key"), encrypted_store(target, None):
         pass
+
+
+@pytest.mark.parametrize("command", ["migrate", "salvage"])
+@pytest.mark.parametrize("is_source_encrypted", [True, False])
+def test_a_table_under_a_key_of_the_key_service_is_copied_with_it(
+    tmp_path: Path, key: Path, command: str, *, is_source_encrypted: bool
+) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    root_key = key
+    with encrypted_store(source, key if is_source_encrypted else None) as service:
+        arn = asked(service, "CreateKey", {})["KeyMetadata"]["Arn"]
+        specification = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": arn}
+        service.call("CreateTable", **new_table("pk", TableName="one"), SSESpecification=specification)
+        service.settle()
+        service.call("PutItem", TableName="one", Item={"pk": {"S": "a"}, "v": {"S": SECRET}})
+        asked(service, "DisableKey", {"KeyId": arn})
+        if not is_source_encrypted:
+            root_key = source / "root.key"  # what the key is under already
+    assert copied(command, source, target, root_key) == 0
+    assert not leaks(target)
+    with encrypted_store(target, root_key) as service:
+        asked(service, "EnableKey", {"KeyId": arn})
+        assert values(service) == [SECRET]
 
 
 def test_ciphertext_is_migrated_without_the_key(tmp_path: Path, key: Path) -> None:

@@ -6,18 +6,14 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
 from clocked import Clocked
-from encrypted_store import encrypted_store, key_file
-from hashrange.api.protocol.plan import Write
+from encrypted_store import asked, done, encrypted_store, key_file
 from hashrange.cli import main
 from hashrange.jobs.rewrapped_files import FileHeads
 from hashrange.services.iam.bootstrap import bootstrap
-from hashrange.services.kms.registry import KMS
 from hashrange.storage.errors import OpenError
 from hashrange.storage.identity_rows import ACCESS_KEYS
 from hashrange.storage.rewrapping import RootKeyChange
@@ -33,25 +29,19 @@ class Store:
         self.data = folder / "data"
         self.old, self.new = key_file(folder, 1), key_file(folder, 2)
         with encrypted_store(self.data, self.old) as service:
-            service.call("CreateTable", **new_table("pk", TableName="one"))
+            self.key = asked(service, "CreateKey", {})["KeyMetadata"]["KeyId"]
+            for name in ("one", "under-a-key"):
+                specification = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": self.key}
+                more = {} if name == "one" else {"SSESpecification": specification}
+                service.call("CreateTable", **new_table("pk", TableName=name), **more)
             service.settle()
+            service.call("PutItem", TableName="under-a-key", Item={"pk": {"S": "a"}})
             service.call("PutItem", TableName="one", Item={"pk": {"S": "a"}, "v": {"S": SECRET}})
             made = service.call("CreateBackup", TableName="one", BackupName="name")
             self.backup = made["BackupDetails"]["BackupArn"]
             service.run_jobs()
-            self.key = self.asked(service, "CreateKey", {})["KeyMetadata"]["KeyId"]
-            self.asked(service, "RotateKeyOnDemand", {"KeyId": self.key})
-            self.secret = self.made(service, bootstrap(service.context))["SecretAccessKey"]
-
-    @staticmethod
-    def asked(service: Clocked, name: str, request: dict[str, Any]) -> Any:
-        operation = KMS.operations[name]
-        return Store.made(service, operation.handler(service.context, operation.shape.explain(request)))
-
-    @staticmethod
-    def made(service: Clocked, plan: Any) -> Any:
-        run = service.engine.write if isinstance(plan, Write) else service.engine.read
-        return msgspec.json.decode(msgspec.json.encode(run(plan.step).body))
+            asked(service, "RotateKeyOnDemand", {"KeyId": self.key})
+            self.secret = done(service, bootstrap(service.context))["SecretAccessKey"]
 
     def rotated(self, *flags: str) -> int:
         places = ("--from", f"file:{self.old}", "--to", f"file:{self.new}")
@@ -71,12 +61,13 @@ class Store:
         """Everything that was there opens: items, backups, keys and secrets."""
         item = service.call("GetItem", TableName="one", Key={"pk": {"S": "a"}})["Item"]
         assert item["v"] == {"S": SECRET}
+        assert service.call("Scan", TableName="under-a-key")["Count"] == 1
         service.call("RestoreTableFromBackup", TargetTableName="again", BackupArn=self.backup)
         service.settle()
         assert service.call("Scan", TableName="again")["Count"] == 1
         service.call("DeleteTable", TableName="again")
         service.settle()
-        self.asked(service, "GenerateDataKey", {"KeyId": self.key, "KeySpec": "AES_256"})
+        asked(service, "GenerateDataKey", {"KeyId": self.key, "KeySpec": "AES_256"})
         assert service.context.directory is not None
         seals = service.context.directory.seals()
         (stored,) = service.engine.read(lambda reader: [key for _, _, key in ACCESS_KEYS.everywhere(reader)])

@@ -105,8 +105,14 @@ class _Run:
 
     def copy_control_rows(self) -> None:
         """Copy everything but items and what is made from them."""
-        behind = encoding.prefix_end(layout.ROWS)
-        for start, end in ((b"", layout.ROWS), (behind, END)):
+        behind_rows, behind_settings = (encoding.prefix_end(one) for one in (layout.ROWS, layout.SETTING))
+        # Settings first: keys of the key service are among them, under which the data keys of tables may be.
+        for start, end in (
+            (layout.SETTING, behind_settings),
+            (b"", layout.ROWS),
+            (behind_rows, layout.SETTING),
+            (behind_settings, END),
+        ):
             for chunk in _chunks(self._source, start, end, self._loss):
                 self._target.write(partial(self._write_control_rows, chunk))
                 self._salvaged.other_rows += len(chunk)
