@@ -18,7 +18,7 @@ AT_ONCE := -n 4 --dist worksteal
 # takes five seconds of processor time in each of its processes if it cannot keep the outcome.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: serve test check fast lint fmt types clean clients fuzz differential mutants bytecode pythons
+.PHONY: serve test check fast lint fmt types clean clients fuzz differential mutants bytecode pages pythons
 
 serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
@@ -44,6 +44,11 @@ differential: $(VENV)/ready
 # Tours of every client, with those that have to be compiled first (Go, Java, Rust), which takes minutes once.
 clients: $(VENV)/ready
 	HASHRANGE_TEST_CLIENTS=build $(BIN)/pytest tests/clients
+
+# Encryption of whole pages, with the build of APSW that has it beside the usual one.
+pages: $(VENV)/ready
+	test -d $(VENV)/sqlite3mc || $(BIN)/python -m pip install --quiet --target $(VENV)/sqlite3mc apsw-sqlite3mc
+	HASHRANGE_SQLITE3MC=$(CURDIR)/$(VENV)/sqlite3mc $(BIN)/pytest tests/kms/test_page_encryption.py
 
 # Small faults in the core, which the tests should notice; `make mutants SAMPLE=1000 SEED=7 ONLY=numbers` for others.
 mutants: $(VENV)/ready
@@ -71,6 +76,11 @@ fmt: $(VENV)/ready
 .PHONY: bench
 bench: $(VENV)/ready
 	$(BIN)/python bench/compare.py $(ARGS)
+
+# What signatures, policies, encryption, TLS and the audit log cost: docs/benchmarks-switches.md.
+.PHONY: bench-switches
+bench-switches: $(VENV)/ready
+	$(BIN)/python bench/switches.py --pin $(ARGS)
 
 clean:
 	rm -rf $(VENV) .venv-3.* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

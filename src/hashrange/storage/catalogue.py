@@ -17,7 +17,7 @@ from hashrange.core import schema
 from hashrange.core.keys import encoding
 from hashrange.core.schema import Index, Table
 from hashrange.core.table_life import gone
-from hashrange.storage import change_log, layout
+from hashrange.storage import change_log, layout, table_keys
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import Replaced
 
@@ -165,7 +165,9 @@ class TracedCatalogue(Catalogue):
     def find(self, account_id: str, region: str, name: str) -> Table | None:
         """The table of this name, if there is one."""
         table = self._catalogue.find(account_id, region, name)
-        self._looked_up.append(table)
+        # Permissions and operation look up the same.
+        if not self._looked_up or self._looked_up[-1] is not table:
+            self._looked_up.append(table)
         return table
 
     def tables(self) -> list[Table]:
@@ -225,6 +227,7 @@ def save(tx: Transaction, table: Table, now: float, *, roll: bool = False) -> Ta
 def put_record(tx: Transaction, table: Table) -> None:
     """Write a record and its stamp as they are."""
     _count_change(tx)
+    table_keys.arrange(tx, table)
     tx.put(layout.catalogue_key(*address(table)), schema.encode(table))
     tx.put(layout.version_key(table.number), table.stamp)
 
@@ -242,6 +245,7 @@ def remove(tx: Transaction, table: Table, now: float) -> None:
     if table.ttl is not None:
         tx.delete(layout.backfill_key(table.number, table.ttl.slot))
     _reset(tx, layout.expired_items_key(table.number))
+    table_keys.abandon(tx, table.number)
     if not table.held:
         discard(tx, layout.table_rows_prefix(table.number))
 

@@ -20,6 +20,8 @@ class Condition(NamedTuple):
     negated: bool = False
     quantifier: str = ""
     if_exists: bool = False
+    operator: str = ""  # this and the values as the policy has them, for explanations
+    values: tuple[str, ...] = ()
 
     def holds(self, keys: ConditionKeys) -> bool:
         """Whether the request satisfies it."""
@@ -29,10 +31,12 @@ class Condition(NamedTuple):
         if not self.quantifier:
             # A multivalued key needs a set operator: without one nothing about it is ever true.
             return isinstance(value, str) and self._admits(value, keys)
-        values = _values(value)
-        if self.quantifier == _ALL_VALUES:
-            return all(self._admits(each, keys) for each in values)
-        return any(self._admits(each, keys) for each in values)
+        # Loops: a generator costs more than what it would be asked for here.
+        wanted = self.quantifier == _ANY_VALUE
+        for each in _values(value):
+            if self._admits(each, keys) is wanted:
+                return wanted
+        return not wanted
 
     def _holds_without_key(self) -> bool:
         if self.if_exists or self.quantifier == _ALL_VALUES:
@@ -40,7 +44,10 @@ class Condition(NamedTuple):
         return self.negated and not self.quantifier
 
     def _admits(self, value: str, keys: ConditionKeys) -> bool:
-        return any(matches(value, keys) for matches in self.matches) is not self.negated
+        for matches in self.matches:
+            if matches(value, keys):
+                return not self.negated
+        return self.negated
 
 
 class Absence(NamedTuple):
@@ -48,6 +55,8 @@ class Absence(NamedTuple):
 
     key: str
     expected: tuple[bool, ...]  # whether the key is to be absent
+    operator: str = "Null"
+    values: tuple[str, ...] = ()
 
     def holds(self, keys: ConditionKeys) -> bool:
         """Whether the request satisfies it."""
@@ -62,7 +71,7 @@ def compiled(operator: str, key: str, values: Sequence[str], *, variables: bool)
     """The condition that a policy states by operator, key and values."""
     quantifier, colon, bare = operator.rpartition(":")
     if bare.lower() == "null" and not colon:
-        return Absence(key.lower(), tuple(value.lower() == "true" for value in values))
+        return Absence(key.lower(), tuple(value.lower() == "true" for value in values), values=tuple(values))
     if colon:
         quantifier = {"forallvalues": _ALL_VALUES, "foranyvalue": _ANY_VALUE}.get(quantifier.lower(), "")
         if not quantifier:
@@ -73,7 +82,7 @@ def compiled(operator: str, key: str, values: Sequence[str], *, variables: bool)
         raise UnknownOperator(operator)
     comparison = COMPARISONS[name]
     matches = tuple(comparison.compile(value, variables) for value in values)
-    return Condition(key.lower(), matches, comparison.negated, quantifier, if_exists)
+    return Condition(key.lower(), matches, comparison.negated, quantifier, if_exists, operator, tuple(values))
 
 
 def _values(value: KeyValue) -> tuple[str, ...]:
