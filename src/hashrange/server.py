@@ -15,6 +15,7 @@ from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
 from hashrange.auditing import Auditing
+from hashrange.auth.principals import anonymous
 from hashrange.auth.signature import verifier
 from hashrange.capacity.admission import Admission
 from hashrange.chain.audit import Audit
@@ -48,14 +49,16 @@ from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.iam.registry import IAM
 from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
-from hashrange.services.sts.registry import STS
+from hashrange.services.sts import providers
+from hashrange.services.sts.registry import STS, UNSIGNED
 from hashrange.storage import clock_record, follower, lag_record, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.directory import POLL_SECONDS, Directory
 from hashrange.storage.engine import Deliver, Engine, Reader
-from hashrange.storage.errors import Corrupt
+from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower, StaleCatalogue
+from hashrange.storage.last_uses import FLUSH_SECONDS, LastUses
 from hashrange.storage.remembering import RememberingEngine
 from hashrange.vaults import file_seals, open_keys
 from hashrange.wire import (
@@ -81,7 +84,7 @@ from hashrange.wire.listener import Listener
 from hashrange.wire.metrics_endpoint import MetricsEndpoint
 from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
-from hashrange.wire.rpc_call import RpcRunner
+from hashrange.wire.rpc_call import RpcRunner, Unsigned
 from hashrange.wire.table_pages import TableFinder
 from hashrange.wire.tls import EXPIRY_CHECK_SECONDS, Tls
 from hashrange.workers import NoDescriptor, ParentGone, Worker
@@ -120,10 +123,12 @@ class Server:
         self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
         self._tls: Tls | None = None
         self._auditing: Auditing | None = None
+        self._last_uses: LastUses | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
+        providers.check(settings)
         self._tls = self._secure()
         deliver = deliver_to(asyncio.get_running_loop())
         engine, keys = await self._open_data(deliver)
@@ -148,7 +153,9 @@ class Server:
         run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos)
         directory = await self._open_directory(engine, keys)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, LazyVault(keys))
-        callers = authentication.callers(settings, self._known_keys or directory, context_for)
+        callers = authentication.callers(
+            settings, self._known_keys or directory, context_for, directory.last_uses.note
+        )
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -163,7 +170,14 @@ class Server:
             lanes=None if settings.capacity == "off" else metering.lanes,
             audit=audit,
         )
-        runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes, audit=audit)
+        runner = RpcRunner(
+            run,
+            callers,
+            background,
+            body_bytes_max=settings.max_body_bytes,
+            audit=audit,
+            unsigned=Unsigned(UNSIGNED, partial(context_for, Identity("", None, anonymous(ACCOUNT_ID)))),
+        )
         paths = self._own_paths(engine, catalogue, control, chaos, metering)
         paths[cbor_endpoint.PATH] = CborEndpoint((CLOUDWATCH,), runner)
         forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
@@ -210,6 +224,8 @@ class Server:
         if self._settings.auth != "off":
             await asyncio.to_thread(directory.start)
             self._every(POLL_SECONDS, directory.poll)
+            self._every(FLUSH_SECONDS, directory.last_uses.flush)
+            self._last_uses = directory.last_uses
         return directory
 
     async def _listen(self, router: Router, catalogue: Catalogue) -> int:
@@ -400,6 +416,9 @@ class Server:
             await asyncio.to_thread(self._background.close)
         if self._auditing is not None:
             await asyncio.to_thread(self._auditing.writer.stop)
+        if self._last_uses is not None:
+            with contextlib.suppress(StorageError):  # nobody waits for it, and the next use is noted anyway
+                await asyncio.to_thread(self._last_uses.finish)
         if self._metering is not None:
             self._metering.stop()
             await asyncio.to_thread(self._metering.finish)

@@ -37,7 +37,7 @@ Piece = str | Wildcard | Variable
 class Pattern:
     """A compiled pattern. One without wildcards and variables is compared as it is."""
 
-    __slots__ = ("_literal", "_pieces", "_prefix", "_runs", "varies")
+    __slots__ = ("_literal", "_pieces", "_prefix", "_runs", "_template", "varies")
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._pieces = tuple(_merged(pieces))
@@ -45,6 +45,7 @@ class Pattern:
         self._runs = None if self.varies else _runs(self._pieces)
         self._literal = _literal(self._pieces)
         self._prefix = _prefix(self._pieces)
+        self._template = _template(self._pieces) if self.varies else None
 
     def matches(self, text: str, keys: ConditionKeys) -> bool:
         """Whether the whole text fits. With a variable that has neither value nor default, none does."""
@@ -52,6 +53,10 @@ class Pattern:
             return text == self._literal
         if self._prefix is not None:
             return text.startswith(self._prefix)
+        if self._template is not None:
+            pieces, is_beginning = self._template
+            filled = _filled(pieces, keys)
+            return filled is not None and (text.startswith(filled) if is_beginning else text == filled)
         runs = self._runs
         if runs is None:
             resolved = _resolved(self._pieces, keys)
@@ -64,8 +69,7 @@ class Pattern:
         """The text of a pattern without wildcards; None if a variable has no value."""
         if self._literal is not None:
             return self._literal
-        pieces = _resolved(self._pieces, keys)
-        return None if pieces is None else "".join(piece for piece in pieces if isinstance(piece, str))
+        return _filled([piece for piece in self._pieces if not isinstance(piece, Wildcard)], keys)
 
 
 def compiled(text: str, *, wildcards: bool, variables: bool) -> Pattern:
@@ -131,13 +135,35 @@ def _prefix(pieces: Sequence[Piece]) -> str | None:
             return None
 
 
+def _template(pieces: Sequence[Piece]) -> tuple[Sequence[str | Variable], bool] | None:
+    """What a text is or begins with once the variables are filled in, if that is all the pattern says."""
+    is_beginning = pieces[-1] is Wildcard.MANY
+    fixed = [piece for piece in pieces if not isinstance(piece, Wildcard)]
+    return (fixed, is_beginning) if len(fixed) + is_beginning == len(pieces) else None
+
+
+def _filled(pieces: Sequence[str | Variable], keys: ConditionKeys) -> str | None:
+    """The text; None if a variable has neither value nor default."""
+    texts: list[str] = []
+    for piece in pieces:
+        text = piece if isinstance(piece, str) else _value(piece, keys)
+        if text is None:
+            return None
+        texts.append(text)
+    return "".join(texts)
+
+
+def _value(variable: Variable, keys: ConditionKeys) -> str | None:
+    value = keys.get(variable.key)
+    # A multivalued key has no one value to stand in a text.
+    return value if isinstance(value, str) else variable.default
+
+
 def _resolved(pieces: Sequence[Piece], keys: ConditionKeys) -> list[Piece] | None:
     resolved: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, Variable):
-            value = keys.get(piece.key)
-            # A multivalued key has no one value to stand in a text.
-            text = value if isinstance(value, str) else piece.default
+            text = _value(piece, keys)
             if text is None:
                 return None
             resolved.append(text)
