@@ -245,6 +245,11 @@ class Settings:
         "the key above all others: file:PATH, env:NAME or command:COMMAND. Data that is begun with it is encrypted; "
         "without it secrets are sealed with the file root.key in the data directory, which is made when it is needed",
     )
+    encrypt_pages: bool = _setting(
+        False,
+        _switch,
+        "encrypt the whole data file of new data, too, which hides keys and names; needs --root-key and apsw-sqlite3mc",
+    )
     s3: str = _setting(
         "",
         _folder_or_endpoint,

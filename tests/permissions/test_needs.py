@@ -307,6 +307,7 @@ IDENTITIES: dict[str, Row] = {
     **_identities(GROUP, "GroupName", "AddUserToGroup", "RemoveUserFromGroup", UserName="u"),
     **_identities(GROUP, "GroupName", "CreateGroup"),
     **_identities(ROLE, "RoleName", "ListInstanceProfilesForRole", "UpdateRole"),
+    **_identities(ROLE, "RoleName", "UpdateRoleDescription", Description="d"),
     **_identities(ROLE, "RoleName", "UpdateAssumeRolePolicy", PolicyDocument=DOCUMENT),
     **_identities(MANAGED, "PolicyArn", "GetPolicy", "DeletePolicy", "ListPolicyVersions"),
     **_identities(MANAGED, "PolicyArn", "GetPolicyVersion", "DeletePolicyVersion", VersionId="v2"),

@@ -44,6 +44,7 @@ RANKS = {
     "delivery": 4,
     "api": 4,
     "vaults": 4,
+    "page_keys": 5,
     "services": 5,
     "chain": 5,
     "jobs": 6,

@@ -107,7 +107,11 @@ class VerifiedCallers:
 
 def _request(exchange: Exchange, body: bytes | bytearray) -> SignedRequest:
     path, _, query = exchange.url.partition(b"?")
-    return SignedRequest(exchange.method, path, query, dict(exchange.headers), list(exchange.fields), body)
+    headers = dict(exchange.headers)
+    # A target in absolute form goes before the Host that was sent: it has to be the one that was signed.
+    host = headers.get(b"Host", b"")
+    fields = [(name, host if name.lower() == b"host" else value) for name, value in exchange.fields]
+    return SignedRequest(exchange.method, path, query, headers, fields, body)
 
 
 def _without_token(canonical: bytes) -> str:

@@ -158,7 +158,7 @@ _ROLES = (
         "ListRolePolicies",
     ),
     *("ListRoleTags", "PutRolePermissionsBoundary", "PutRolePolicy", "TagRole", "UntagRole"),
-    *("UpdateAssumeRolePolicy", "UpdateRole"),
+    *("UpdateAssumeRolePolicy", "UpdateRole", "UpdateRoleDescription"),
 )
 _POLICIES = (
     *("CreatePolicyVersion", "DeletePolicy", "DeletePolicyVersion", "GetPolicy", "GetPolicyVersion"),

@@ -89,6 +89,7 @@ from hashrange.services.iam import (
     update_access_key,
     update_assume_role_policy,
     update_role,
+    update_role_description,
     update_user,
 )
 
@@ -196,6 +197,7 @@ _ROWS: tuple[tuple[str, ModuleType, Resources], ...] = (
     ("UpdateAccessKey", update_access_key, _user),
     ("UpdateAssumeRolePolicy", update_assume_role_policy, _role),
     ("UpdateRole", update_role, _role),
+    ("UpdateRoleDescription", update_role_description, _role),
     ("UpdateUser", update_user, _user),
 )
 
