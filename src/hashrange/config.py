@@ -35,8 +35,8 @@ class SettingInvalid(Exception):
 
 def _root_key(text: str) -> str:
     kind, _, rest = text.partition(":")
-    if kind not in {"file", "env", "command"} or not rest:
-        raise ValueError("it must be file:PATH, env:NAME or command:COMMAND")
+    if kind not in {"file", "env", "command", "kms"} or not rest:
+        raise ValueError("it must be file:PATH, env:NAME, command:COMMAND or kms:PATH")
     return text
 
 
@@ -242,8 +242,14 @@ class Settings:
     root_key: str = _setting(
         "",
         _root_key,
-        "the key above all others: file:PATH, env:NAME or command:COMMAND. Data that is begun with it is encrypted; "
-        "without it secrets are sealed with the file root.key in the data directory, which is made when it is needed",
+        "the key above all others: file:PATH, env:NAME, command:COMMAND or kms:PATH. Data that is begun with it is "
+        "encrypted; without it secrets are sealed with the file root.key in the data directory, which is made when it "
+        "is needed",
+    )
+    data_key_cache: int = _setting(
+        300,
+        _duration(_DAY_SECONDS),
+        "how long servers keep the unwrapped key of a table, and with it go on after the key above was disabled",
     )
     encrypt_pages: bool = _setting(
         False,

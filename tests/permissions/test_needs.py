@@ -386,7 +386,8 @@ def server() -> Guarded:
 
 
 def test_every_operation_declares_its_needs_and_is_tested() -> None:
-    assert OPERATIONS.keys() == NEEDS.keys() == ROWS.keys()
+    declared = {action for action in NEEDS if not action.startswith("kms:")}  # tests/kms/test_key_policies.py
+    assert OPERATIONS.keys() == declared == ROWS.keys()
 
 
 @pytest.mark.parametrize("action", sorted(ROWS))
