@@ -38,6 +38,8 @@ _WORKLOADS |= {
 _ENDPOINT = Endpoint("http", "127.0.0.1", 8000)
 _ITEMS = 1_000
 _CONNECTIONS = 16
+_ROOT_KEY = "HASHRANGE_ROOT_KEY"
+_KEY = "HASHRANGE_BENCH_KEY"
 _BATCH = 160  # requests of which one time is taken
 _PREPARED = 2_000
 LENGTHS = (640, 1_600)  # of two runs, whose difference is without start and end
@@ -143,7 +145,7 @@ async def _serve(directory: str, orders: Iterator[tuple[Workload, int, bool]]) -
     from hashrange.server import Server  # noqa: PLC0415
     from hashrange.wire.connection import Connection  # noqa: PLC0415
 
-    server = Server(Settings(data_dir=Path(directory), port=0))
+    server = Server(Settings(data_dir=Path(directory), port=0, root_key=os.environ.get(_ROOT_KEY, "")))
     await server.start()
     # What the listening socket would do.
     loop, shared = asyncio.get_running_loop(), server._listener._shared  # type: ignore[union-attr] # noqa: SLF001
@@ -175,11 +177,14 @@ def _orders() -> Iterator[tuple[Workload, int, bool]]:
 class _Child:
     """The server of one tree, which measures itself."""
 
-    def __init__(self, tree: Path, directory: str, prefix: Sequence[str] = ()) -> None:
+    def __init__(
+        self, tree: Path, directory: str, prefix: Sequence[str] = (), *, encrypted: bool = False
+    ) -> None:
         self.tree = tree
+        keys = {_ROOT_KEY: f"env:{_KEY}", _KEY: "00" * 32} if encrypted else {}
         self._process = subprocess.Popen(
             [*prefix, sys.executable, __file__, "--serve", directory],
-            env={**os.environ, "PYTHONPATH": str(tree.resolve() / "src"), "PYTHONHASHSEED": "0"},
+            env={**os.environ, "PYTHONPATH": str(tree.resolve() / "src"), "PYTHONHASHSEED": "0", **keys},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE if prefix else None,
@@ -199,11 +204,17 @@ class _Child:
         return self._process.communicate()[1] or ""
 
 
-def _times(trees: Sequence[Path], names: Sequence[str], rounds: int) -> dict[str, list[float]]:
+def _times(
+    trees: Sequence[Path], names: Sequence[str], rounds: int, *, encrypted: bool
+) -> dict[str, list[float]]:
     """The least microseconds per request, by workload and in the order of the trees."""
     with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
         children = [_Child(tree, f"{scratch}/{at}") for at, tree in enumerate(trees)]
-        least = {name: [float("inf")] * len(trees) for name in names}
+        if encrypted:
+            children += [
+                _Child(tree, f"{scratch}/encrypted-{at}", encrypted=True) for at, tree in enumerate(trees)
+            ]
+        least = {name: [float("inf")] * len(children) for name in names}
         for _, name in itertools.product(range(rounds), names):
             for at, child in enumerate(children):
                 seconds = min(child.taken(name, _BATCH) for _ in range(20))
@@ -257,6 +268,7 @@ def main() -> None:
         "--instructions", action="store_true", help="count instructions: minutes, not seconds"
     )
     parser.add_argument("--bytecodes", action="store_true", help="count bytecodes")
+    parser.add_argument("--encrypted", action="store_true", help="time every tree with --root-key as well")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
@@ -271,10 +283,13 @@ def main() -> None:
     elif options.instructions:
         least = {name: [_instructions(tree, name) for tree in trees] for name in options.workloads}
     else:
-        least = _times(trees, options.workloads, options.rounds)
+        least = _times(trees, options.workloads, options.rounds, encrypted=options.encrypted)
     unit = "bytecodes" if options.bytecodes else "instructions" if options.instructions else "µs"
-    print(f"| {unit} per request |", *(f"{tree} |" for tree in trees))
-    print("|---|" + "---|" * len(trees))
+    columns = [str(tree) for tree in trees]
+    if options.encrypted:
+        columns += [f"{tree}, encrypted" for tree in trees]
+    print(f"| {unit} per request |", *(f"{column} |" for column in columns))
+    print("|---|" + "---|" * len(columns))
     for name, figures in least.items():
         print(f"| {name} |", *(f"{figure:,.1f} ({figure / figures[0]:.3f}) |" for figure in figures))
 

@@ -16,7 +16,7 @@ from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.connection import Connection
 from hashrange.wire.failed_signatures import FailedSignatures
-from hashrange.wire.guarded import Guarded
+from hashrange.wire.guarded import Guarded, Page
 from hashrange.wire.identity import Identity
 from hashrange.wire.interfaces import ServerState
 from hashrange.wire.json_endpoint import JsonEndpoint
@@ -124,8 +124,8 @@ class SignedWire:
             rules=BrowserRules(),
             paths={
                 cbor_endpoint.PATH: CborEndpoint((CLOUDWATCH,), runner),
-                OWN_PATH: Guarded(own, self.callers),
-                b"/_hashrange/chaos": Guarded(own, self.callers),
+                OWN_PATH: Guarded(own, self.callers, Page("hashrange:GetHeat", asks=False)),
+                b"/_hashrange/chaos": Guarded(own, self.callers, Page("hashrange:InjectFaults", asks=False)),
             },
             query_versions=dict(query_endpoints((CLOUDWATCH, STS), runner)),
             verifies=True,

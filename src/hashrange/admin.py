@@ -5,6 +5,7 @@ import os
 import ssl
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from hashrange.auth.signature.signer import SigningKey, Target, signed_headers
@@ -20,14 +21,41 @@ class AdminFailed(Exception):
     """The server did not do it; the message is meant for the person at the terminal."""
 
 
+class Reply(NamedTuple):
+    """What a server answered."""
+
+    status: int
+    text: str
+
+
+class Message(NamedTuple):
+    """A request, with the name that its signature is made for."""
+
+    method: str
+    path: str
+    body: str = ""
+    service: str = _SERVICE
+    headers: Mapping[str, str] = {}
+    region: str | None = None  # None: that of the environment
+
+
 def ask(endpoint: str, method: str, path: str, body: str = "") -> str:
     """Send a request, signed if the environment has a key; give the answer's text."""
+    reply = sent(endpoint, Message(method, path, body))
+    if reply.status != http.client.OK:
+        raise AdminFailed(reply.text.strip() or f"{endpoint} answered {reply.status}")
+    return reply.text
+
+
+def sent(endpoint: str, message: Message) -> Reply:
+    """Send a request, signed if the environment has a key; give whatever was answered."""
     url = urlsplit(endpoint)
     connection = _connection(url, os.environ)
+    headers = _signature(url, message, os.environ) or message.headers
     try:
-        connection.request(method, path, body, _signature(url, method, path, body.encode(), os.environ))
+        connection.request(message.method, message.path, message.body.encode(), dict(headers))
         answer = connection.getresponse()
-        text = str(answer.read(), "utf-8", "replace")
+        return Reply(answer.status, str(answer.read(), "utf-8", "replace"))
     except ssl.SSLCertVerificationError as error:
         raise AdminFailed(
             f"the certificate of {endpoint} is not trusted: {error.verify_message}. AWS_CA_BUNDLE names the file of "
@@ -37,9 +65,6 @@ def ask(endpoint: str, method: str, path: str, body: str = "") -> str:
         raise AdminFailed(f"there is no server at {endpoint}: {error}") from None
     finally:
         connection.close()
-    if answer.status != http.client.OK:
-        raise AdminFailed(text.strip() or f"{endpoint} answered {answer.status}")
-    return text
 
 
 def _connection(url: SplitResult, environment: Mapping[str, str]) -> http.client.HTTPConnection:
@@ -54,9 +79,7 @@ def _connection(url: SplitResult, environment: Mapping[str, str]) -> http.client
     return http.client.HTTPSConnection(url.hostname, url.port, timeout=_TIMEOUT_SECONDS, context=context)
 
 
-def _signature(
-    url: SplitResult, method: str, path: str, body: bytes, environment: Mapping[str, str]
-) -> dict[str, str]:
+def _signature(url: SplitResult, message: Message, environment: Mapping[str, str]) -> Mapping[str, str]:
     """The headers of a signed request, with the key that every AWS tool takes from the environment."""
     access_key = environment.get("AWS_ACCESS_KEY_ID")
     secret = environment.get("AWS_SECRET_ACCESS_KEY")
@@ -65,7 +88,8 @@ def _signature(
     key = SigningKey(access_key, secret, environment.get("AWS_SESSION_TOKEN") or None)
     name = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname or ""
     port = f":{url.port}" if url.port not in {None, _PORTS[url.scheme]} else ""
-    place, _, query = path.partition("?")
-    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or "us-east-1"
-    target = Target(method, name + port, place, query, region, _SERVICE)
-    return dict(signed_headers(target, body, key, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())))
+    place, _, query = message.path.partition("?")
+    region = message.region or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
+    target = Target(message.method, name + port, place, query, region or "us-east-1", message.service)
+    timestamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    return signed_headers(target, message.body.encode(), key, timestamp, message.headers)

@@ -1,12 +1,14 @@
 """`hashrange audit verify`: whether an audit log is what was written."""
 
 import argparse
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from hashrange import terminal
+from hashrange import config, terminal
 from hashrange.audit import verification
 from hashrange.audit.files import all_files
+from hashrange.config import AUDIT_FILE_NAME, Settings
 
 DESCRIPTION = (
     "Check an audit log: that no line was changed, taken out, put in or moved, in this file, those that were put aside "
@@ -22,8 +24,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     checking = actions.add_parser("verify", help="check an audit log", description=DESCRIPTION)
     checking.set_defaults(action="verify")
     checking.add_argument(
-        "file", type=Path, nargs="+", metavar="FILE", help="the file that --audit-log names"
+        "file",
+        type=Path,
+        nargs="*",
+        metavar="FILE",
+        help="the file that --audit-log names (default: audit.jsonl in the data directory)",
     )
+    add_data_dir(checking)
     checking.add_argument(
         "--head",
         action="append",
@@ -36,14 +43,26 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_data_dir(parser: argparse.ArgumentParser) -> None:
+    """Let the data directory be named, in which servers that know identities keep the log by default."""
+    variable = config.environment_variable("data_dir")
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        default=Path(os.environ.get(variable) or Settings().data_dir),
+        help=f"as of `serve` (default: %(default)s; {variable})",
+    )
+
+
 def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status: 0 all is well, 1 it is not, 2 it could not be read."""
     if options.action is None:
         options.parser.print_help()
         return 0
-    files = options.file if options.only else [found for file in options.file for found in all_files(file)]
+    named = options.file or [options.data_dir / AUDIT_FILE_NAME]
+    files = named if options.only else [found for file in named for found in all_files(file)]
     if not files:
-        terminal.complain(f"there is no {options.file[0]}")
+        terminal.complain(f"there is no {named[0]}")
         return 2
     try:
         report = verification.check(_lines(files), options.head)

@@ -11,6 +11,7 @@ from hashrange.audit.writer import Writer
 from hashrange.chain.audit import Audit
 from hashrange.clock import Clock
 from hashrange.config import SettingInvalid, Settings
+from hashrange.metrics import Metric, Sample
 
 STANDARD_OUTPUT = "-"
 
@@ -31,6 +32,12 @@ class Auditing:
         if isinstance(target, LogFile) and target.removed_bytes:
             self.writer.append(notice("AuditLogRepaired", clock.now(), removedBytes=target.removed_bytes))
         self.writer.start()
+
+    def metrics(self) -> list[Metric]:
+        """How many events were lost: of this process, since it started."""
+        help_text = "Events that found no room in the audit log's queue, of the process that answers."
+        dropped = Sample({}, self.writer.dropped)
+        return [Metric("hashrange_audit_dropped_events_total", "counter", help_text, [dropped])]
 
 
 def _target(settings: Settings, clock: Clock, number: int) -> Target:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from hashrange.api.context import Context
 from hashrange.auth.signature.verifier import Directory
+from hashrange.chain.audit import Audit
 from hashrange.clock import SystemClock
 from hashrange.config import Settings
 from hashrange.wire import (
@@ -16,10 +17,11 @@ from hashrange.wire import (
     metrics_endpoint,
 )
 from hashrange.wire.failed_signatures import FailedSignatures
-from hashrange.wire.guarded import Guarded
+from hashrange.wire.guarded import Guarded, Page
 from hashrange.wire.identity import Callers, ClaimedCallers, Identity
+from hashrange.wire.noted_pages import NotedPage
 from hashrange.wire.router import Endpoint
-from hashrange.wire.verified_callers import VerifiedCallers
+from hashrange.wire.verified_callers import NoteUse, VerifiedCallers
 
 # What policies call the server's own pages.
 _ACTIONS = {
@@ -29,9 +31,16 @@ _ACTIONS = {
     insights_endpoint.PATH: "hashrange:GetInsights",
     metrics_endpoint.PATH: "hashrange:GetMetrics",
 }
+_UNKNOWN = "hashrange:Unknown"
+_CHANGING = (chaos_endpoint.PATH, clock_endpoint.PATH)
 
 
-def callers(settings: Settings, directory: Directory, context_for: Callable[[Identity], Context]) -> Callers:
+def callers(
+    settings: Settings,
+    directory: Directory,
+    context_for: Callable[[Identity], Context],
+    note_use: NoteUse | None = None,
+) -> Callers:
     """What finds out who asks."""
     if settings.auth == "off":
         return ClaimedCallers(context_for)
@@ -41,19 +50,29 @@ def callers(settings: Settings, directory: Directory, context_for: Callable[[Ide
         context_for,
         SystemClock(),
         FailedSignatures(settings.failed_signatures),
+        note_use=note_use,
         shows_canonical=settings.auth_debug,
     )
 
 
-def guarded(paths: Mapping[bytes, Endpoint], known: Callers, settings: Settings) -> Mapping[bytes, Endpoint]:
+def guarded(
+    paths: Mapping[bytes, Endpoint], known: Callers, settings: Settings, audit: Audit | None
+) -> Mapping[bytes, Endpoint]:
     """The paths, with a signature before those that are not for everybody and do not look at it themselves."""
     if settings.auth == "off":
-        return paths
+        return paths if audit is None else {**paths, **_noted(paths, known, audit)}
     unguarded = {health.PATH, cbor_endpoint.PATH}
     if settings.public_metrics:
         unguarded.add(metrics_endpoint.PATH)
-    actions = _ACTIONS if settings.auth == "iam" else {}
+    asks = settings.auth == "iam"
     return {
-        path: endpoint if path in unguarded else Guarded(endpoint, known, actions.get(path))
+        path: endpoint
+        if path in unguarded
+        else Guarded(endpoint, known, Page(_ACTIONS.get(path, _UNKNOWN), asks and path in _ACTIONS), audit)
         for path, endpoint in paths.items()
     }
+
+
+def _noted(paths: Mapping[bytes, Endpoint], known: Callers, audit: Audit) -> dict[bytes, Endpoint]:
+    """The pages that change something, noted in the audit log."""
+    return {path: NotedPage(paths[path], known, audit, _ACTIONS[path]) for path in _CHANGING if path in paths}

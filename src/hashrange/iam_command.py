@@ -1,41 +1,38 @@
-"""`hashrange iam`: users, access keys, roles and policies of data that no server is running on.
+"""`hashrange iam`: users, access keys, roles and policies, of a running server or of data that no server has open.
 
-A running server is managed by the AWS CLI, boto3 or Terraform, which speak its IAM. Before there is a first key nobody
-can ask a server, and after the last one is lost neither: that is what this command is for.
+A running server is asked through its IAM, as the AWS CLI asks it. Before there is a first key nobody can ask a server,
+and after the last one is lost neither: that is what the command on the data itself is for.
 """
 
 import argparse
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
-from hashrange import config, terminal
+from hashrange import config, iam_explanation, iam_simulation, terminal
+from hashrange.admin import AdminFailed
 from hashrange.api.errors import ApiError
 from hashrange.config import SettingInvalid, Settings
-from hashrange.iam_store import Content, IamStore
+from hashrange.iam_operations import Content, Operations, Unreadable, text_of
+from hashrange.iam_server import IamServer
+from hashrange.iam_store import IamStore
 from hashrange.kms.root_key import FILE_NAME
 from hashrange.passwords import masked
-from hashrange.storage.errors import StorageError
+from hashrange.storage.errors import Locked, StorageError
 
 DESCRIPTION = (
-    "Manage the users, access keys, roles and policies in a data directory, or in a PostgreSQL database. No server may "
-    "be running on a data directory meanwhile; a running server is managed with the AWS CLI (aws iam ...), boto3 or "
-    "Terraform. Secrets are shown once, when they are made."
+    "Manage the users, access keys, roles and policies of a running server (--endpoint, signed with AWS_ACCESS_KEY_ID "
+    "and AWS_SECRET_ACCESS_KEY), or those in a data directory that no server has open, or in a PostgreSQL database. "
+    "Secrets are shown once, when they are made."
 )
 _ACCOUNT = "000000000000"
 _SETTINGS = ("data_dir", "engine", "root_key")
 _FAMILIES = ("user", "group", "role")
-_DOCUMENT_CHARS_MAX = 131_072
-
-_Run = Callable[[IamStore, argparse.Namespace], Content]
 
 
-class _Unreadable(Exception):
-    """A file that was named cannot be read; the message is meant for the person at the terminal."""
+_Run = Callable[[Operations, argparse.Namespace], Content]
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +59,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     role.add_argument("--trust", required=True, metavar="FILE", help="the trust policy; - for standard input")
     _add_keys(action)
     _add_policies(action)
+    simulation = action("simulate", iam_simulation.DESCRIPTION, iam_simulation.run)
+    iam_simulation.add_flags(simulation)
+    explaining = actions.add_parser(
+        "explain", help=iam_explanation.DESCRIPTION, description=iam_explanation.DESCRIPTION
+    )
+    iam_explanation.add_flags(explaining)
+    explaining.set_defaults(action="explain", run_alone=iam_explanation.run)
 
 
 def _common() -> argparse.ArgumentParser:
@@ -70,7 +74,10 @@ def _common() -> argparse.ArgumentParser:
         flag = "--" + name.replace("_", "-")
         common.add_argument(flag, dest=name, metavar="VALUE", default=argparse.SUPPRESS, help="as of `serve`")
     common.add_argument(
-        "--account", default=_ACCOUNT, metavar="ID", help="twelve digits (default: %(default)s)"
+        "--account", metavar="ID", help=f"twelve digits (default: {_ACCOUNT}, or that of the key)"
+    )
+    common.add_argument(
+        "--endpoint", metavar="URL", help="a running server, such as http://127.0.0.1:8000, instead of data"
     )
     common.add_argument("--json", action="store_true", help="print JSON")
     return common
@@ -119,26 +126,40 @@ def _add_policies(action: _Action) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status."""
-    if not (
-        len(options.account) == len(_ACCOUNT) and options.account.isascii() and options.account.isdigit()
-    ):
+    if hasattr(options, "run_alone"):
+        return int(options.run_alone(options))
+    account_id = options.account or _ACCOUNT
+    if not (len(account_id) == len(_ACCOUNT) and account_id.isascii() and account_id.isdigit()):
         return _fail("--account must have twelve digits")
     try:
         settings = _settings(options)
         key_file = settings.data_dir / FILE_NAME
-        had_key = key_file.exists()
-        with closing(IamStore(settings, options.account)) as store:
+        had_key = options.endpoint is not None or key_file.exists()
+        with closing(_operations(options, settings, account_id)) as store:
             answer = options.do(store, options)
+    except Locked as error:
+        return _fail(f"{masked(str(error))}. Ask that server instead: --endpoint URL")
     except ApiError as error:
         return _fail(error.message or error.code)
-    except (StorageError, SettingInvalid, _Unreadable) as error:
+    except (StorageError, SettingInvalid, Unreadable, AdminFailed) as error:
         return _fail(masked(str(error)))
     if not had_key and key_file.exists():
         terminal.tell(
             f"hashrange: made the root key {key_file}. Keep a copy of it elsewhere: without it no secret can be read"
         )
-    terminal.show(json.dumps(answer) if options.json else "\n".join(_lines(answer)) or "done")
-    return 0
+    shown = options.show if hasattr(options, "show") else _shown
+    terminal.show(json.dumps(answer) if options.json else "\n".join(shown(answer)) or "done")
+    return int(options.status(answer)) if hasattr(options, "status") else 0
+
+
+def _operations(options: argparse.Namespace, settings: Settings, account_id: str) -> Operations:
+    if options.endpoint is None:
+        return IamStore(settings, account_id)
+    if options.account is not None or any(hasattr(options, name) for name in _SETTINGS):
+        raise SettingInvalid(
+            "--endpoint is instead of data: --account, --data-dir, --engine and --root-key do not go with it"
+        )
+    return IamServer(options.endpoint, settings.region)
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -153,7 +174,7 @@ def _fail(message: str) -> int:
 
 
 def _asking(operation: str, title: str | None = None) -> _Run:
-    def do(store: IamStore, options: argparse.Namespace) -> Content:
+    def do(store: Operations, options: argparse.Namespace) -> Content:
         if title is not None:
             return store.ask(operation, {f"{title}Name": options.name})
         return _all_pages(store, operation)
@@ -161,7 +182,7 @@ def _asking(operation: str, title: str | None = None) -> _Run:
     return do
 
 
-def _all_pages(store: IamStore, operation: str) -> Content:
+def _all_pages(store: Operations, operation: str) -> Content:
     answer = whole = store.ask(operation, {})
     member = next(name for name, value in whole.items() if isinstance(value, list))
     while answer.get("IsTruncated"):
@@ -174,11 +195,11 @@ def _key(made: Content) -> Content:
     return {name: made[name] for name in ("AccessKeyId", "SecretAccessKey")}
 
 
-def _create_key(store: IamStore, options: argparse.Namespace) -> Content:
+def _create_key(store: Operations, options: argparse.Namespace) -> Content:
     return _key(store.ask("CreateAccessKey", {"UserName": options.name})["AccessKey"])
 
 
-def _rotate_key(store: IamStore, options: argparse.Namespace) -> Content:
+def _rotate_key(store: Operations, options: argparse.Namespace) -> Content:
     made = _create_key(store, options)
     try:
         _switching("Inactive")(store, options)
@@ -189,34 +210,36 @@ def _rotate_key(store: IamStore, options: argparse.Namespace) -> Content:
 
 
 def _switching(status: str) -> _Run:
-    def do(store: IamStore, options: argparse.Namespace) -> Content:
+    def do(store: Operations, options: argparse.Namespace) -> Content:
         request = {"UserName": options.name, "AccessKeyId": options.key, "Status": status}
         return store.ask("UpdateAccessKey", request)
 
     return do
 
 
-def _delete_key(store: IamStore, options: argparse.Namespace) -> Content:
+def _delete_key(store: Operations, options: argparse.Namespace) -> Content:
     return store.ask("DeleteAccessKey", {"UserName": options.name, "AccessKeyId": options.key})
 
 
-def _create_role(store: IamStore, options: argparse.Namespace) -> Content:
-    request = {"RoleName": options.name, "AssumeRolePolicyDocument": _text(options.trust)}
+def _create_role(store: Operations, options: argparse.Namespace) -> Content:
+    request = {"RoleName": options.name, "AssumeRolePolicyDocument": text_of(options.trust)}
     return store.ask("CreateRole", request)
 
 
-def _create_policy(store: IamStore, options: argparse.Namespace) -> Content:
-    return store.ask("CreatePolicy", {"PolicyName": options.name, "PolicyDocument": _text(options.document)})
+def _create_policy(store: Operations, options: argparse.Namespace) -> Content:
+    return store.ask(
+        "CreatePolicy", {"PolicyName": options.name, "PolicyDocument": text_of(options.document)}
+    )
 
 
-def _put_policy(store: IamStore, options: argparse.Namespace) -> Content:
+def _put_policy(store: Operations, options: argparse.Namespace) -> Content:
     title, owner = _owner(options)
-    request = {f"{title}Name": owner, "PolicyName": options.name, "PolicyDocument": _text(options.document)}
+    request = {f"{title}Name": owner, "PolicyName": options.name, "PolicyDocument": text_of(options.document)}
     return store.ask(f"Put{title}Policy", request)
 
 
 def _of_family(operation: str, member: str) -> _Run:
-    def do(store: IamStore, options: argparse.Namespace) -> Content:
+    def do(store: Operations, options: argparse.Namespace) -> Content:
         title, owner = _owner(options)
         return store.ask(operation.format(title), {f"{title}Name": owner, member: options.name})
 
@@ -228,27 +251,17 @@ def _owner(options: argparse.Namespace) -> tuple[str, str]:
     return family.capitalize(), getattr(options, family)
 
 
-def _text(place: str) -> str:
-    try:
-        if place == "-":
-            return sys.stdin.read(_DOCUMENT_CHARS_MAX + 1)
-        with Path(place).open(encoding="utf-8") as file:
-            return file.read(_DOCUMENT_CHARS_MAX + 1)
-    except (OSError, ValueError) as error:
-        raise _Unreadable(f"{place} cannot be read: {error}") from None
-
-
-def _lines(answer: Content, prefix: str = "") -> Iterator[str]:
+def _shown(answer: Content, prefix: str = "") -> Iterator[str]:
     """An answer for people: one line for each value, and an empty one between the entries of a list."""
     for name, value in answer.items():
         if isinstance(value, list):
             for number, entry in enumerate(value):
                 if number:
                     yield ""
-                yield from _lines(entry) if isinstance(entry, dict) else [f"{prefix}{name}: {entry}"]
+                yield from _shown(entry) if isinstance(entry, dict) else [f"{prefix}{name}: {entry}"]
         elif isinstance(value, dict):
-            yield from _lines(value, prefix)
-        elif name.endswith("Date"):
+            yield from _shown(value, prefix)
+        elif name.endswith("Date") and not isinstance(value, str):
             yield f"{prefix}{name}: {datetime.fromtimestamp(value, UTC):%Y-%m-%dT%H:%M:%SZ}"
         else:
             yield f"{prefix}{name}: {value}"

@@ -1,7 +1,6 @@
 """Operations of IAM on data that no server is running on: the same operations that a server has, without one."""
 
 import json
-from typing import Any
 
 import msgspec
 
@@ -10,8 +9,12 @@ from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.protocol.plan import Answer, Plan, Write
 from hashrange.api.results import Described
+from hashrange.auth import arns
 from hashrange.clock import SystemClock
 from hashrange.config import Settings
+from hashrange.core.schema import TABLE_POLICY
+from hashrange.iam_operations import Content
+from hashrange.page_keys import unlock_pages
 from hashrange.services.iam.bootstrap import bootstrap
 from hashrange.services.iam.registry import IAM
 from hashrange.storage.catalogue import Catalogue
@@ -20,8 +23,6 @@ from hashrange.storage.engine import Engine
 from hashrange.storage.job_rows import JobPlace
 from hashrange.storage.sqlite import SqliteEngine
 from hashrange.vaults import open_keys
-
-Content = dict[str, Any]
 
 
 class _NoBackups:
@@ -38,7 +39,7 @@ class IamStore:
     def __init__(self, settings: Settings, account_id: str) -> None:
         self._engine = _opened(settings)
         try:
-            self._engine, keys = open_keys(settings.root_key, self._engine)
+            self._engine, keys, _ = open_keys(settings.root_key, self._engine)
             self._context = Context(
                 catalogue=Catalogue(self._engine),
                 clock=SystemClock(),
@@ -64,6 +65,21 @@ class IamStore:
         sent = {member: value for member, value in request.items() if value is not None}
         return self._done(operation.handler(self._context, operation.shape.explain(sent)))
 
+    def account_id(self) -> str:
+        """The account."""
+        return self._context.account_id
+
+    def resource_policy(self, arn: str, region: str) -> str | None:
+        """The policy of a table or stream; None if there is none."""
+        parts = arns.parsed(arn)
+        if parts is None:
+            return None
+        name, _, rest = parts.resource.removeprefix("table/").partition("/")
+        table = self._context.catalogue.find(parts.account_id, region, name)
+        label = rest.removeprefix("stream/") if rest.startswith("stream/") else TABLE_POLICY
+        stored = None if table is None else table.policies.get(label)
+        return None if stored is None else stored.document
+
     def bootstrap(self) -> Content:
         """Make the first administrator's key."""
         return self._done(bootstrap(self._context))
@@ -84,4 +100,5 @@ class IamStore:
 def _opened(settings: Settings) -> Engine:
     if settings.engine != "sqlite":
         return migrate.open_postgres(settings.engine, create=True)
+    unlock_pages(settings.data_dir, settings.root_key)
     return SqliteEngine.open(settings.data_dir)

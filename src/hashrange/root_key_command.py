@@ -7,14 +7,15 @@ from pathlib import Path
 
 import msgspec
 
-from hashrange import migrate, terminal, vaults
+from hashrange import migrate, page_keys, terminal, vaults, wrapped_root_key
 from hashrange.config import SettingInvalid, Settings
 from hashrange.jobs import sealed_files
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.sealed_files import SealedFile
+from hashrange.kms import root_key
 from hashrange.kms.errors import NotAuthentic, OtherRootKey
 from hashrange.kms.key_id import key_id
-from hashrange.kms.root_key import RootKey
+from hashrange.kms.root_key import RootKey, RootKeyInvalid
 from hashrange.kms.sealing import check_value
 from hashrange.objects.errors import ObjectStoreError
 from hashrange.objects.opening import find_backups, open_store
@@ -31,8 +32,13 @@ _ROTATE = (
     "and secrets of access keys are wrapped anew, in one transaction, and so are the keys of backups. After an "
     "interruption run it again; keep both keys until it says that it is done. Temporary credentials become invalid."
 )
+_CREATE = (
+    "Make a root key in a new file that only its owner can read, for --root-key file:FILE. With --kms-endpoint the key "
+    "is wrapped by that key service, AWS KMS or one that speaks as it does, for --root-key kms:FILE: requests are "
+    "signed with the access key in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. An existing file is never replaced."
+)
 _DECRYPT = "Print an encrypted report or manifest."
-_SOURCES = "file:PATH, env:NAME or command:COMMAND"
+_SOURCES = "file:PATH, env:NAME, command:COMMAND or kms:PATH"
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +65,12 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     reading.set_defaults(do=_decrypt)
     reading.add_argument("file", metavar="FILE", type=Path)
     reading.add_argument("--root-key", metavar="WHERE", required=True, help=f"the root key: {_SOURCES}")
+    creation = actions.add_parser("create", help="make a root key", description=_CREATE)
+    creation.set_defaults(do=_create)
+    creation.add_argument("file", metavar="FILE", type=Path)
+    creation.add_argument("--kms-endpoint", metavar="URL", help="the key service that is to wrap it")
+    creation.add_argument("--kms-key", metavar="KEY", help="its key there: an id, an ARN or an alias")
+    creation.add_argument("--kms-region", metavar="REGION", default="us-east-1", help="and the key's region")
     naming = actions.add_parser("id", help="print the id of a root key", description="Print a root key's id.")
     naming.set_defaults(do=_id)
     naming.add_argument("--root-key", metavar="WHERE", required=True, help=f"the root key: {_SOURCES}")
@@ -72,6 +84,20 @@ def run(options: argparse.Namespace) -> int:
         terminal.complain(masked(str(error)))
         return 1
     return 0
+
+
+def _create(options: argparse.Namespace) -> str:
+    path, endpoint = options.file, options.kms_endpoint
+    try:
+        if endpoint is None:
+            root_key.create_file(path)
+            return f"--root-key file:{path}"
+        if options.kms_key is None:
+            raise SettingInvalid("--kms-endpoint goes with --kms-key")
+        arn = wrapped_root_key.create_file(path, endpoint, options.kms_region, options.kms_key)
+    except RootKeyInvalid as problem:
+        raise SettingInvalid(str(problem)) from None
+    return f"--root-key kms:{path} is under {arn}"
 
 
 def _id(options: argparse.Namespace) -> str:
@@ -103,16 +129,21 @@ def _rotate(options: argparse.Namespace) -> str:
     if check_value(old) == check_value(new):
         raise OpenError("both are the same root key")
     with ExitStack() as stack:
-        engine = stack.enter_context(closing(_open(options.place)))
+        pages = None if migrate.is_postgres(options.place) else Path(options.place)
+        old_seals, new_seals = (RootFileSeals(key, seals_new=False) for key in (old, new))
+        if pages is not None:
+            page_keys.share(pages, old_seals, new_seals)
+        engine = stack.enter_context(closing(_open(options.place, options.new)))
         if engine.shared:
             stack.callback(migrate.acquire_lease(engine).release)
         is_done = _is_rotated(engine, old, new)
         heads = None
         if not options.no_backups:
-            seals = (RootFileSeals(key, seals_new=False) for key in (old, new))
-            heads = FileHeads(_backups(options), *seals)
+            heads = FileHeads(_backups(options), old_seals, new_seals)
             heads.share()
         lines = [] if is_done else [_counted(engine.write(RootKeyChange(old, new).step))]
+        if pages is not None:
+            page_keys.drop_all_but(pages, new_seals)
         if heads is not None:
             lines.append(f"{heads.drop_old()} files of backups and reports")
             lines += [f"under another root key, and left: {name}" for name in heads.left]
@@ -143,10 +174,11 @@ def _key(place: str) -> RootKey:
     return key
 
 
-def _open(place: str) -> Copyable:
+def _open(place: str, root_key: str) -> Copyable:
     if migrate.is_postgres(place):
         return migrate.open_postgres(place, create=False)
     existing_data_file(Path(place))
+    page_keys.unlock_pages(Path(place), root_key)
     return SqliteEngine.open(Path(place))
 
 

@@ -1,10 +1,12 @@
 """Opening data with its keys: the root key is read once, before workers part, and must be the one of the data."""
 
 import os
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from hashrange import logs
+from hashrange import logs, wrapped_root_key
 from hashrange.config import SettingInvalid
 from hashrange.kms import root_key
 from hashrange.kms.key_source import KeySource
@@ -35,18 +37,30 @@ if TYPE_CHECKING:
 @cache
 def named_root_key(place: str) -> RootKey | None:
     """The root key that a setting names; a command is run once, whatever the number of workers, forked later."""
+    kind, _, name = place.partition(":")
     try:
+        if kind == "kms" and name:
+            return wrapped_root_key.load(Path(name))
         key = root_key.load(place, os.environ) if place else None
     except RootKeyInvalid as error:
         raise SettingInvalid(f"--root-key: {error}") from None
-    kind, _, name = place.partition(":")
     if kind == "env":
         hide_variable(os.environ, name)
     return key
 
 
-def open_keys(place: str, engine: Engine) -> tuple[Engine, KeySource]:
-    """The engine, with its rows encrypted if they are, and where its root key comes from.
+class Opened(NamedTuple):
+    """Data with its keys."""
+
+    engine: Engine  # with its rows encrypted, if they are
+    source: KeySource
+    forget: Callable[[float, float], None] | None = (
+        None  # unwrapped keys: at a moment, those so many seconds old
+    )
+
+
+def open_keys(place: str, engine: Engine) -> Opened:
+    """Open the keys of some data.
 
     A root key that is named has new data encrypted. The file beside the data, which is made for secrets without anybody
     asking for it, has not. Waits for the disk.
@@ -58,18 +72,19 @@ def open_keys(place: str, engine: Engine) -> tuple[Engine, KeySource]:
         raise OpenError(str(problem)) from None
     if key is None:
         root_key_record.check(engine, None, "")
-        return engine, source
+        return Opened(engine, source)
     root_key_record.check(engine, check_value(key), key.source)
     if not source.is_named and not engine.read(root_key_record.is_encrypted):
-        return engine, source
+        return Opened(engine, source)
     from hashrange.storage.encrypting import open_encrypted
 
-    encrypted = open_encrypted(engine, _data_keys(key))
+    data_keys = _data_keys(key)
+    encrypted = open_encrypted(engine, data_keys)
     if encrypted is None:
         log.warning("rows.plain", reason=_PLAIN)
-        return engine, source
+        return Opened(engine, source)
     encrypted.write(lambda tx: root_key_record.claim(tx, check_value(key)))
-    return encrypted, source
+    return Opened(encrypted, source, data_keys.forget)
 
 
 def file_seals(key: RootKey | None, *, seals_new: bool) -> "FileSeals | None":
@@ -101,7 +116,8 @@ def decrypted_read(place: str, description: str, read: "ReadStep") -> "ReadStep"
     check_named_key(place, description, read)
     from hashrange.storage.encrypting import EncryptedReads
 
-    return EncryptedReads(read, _data_keys(key)).read
+    # Whoever has the root key may see whether the data is whole.
+    return EncryptedReads(read, _data_keys(key, checks_states=False)).read
 
 
 def encrypted_target(place: str, engine: "Copyable") -> "Copyable":
@@ -114,7 +130,7 @@ def encrypted_target(place: str, engine: "Copyable") -> "Copyable":
         raise OpenError(
             f"what is copied to {engine.description} is encrypted: name the root key with --root-key"
         )
-    keys = _data_keys(key)
+    keys = _data_keys(key, checks_states=False)
     if open_encrypted(engine, keys) is None:
         raise OpenError(f"{engine.description} is not empty")
     return EncryptedTarget(engine, keys)
@@ -135,8 +151,8 @@ def claim_named_key(place: str, engine: Engine) -> None:
         engine.write(lambda tx: root_key_record.claim(tx, check_value(key)))
 
 
-def _data_keys(key: RootKey) -> "DataKeys":
+def _data_keys(key: RootKey, *, checks_states: bool = True) -> "DataKeys":
     from hashrange.kms.wrapping import Wrapping
     from hashrange.storage.data_keys import DataKeys
 
-    return DataKeys(Wrapping(key.reveal()))
+    return DataKeys(Wrapping(key.reveal()), checks_states=checks_states)

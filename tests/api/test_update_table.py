@@ -1,10 +1,14 @@
 """UpdateTable: one concern at a time, and limits on how often."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from clocked import Clocked
+from hashrange.storage import key_rows
+from hashrange.storage.key_rows import KmsKey
+from hashrange.storage.setting_rows import Place
 from item_tables import definitions, index, key_schema
 from table_changes import UNITS, WRONG, busy, create, make, units, update, wrong
 
@@ -382,7 +386,10 @@ def test_encryption_is_changed_and_the_old_key_is_shown_until_then(service: Cloc
     service.settle()
     default = service.describe("tab")["SSEDescription"]
     assert default["Status"] == "ENABLED"
-    own = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "arn:aws:kms:us-east-1:000000000000:key/own"}
+    key = KmsKey(id=str(UUID(int=1)), created_at=0.0, policy="", materials=())
+    place = Place("000000000000", "us-east-1")
+    service.engine.write(lambda tx: key_rows.save_key(tx, place, key))
+    own = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key_rows.key_arn(place, key.id)}
     assert update(service, SSESpecification=own)["SSEDescription"] == {**default, "Status": "UPDATING"}
     service.settle()
     assert service.describe("tab")["SSEDescription"]["KMSMasterKeyArn"] == own["KMSMasterKeyId"]

@@ -16,7 +16,7 @@ from hashrange.kms.vault import Vault
 from hashrange.kms.wrapping import Wrapping
 
 ARN = f"arn:aws:kms:us-east-1:000000000000:key/{uuid.UUID(int=7)}"
-VAULT = Vault(Wrapping(bytes(32)), b"check")
+VAULT = Vault(Wrapping(bytes(32)))
 CONTEXTS = st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=3)
 
 

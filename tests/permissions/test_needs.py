@@ -307,6 +307,7 @@ IDENTITIES: dict[str, Row] = {
     **_identities(GROUP, "GroupName", "AddUserToGroup", "RemoveUserFromGroup", UserName="u"),
     **_identities(GROUP, "GroupName", "CreateGroup"),
     **_identities(ROLE, "RoleName", "ListInstanceProfilesForRole", "UpdateRole"),
+    **_identities(ROLE, "RoleName", "UpdateRoleDescription", Description="d"),
     **_identities(ROLE, "RoleName", "UpdateAssumeRolePolicy", PolicyDocument=DOCUMENT),
     **_identities(MANAGED, "PolicyArn", "GetPolicy", "DeletePolicy", "ListPolicyVersions"),
     **_identities(MANAGED, "PolicyArn", "GetPolicyVersion", "DeletePolicyVersion", VersionId="v2"),
@@ -316,6 +317,24 @@ IDENTITIES: dict[str, Row] = {
     **_listed("group", "ListGroups"),
     **_listed("role", "ListRoles"),
     **_listed("policy", "ListPolicies"),
+    **_anywhere("GetContextKeysForCustomPolicy", service="iam", PolicyInputList=[DOCUMENT]),
+    **_anywhere("SimulateCustomPolicy", service="iam", PolicyInputList=[DOCUMENT], ActionNames=["a:b"]),
+    "GetContextKeysForPrincipalPolicy": (
+        {"PolicySourceArn": USER},
+        on(USER, "GetContextKeysForPrincipalPolicy", service="iam"),
+    ),
+    "SimulatePrincipalPolicy": (
+        {"PolicySourceArn": ROLE, "ActionNames": ["a:b"]},
+        on(ROLE, "SimulatePrincipalPolicy", service="iam"),
+    ),
+    **_identities(USER, "UserName", "ListMFADevices", "ListSSHPublicKeys", "ListSigningCertificates"),
+    **_identities(
+        USER, "UserName", "ListServiceSpecificCredentials", "GetLoginProfile", "DeleteLoginProfile"
+    ),
+    **_identities(MANAGED, "PolicyArn", "ListEntitiesForPolicy"),
+    **_anywhere("GetAccountSummary", "ListAccountAliases", "ListVirtualMFADevices", service="iam"),
+    **_anywhere("CreateAccountAlias", "DeleteAccountAlias", service="iam", AccountAlias="alias"),
+    **_anywhere("GetAccessKeyLastUsed", service="iam", AccessKeyId=KEY_ID),
     "CreateUser": ({"UserName": "u", "Tags": TAGS}, on(USER, "CreateUser", "TagUser", service="iam")),
     "CreateRole": (
         {"RoleName": "r", "Tags": TAGS, **TRUST},
@@ -335,6 +354,14 @@ SESSIONS: dict[str, Row] = {
     "AssumeRole": ({"RoleArn": ROLE, "RoleSessionName": "session"}, set()),
     "GetAccessKeyInfo": ({"AccessKeyId": KEY_ID}, on("*", "GetAccessKeyInfo", service="sts")),
     "GetCallerIdentity": ({}, set()),
+    "AssumeRoleWithWebIdentity": (
+        {"RoleArn": ROLE, "RoleSessionName": "session", "WebIdentityToken": "token"},
+        set(),
+    ),
+    "GetFederationToken": (
+        {"Name": "bob"},
+        on(f"arn:aws:sts::{OURS}:federated-user/bob", "GetFederationToken", service="sts"),
+    ),
     "GetSessionToken": ({}, set()),
 }
 ROWS = {
@@ -359,7 +386,8 @@ def server() -> Guarded:
 
 
 def test_every_operation_declares_its_needs_and_is_tested() -> None:
-    assert OPERATIONS.keys() == NEEDS.keys() == ROWS.keys()
+    declared = {action for action in NEEDS if not action.startswith("kms:")}  # tests/kms/test_key_policies.py
+    assert OPERATIONS.keys() == declared == ROWS.keys()
 
 
 @pytest.mark.parametrize("action", sorted(ROWS))

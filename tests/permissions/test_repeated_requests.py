@@ -10,7 +10,7 @@ import msgspec
 import orjson
 import pytest
 
-from hashrange.api.permissions.guard import AccessDenied
+from hashrange.api.permissions.denials import AccessDenied
 from hashrange.audit.events import Origin
 from hashrange.auth.principals import Principal
 from hashrange.chain.authorize import Authorize

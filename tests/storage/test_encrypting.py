@@ -1,15 +1,18 @@
 """Encrypted rows: whose data key they are under, and what becomes of keys whose commit failed."""
 
+from functools import partial
+from pathlib import Path
+
 import pytest
 
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.kms.wrapping import Wrapping
-from hashrange.storage import layout
+from hashrange.storage import layout, past
 from hashrange.storage.data_keys import STORE, DataKeys, number_of
 from hashrange.storage.encrypting import EncryptedEngine, open_encrypted
-from hashrange.storage.engine import Engine, Transaction
+from hashrange.storage.engine import Engine, Joined, Reader, Transaction
 from hashrange.storage.errors import DamagedRow
-from hashrange.storage.sqlite import MemoryEngine
+from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 
 ROOT = Wrapping(bytes(32))
 ROW = layout.rows_prefix(7, 0) + b"key"
@@ -63,13 +66,17 @@ def test_rows_are_under_the_key_of_their_table() -> None:
     for key in (
         ROW,
         layout.log_prefix(7, 1) + bytes(8),
-        layout.log_head_key(7, 1),
-        layout.log_shard_key(7, 1),
-        layout.backfill_key(7, 0),
-        layout.PAST + ROW + bytes(8),
+        past.past_key(ROW, 8),
     ):
         assert number_of(key) == table
-    for key in (layout.CATALOGUE + b"a", layout.TOKEN + b"t", layout.PAST, layout.JOB + b"x"):
+    for key in (
+        layout.log_head_key(7, 1),
+        layout.backfill_key(7, 0),
+        layout.CATALOGUE + b"a",
+        layout.TOKEN + b"t",
+        layout.PAST,
+        layout.JOB + b"x",
+    ):
         assert number_of(key) == STORE
 
 
@@ -128,3 +135,39 @@ def test_clearing_everything_leaves_the_keys() -> None:
     engine.write(lambda tx: tx.put(ROW, b"value"))
     assert engine.write(lambda tx: tx.clear(b"", b"\xff", limit=10)) == 1
     assert data_keys(base) == [STORE, b"\0\0\0\7"]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_joined_rows_are_those_of_a_scan(tmp_path: Path, reverse: bool) -> None:
+    base = SqliteEngine.open(tmp_path / "data")
+    prefix = layout.rows_prefix(7, 0)
+    start, end = prefix + b"b", prefix + b"d"
+    # Each opening writes with a salt of its own.
+    for name in (b"a", b"b", b"c", b"d"):
+        engine = opened(base)
+        for number in range(4):
+            value = b"h" * 4 + b"x" * number + name
+            engine.write(partial(put, prefix + name + bytes([number]), value))
+
+    def joined(reader: Reader) -> Joined | None:
+        assert reader.joined is not None
+        return reader.joined(start, end, head=4, limit=6, reverse=reverse)
+
+    rows = engine.read(lambda reader: list(reader.scan(start, end, reverse=reverse, limit=6)))
+    expected = Joined(6, rows[-1][0], b"hhhh" * 6, b",".join(value[4:] for _, value in rows))
+    assert engine.read(joined) == expected
+    engine.write(partial(put, rows[1][0], b"l" * 70_000))
+    assert engine.read(joined) is None
+    base.write(partial(put, rows[1][0], base.read(lambda reader: reader.get(rows[0][0])) or b""))
+    assert engine.read(joined) is None
+    with pytest.raises(DamagedRow):
+        engine.read(lambda reader: list(reader.scan(start, end, reverse=reverse)))
+    base.write(partial(put, rows[1][0], b""))
+    assert engine.read(joined) is None
+    empty = engine.read(lambda reader: reader.joined and reader.joined(end, end, head=4, limit=6))
+    assert empty == Joined(0, b"", b"", b"")
+    engine.close()
+
+
+def put(key: bytes, value: bytes, tx: Transaction) -> None:
+    tx.put(key, value)

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from hashrange.api.keys.wording import unusable
 from hashrange.core.errors import Expected, Refused
-from hashrange.storage.errors import Conflict, Corrupt
+from hashrange.core.schema import Table
+from hashrange.storage.errors import Conflict, Corrupt, KeyUnusable
 
 if TYPE_CHECKING:
     from hashrange.api.results import Charge
@@ -87,6 +89,18 @@ DAMAGED = ApiError("InternalServerError", "Stored data is damaged; the server's 
 _CONFLICT = ApiError("TransactionConflictException", "Transaction is ongoing for the item")
 
 
+def inaccessible(table: Table) -> ApiError:
+    """ValidationException: the key of a table cannot be used."""
+    state = "missing" if table.inaccessible is None else table.inaccessible.state
+    return validation(unusable(table.sse_key or "", state))
+
+
+def refuse_inaccessible(table: Table) -> None:
+    """Refuse what cannot be done to a table whose key cannot be used."""
+    if table.inaccessible is not None:
+        raise inaccessible(table)
+
+
 def as_api_error(error: BaseException) -> ApiError:
     """The one place where the errors of inner rooms get the service's code and status."""
     match error:
@@ -98,5 +112,7 @@ def as_api_error(error: BaseException) -> ApiError:
             return _CONFLICT
         case Corrupt():
             return DAMAGED
+        case KeyUnusable():
+            return validation(unusable(error.key_arn, error.state))
         case _:
             return INTERNAL

@@ -81,6 +81,8 @@ def ready_table(context: Context, name: str, account_id: str | None = None) -> T
         table.status != "ACTIVE" and table.status_at(context.clock.now()) in ("CREATING", "DELETING")
     ):
         return None
+    if table.inaccessible is not None:
+        raise errors.inaccessible(table)
     return table
 
 

@@ -26,6 +26,7 @@ DATA_EVENTS = frozenset(
         *("GetRecords", "GetShardIterator", "PutMetricData", "GetMetricData"),
     }
 )
+_OWN = "hashrange"  # the source of what AWS has no service for
 _READING = ("Get", "List", "Describe", "Query", "Scan", "BatchGet", "TransactGet", "Simulate")
 _STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"})
 _MESSAGE_CHARS_MAX = 1024
@@ -87,6 +88,7 @@ def event(
     parameters: dict[str, Any] | None,
     resources: list[str],
     read_only: bool,
+    additional: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """One event; members that CloudTrail leaves out where there is nothing to say are left out."""
     prefix = action.name.partition(":")[0]
@@ -94,7 +96,7 @@ def event(
         "eventVersion": EVENT_VERSION,
         "userIdentity": identity,
         "eventTime": _time(int(now)),
-        "eventSource": f"{_SOURCES.get(prefix, prefix)}.amazonaws.com",
+        "eventSource": _OWN if prefix == _OWN else f"{_SOURCES.get(prefix, prefix)}.amazonaws.com",
         "eventName": action.operation,
         "awsRegion": action.region,
         "sourceIPAddress": origin.address,
@@ -107,6 +109,7 @@ def event(
     shown |= {
         "requestParameters": parameters,
         "responseElements": None,
+        **({} if additional is None else {"additionalEventData": additional}),
         "requestID": origin.request_id,
         "eventID": _event_id(),
         "readOnly": read_only,
@@ -132,7 +135,7 @@ def notice(name: str, now: float, **details: object) -> dict[str, Any]:
     return {
         "eventVersion": EVENT_VERSION,
         "eventTime": _time(int(now)),
-        "eventSource": "hashrange",
+        "eventSource": _OWN,
         "eventName": name,
         "eventType": "AuditLogNotice",
         "additionalEventData": details,

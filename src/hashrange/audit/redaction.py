@@ -61,6 +61,12 @@ class Redaction:
             return REDACTED
         return {kind: self._hashed(f"{kind}:{content}") for kind, content in value.items()}
 
+    def key_text(self, text: str) -> str:
+        """A value of a key attribute as policies compare it; its hash is that of a string."""
+        if self._keys == "plain":
+            return text
+        return REDACTED if self._keys == "redacted" else self._hashed(f"S:{text}")
+
     def _hashed(self, text: str) -> str:
         digest = hmac.digest(self._secret, text.encode("utf-8", "surrogatepass"), "sha256")
         return f"hmac-sha256:{digest.hex()[:_HASH_CHARS]}"

@@ -19,6 +19,7 @@ class PrincipalKind(enum.Enum):
     USER = "User"
     ASSUMED_ROLE = "AssumedRole"
     FEDERATED_USER = "FederatedUser"
+    ANONYMOUS = "Anonymous"  # whoever has not signed, where that is not asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,3 +110,8 @@ def root(account_id: str, access_key_id: str = "") -> Principal:
         principal_id=account_id,
         access_key_id=access_key_id,
     )
+
+
+def anonymous(account_id: str) -> Principal:
+    """Whoever has not signed: no policy allows them anything."""
+    return Principal(account_id=account_id, arn="", kind=PrincipalKind.ANONYMOUS, principal_id="anonymous")

@@ -1,11 +1,15 @@
 """The link that notes calls in the audit log. There is none where nothing is audited."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
+
+import msgspec
 
 from hashrange import logs
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error
+from hashrange.api.permissions.denials import AccessDenied
+from hashrange.api.permissions.needs import PARTITION_KEYS
 from hashrange.api.results import Result
 from hashrange.audit.events import DATA_EVENTS, Action, Origin, Outcome, event, is_reading
 from hashrange.audit.identity import identity_of
@@ -31,7 +35,7 @@ class Audit:
     """Notes calls, and requests that never became one."""
 
     def __init__(self, events: Events, redaction: Redaction, clock: Clock, *, with_data: bool = True) -> None:
-        """Note everything, or without data events only what is about tables, settings and identities."""
+        """Note everything, or without data events only what is about tables, settings and identities, and denials."""
         self._events = events
         self._redaction = redaction
         self._clock = clock
@@ -40,18 +44,35 @@ class Audit:
     def link(self, call: Call, done: Done, following: Runner, /) -> None:
         """Note how a call ends, when its answer has left."""
         if not self._with_data and call.operation.name in DATA_EVENTS:
-            following(call, done)
+            following(call, self._noting_denials(call, done))
             return
         origin = call.origin()
 
         def ended(result: Result | None, error: BaseException | None) -> None:
             done(result, error)
-            try:
-                self._note(call, origin, None if error is None else as_api_error(error))
-            except Exception as problem:  # noqa: BLE001 - the answer has left; this must not end its connection
-                log.error("audit.not_noted", operation=call.operation.name, error=problem)
+            self._try(call, origin, error)
 
         following(call, ended)
+
+    def _noting_denials(self, call: Call, done: Done) -> Done:
+        """Of data events that are not noted, what policies have denied is."""
+
+        def ended(result: Result | None, error: BaseException | None) -> None:
+            denied = type(error) is AccessDenied or call.context.denied_statements
+            # Where permissions are asked for, the context is that of the request and knows its origin; now, while the
+            # request is there.
+            origin = call.context.origin() if denied else None
+            done(result, error)
+            if origin is not None:
+                self._try(call, origin, error)
+
+        return ended
+
+    def _try(self, call: Call, origin: Origin, error: BaseException | None) -> None:
+        try:
+            self._note(call, origin, None if error is None else as_api_error(error))
+        except Exception as problem:  # noqa: BLE001 - the answer has left; this must not end its connection
+            log.error("audit.not_noted", operation=call.operation.name, error=problem)
 
     def refused(self, operation: str, origin: Origin, claimed: Context | None, error: BaseException) -> None:
         """Note a request that was refused before it was a call; `claimed` is who it says it is from, if anybody."""
@@ -67,6 +88,25 @@ class Audit:
                 parameters=None,
                 resources=[],
                 read_only=is_reading(action.operation),
+                additional=self._decisions(problem, {}),
+            )
+        )
+
+    def page(
+        self, action: str, origin: Origin, caller: Context | None, sent: dict[str, Any], outcome: Outcome
+    ) -> None:
+        """Note that one of the server's own pages was asked to change something."""
+        account_id, region = (caller.account_id, caller.region) if caller is not None else ("", "")
+        self._events.append(
+            event(
+                Action(action, account_id, region),
+                origin,
+                outcome,
+                now=self._clock.now(),
+                identity=_claimed_identity(origin) if caller is None else user_identity(caller),
+                parameters=sent,
+                resources=[],
+                read_only=False,
             )
         )
 
@@ -92,9 +132,33 @@ class Audit:
                 parameters=parameters,
                 resources=_resources(call),
                 read_only=is_reading(operation.name, _statements(request)),
+                additional=self._decisions(error, context.denied_statements),
             ),
             chars,
         )
+
+    def _decisions(self, error: ApiError | None, statements: Mapping[int, ApiError]) -> dict[str, Any] | None:
+        """Why policies have denied a request, or some statements of a batch."""
+        if isinstance(error, AccessDenied):
+            return {"decision": self._decision(error)}
+        denied = {
+            str(number): self._decision(one)
+            for number, one in statements.items()
+            if isinstance(one, AccessDenied)
+        }
+        return {"deniedStatements": denied} if denied else None
+
+    def _decision(self, denied: AccessDenied) -> Any:
+        reasons = denied.reasons()
+        keys = {key: self._condition_value(key, value) for key, value in reasons.condition_keys.items()}
+        return msgspec.to_builtins(msgspec.structs.replace(reasons, condition_keys=keys))
+
+    def _condition_value(self, key: str, value: str | list[str] | None) -> str | list[str] | None:
+        """The value of a condition key; those of partition keys are shown as keys of items are."""
+        if value is None or key not in PARTITION_KEYS:
+            return value
+        shown = self._redaction.key_text
+        return shown(value) if isinstance(value, str) else [shown(text) for text in value]
 
 
 def user_identity(context: Context) -> dict[str, Any]:

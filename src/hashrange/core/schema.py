@@ -10,6 +10,7 @@ from hashrange.core.log_shards import OpenLog
 
 ScalarType = Literal["S", "N", "B"]
 Status = Literal["CREATING", "UPDATING", "ACTIVE", "DELETING"]
+KeyState = Literal["disabled", "pending", "missing"]  # why a key of the key service cannot be used
 Updating = Literal["throughput", "stream", "class", "index"]
 Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
@@ -147,6 +148,13 @@ class ResourcePolicy(msgspec.Struct, frozen=True, kw_only=True):
     )
 
 
+class Inaccessible(msgspec.Struct, frozen=True, kw_only=True):
+    """Since when a table cannot be read or written, because its key is disabled, about to be deleted, or gone."""
+
+    since: float
+    state: KeyState
+
+
 class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A table. `number` is its place in the key layout; `version` rises with every change of this record."""
 
@@ -179,6 +187,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     sse_key_before: str | None = None
     sse_settles_at: float = 0.0
     sse_changes: tuple[float, ...] = ()
+    inaccessible: Inaccessible | None = None
     stream_view_type: str | None = None
     stream_label: str | None = None
     restoring: Restoring | None = None
@@ -254,6 +263,11 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def logs_after(self) -> bool:
         """Whether the change log holds the items as they became."""
         return self.stream_view_type in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether jobs may read and write its items."""
+        return self.status != "DELETING" and self.inaccessible is None
 
     @property
     def wants_log(self) -> bool:

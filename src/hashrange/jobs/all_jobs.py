@@ -25,6 +25,7 @@ from hashrange.jobs.imports import import_jobs
 from hashrange.jobs.insights import ForgetInsights
 from hashrange.jobs.job import Job
 from hashrange.jobs.kept_backups import KeepBackups
+from hashrange.jobs.key_service import ChangeKeys
 from hashrange.jobs.long_runs import LongRuns
 from hashrange.jobs.metrics import AgeMetrics, SampleCapacity
 from hashrange.jobs.old_jobs import ForgetJobs
@@ -33,8 +34,10 @@ from hashrange.jobs.reclaim import ReclaimSpace
 from hashrange.jobs.restores import restore_jobs
 from hashrange.jobs.settle import SettleTables
 from hashrange.jobs.supervisor import Supervisor
+from hashrange.jobs.table_keys import DropDataKeys, WatchTableKeys
 from hashrange.jobs.threads import OwnThreads, Share
 from hashrange.jobs.tokens import ExpireTokens
+from hashrange.kms.lazy_vault import LazyVault
 from hashrange.objects.interface import ObjectStore
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
@@ -49,13 +52,14 @@ def supervise(
     settings: Settings,
     backups: BackupPlace,
     objects: ObjectStore,
+    vault: LazyVault,
 ) -> list[Supervisor]:
     """The supervisors of all jobs, woken by every change of a table; the caller starts them.
 
     Long jobs have threads of their own: some wait for networks, which must hold up neither expiry nor trimming.
     """
     supervisors = [
-        _supervisor("jobs", engine, clock, partial(_short_jobs, tables, settings)),
+        _supervisor("jobs", engine, clock, partial(_short_jobs, tables, settings, vault)),
         _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables, clock, backups, objects)),
     ]
 
@@ -80,7 +84,7 @@ def _supervisor(name: str, engine: Engine, clock: Clock, make: Callable[[Engine]
     return supervisor
 
 
-def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[Job]:
+def _short_jobs(tables: Catalogue, settings: Settings, vault: LazyVault, engine: Engine) -> list[Job]:
     return [
         SettleTables(engine, tables),
         SplitPartitions(engine, tables),
@@ -89,6 +93,9 @@ def _short_jobs(tables: Catalogue, settings: Settings, engine: Engine) -> list[J
         BackfillExpiry(engine, tables),
         ExpireItems(engine, tables, lag_seconds=settings.ttl_lag),
         ReclaimSpace(engine),
+        DropDataKeys(engine),
+        ChangeKeys(engine, vault),
+        WatchTableKeys(engine, tables, settings.data_key_cache),
         ExpireTokens(engine),
         ForgetPast(engine, settings.eventual_lag / 1000),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),

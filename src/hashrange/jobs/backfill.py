@@ -31,7 +31,7 @@ class Backfill:
         pause = IDLE_SECONDS
         for table in self._tables.tables():
             for index in table.global_indexes:
-                if not index.backfilling or table.status == "DELETING":
+                if not index.backfilling or not table.is_writable:
                     continue
                 if now < index.settles_at:
                     pause = min(pause, index.settles_at - now)

@@ -72,7 +72,7 @@ class ExpireItems:
             self._round.extend(
                 _Sweep(table, table.ttl.slot)
                 for table in self._tables.tables()
-                if table.ttl is not None and table.status != "DELETING"
+                if table.ttl is not None and table.is_writable
             )
         if not self._round:
             return IDLE_SECONDS

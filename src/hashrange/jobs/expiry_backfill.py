@@ -24,7 +24,7 @@ class BackfillExpiry:
     def step(self, now: float) -> float:
         """Write the rows of one chunk of one table."""
         for table in self._tables.tables():
-            if table.ttl is None or not table.ttl.backfilling or table.status == "DELETING":
+            if table.ttl is None or not table.ttl.backfilling or not table.is_writable:
                 continue
             if self._engine.write(partial(_fill, planned=table, now=now)):
                 self._tables.refresh(*catalogue.address(table))

@@ -2,7 +2,6 @@
 
 from hashrange.kms.interface import KeyVault
 from hashrange.kms.key_source import KeySource
-from hashrange.kms.sealing import check_value
 
 
 class LazyVault:
@@ -20,6 +19,5 @@ class LazyVault:
             from hashrange.kms.vault import Vault  # noqa: PLC0415 - it loads the cipher
             from hashrange.kms.wrapping import Wrapping  # noqa: PLC0415
 
-            key = self._source.needed()
-            self._vault = Vault(Wrapping(key.reveal()), check_value(key))
+            self._vault = Vault(Wrapping(self._source.needed().reveal()))
         return self._vault

@@ -21,7 +21,7 @@ _TEXT_CHARS_MAX = 4096
 _COMMAND_SECONDS = 60
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _PRIVATE = stat.S_IRUSR | stat.S_IWUSR
-_SOURCES = "file:PATH, env:NAME or command:COMMAND"
+_SOURCES = "file:PATH, env:NAME, command:COMMAND or kms:PATH"
 
 
 class RootKeyInvalid(Exception):

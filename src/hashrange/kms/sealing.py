@@ -14,7 +14,7 @@ from hashrange.kms.sizes import NONCE_BYTES, TAG_BYTES
 
 ACCESS_KEYS = "hashrange/access-keys/1"
 SESSIONS = "hashrange/sessions/1"
-_CHECK = "hashrange/root-key-check/1"
+CHECK = b"hashrange/root-key-check/1"
 
 
 class NotSealed(Exception):
@@ -31,7 +31,7 @@ class Seal:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         self._invalid = InvalidTag
-        self._cipher = AESGCM(_derived(root_key, purpose))
+        self._cipher = AESGCM(_derived(root_key, purpose.encode()))
 
     def seal(self, text: bytes, label: bytes) -> bytes:
         """The sealed form of a text."""
@@ -50,10 +50,10 @@ class Seal:
 
 def check_value(root_key: RootKey) -> bytes:
     """What a database keeps to know its root key by; nothing about the key follows from it."""
-    return _derived(root_key, _CHECK)
+    return _derived(root_key, CHECK)
 
 
-def _derived(root_key: RootKey, purpose: str) -> bytes:
+def _derived(root_key: RootKey, purpose: bytes) -> bytes:
     from hashrange.kms.cipher import derived_key
 
-    return derived_key(root_key.reveal(), purpose.encode())
+    return derived_key(root_key.reveal(), purpose)

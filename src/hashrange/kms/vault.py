@@ -23,11 +23,15 @@ def rewrapped(material: Material, old: Wrapping, new: Wrapping) -> bytes:
 class Vault:
     """Makes and uses key material, which leaves it only wrapped."""
 
-    __slots__ = ("_root", "check_value")
+    __slots__ = ("_root",)
 
-    def __init__(self, root: Wrapping, check_value: bytes) -> None:
+    def __init__(self, root: Wrapping) -> None:
         self._root = root
-        self.check_value = check_value
+
+    @property
+    def check_value(self) -> bytes:
+        """What the data knows the root key by."""
+        return self._root.check_value
 
     def new_material(self, key_arn: str, number: int) -> bytes:
         """New material for a key, wrapped."""

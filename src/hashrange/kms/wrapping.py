@@ -2,6 +2,7 @@
 
 from hashrange.kms import cipher
 from hashrange.kms.framing import framed
+from hashrange.kms.sealing import CHECK
 from hashrange.kms.sizes import KEY_BYTES
 
 
@@ -20,6 +21,11 @@ class Wrapping:
 
     def __reduce__(self) -> str:
         raise TypeError("a root key is not to be written down")
+
+    @property
+    def check_value(self) -> bytes:
+        """What the data knows the key by; nothing about the key follows from it."""
+        return cipher.derived_key(self._key, CHECK)
 
     def wrap(self, purpose: str, secret: bytes, *names: str) -> bytes:
         """Encrypt a secret, for a purpose and under the names of what it belongs to."""

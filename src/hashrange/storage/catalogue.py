@@ -17,7 +17,7 @@ from hashrange.core import schema
 from hashrange.core.keys import encoding
 from hashrange.core.schema import Index, Table
 from hashrange.core.table_life import gone
-from hashrange.storage import change_log, layout
+from hashrange.storage import change_log, layout, table_keys
 from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.errors import Replaced
 
@@ -227,6 +227,7 @@ def save(tx: Transaction, table: Table, now: float, *, roll: bool = False) -> Ta
 def put_record(tx: Transaction, table: Table) -> None:
     """Write a record and its stamp as they are."""
     _count_change(tx)
+    table_keys.arrange(tx, table)
     tx.put(layout.catalogue_key(*address(table)), schema.encode(table))
     tx.put(layout.version_key(table.number), table.stamp)
 
@@ -244,6 +245,7 @@ def remove(tx: Transaction, table: Table, now: float) -> None:
     if table.ttl is not None:
         tx.delete(layout.backfill_key(table.number, table.ttl.slot))
     _reset(tx, layout.expired_items_key(table.number))
+    table_keys.abandon(tx, table.number)
     if not table.held:
         discard(tx, layout.table_rows_prefix(table.number))
 

@@ -4,23 +4,33 @@ Values are encrypted; keys, which must sort, and counters, which are added to, a
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
+from operator import itemgetter
 from typing import Generic, Protocol, TypeVar
 
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.kms.errors import NotAuthentic
-from hashrange.kms.row_cipher import RowCipher
-from hashrange.storage import appends
+from hashrange.kms.row_cipher import HEAD_BYTES, RowCipher
+from hashrange.kms.sizes import NONCE_BYTES
+from hashrange.storage import appends, table_keys
 from hashrange.storage.appends import Append
 from hashrange.storage.data_keys import STORE, DataKeys, is_plain, number_of
-from hashrange.storage.engine import Done, Engine, Reader, Transaction
+from hashrange.storage.engine import Done, Engine, Joined, PackRows, Reader, Transaction
 from hashrange.storage.errors import DamagedRow
-from hashrange.storage.layout import DATA_KEY
+from hashrange.storage.layout import DATA_KEY, ROWS, ROWS_PREFIX_BYTES, TABLE_KEY
 from hashrange.storage.wrapped import WrappedEngine
 
 T = TypeVar("T")
 _KEYS_END = prefix_end(DATA_KEY)
+_ROWS = ROWS[0]
 R = TypeVar("R", bound=Reader)
+
+
+@lru_cache
+def _cuts(head: int) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
+    """What gives the first bytes of a value, and what gives those behind them."""
+    return itemgetter(slice(0, head)), itemgetter(slice(head, None))
 
 
 class ReadStep(Protocol):
@@ -33,7 +43,6 @@ class ReadStep(Protocol):
 class EncryptedReader(Generic[R]):
     """A reader of encrypted rows that gives values."""
 
-    joined = None
     __slots__ = ("_keys", "_stored")
 
     def __init__(self, stored: R, keys: DataKeys) -> None:
@@ -43,7 +52,37 @@ class EncryptedReader(Generic[R]):
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
         stored = self._stored.get(key)
-        return None if stored is None else self._opened(key, stored)
+        if stored is None:
+            return None
+        if key[0] == _ROWS and (cipher := self._keys.known.get(key[1:5])) is not None:
+            try:
+                return cipher.unseal(key, stored)
+            except NotAuthentic:
+                raise DamagedRow(key) from None
+        return self._opened(key, stored)
+
+    def joined(
+        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+    ) -> Joined | None:
+        """Give the first rows of a range in one piece; None if there is a large one among them, or many tables'."""
+        pack: PackRows | None = getattr(self._stored, "packed", None)
+        if pack is None or start[:ROWS_PREFIX_BYTES] != end[:ROWS_PREFIX_BYTES] or start[0] != _ROWS:
+            return None
+        cipher = self._cipher_of(start)
+        packed = (
+            None
+            if cipher is None
+            else pack(start, end, head=HEAD_BYTES, middle=NONCE_BYTES, limit=limit, reverse=reverse)
+        )
+        if cipher is None or packed is None:
+            return None
+        try:
+            values = cipher.unseal_packed(*packed)
+        except NotAuthentic:
+            return None  # reading one by one tells which row it is
+        begin, rest = _cuts(head)
+        last = packed.keys[-1] if values else b""
+        return Joined(len(values), last, b"".join(map(begin, values)), b",".join(map(rest, values)))
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
@@ -66,8 +105,7 @@ class EncryptedReader(Generic[R]):
     def _opened(self, key: bytes, stored: bytes) -> bytes:
         if is_plain(key):
             return stored
-        number = number_of(key)
-        cipher = self._keys.known.get(number) or self._read_cipher(number)
+        cipher = self._cipher_of(key)
         if cipher is None:
             raise DamagedRow(key)
         try:
@@ -75,9 +113,14 @@ class EncryptedReader(Generic[R]):
         except NotAuthentic:
             raise DamagedRow(key) from None
 
+    def _cipher_of(self, key: bytes) -> RowCipher | None:
+        """The cipher of the rows around a key; None if nothing was ever written there."""
+        number = number_of(key)
+        return self._keys.known.get(number) or self._read_cipher(number)
+
     def _read_cipher(self, number: bytes) -> RowCipher | None:
-        """The cipher of a table that this process has not seen yet: what a snapshot has is committed."""
-        cipher = self._keys.read(self._stored, number)
+        """The cipher of a table that this process has not seen lately: what a snapshot has is committed."""
+        cipher = self._keys.read(self, self._stored, number)
         if cipher is not None:
             self._keys.known[number] = cipher
         return cipher
@@ -97,10 +140,14 @@ class EncryptedTransaction(EncryptedReader[Transaction]):
         """Store `value` at `key`."""
         if type(key) is not bytes or type(value) is not bytes:
             raise TypeError("keys and values are bytes")
+        if key[:1] == TABLE_KEY:
+            self._wrap(key[1:], value)
         self._stored.put(key, value if is_plain(key) else self._writing(key).seal(key, value))
 
     def delete(self, key: bytes) -> None:
         """Remove the row at `key`, if there is one."""
+        if key[:1] == TABLE_KEY:
+            self._keys.remove(self._stored, key[1:])
         self._stored.delete(key)
 
     def clear(self, start: bytes, end: bytes, *, limit: int) -> int:
@@ -129,15 +176,21 @@ class EncryptedTransaction(EncryptedReader[Transaction]):
         self._stored.use_reserve()
 
     def _writing(self, key: bytes) -> RowCipher:
-        number = number_of(key)
-        cipher = self._keys.known.get(number) or self._read_cipher(number)
+        cipher = self._cipher_of(key)
         if cipher is None:
+            number = number_of(key)
             cipher = self.ciphers[number] = self._keys.make(self._stored, number)
         return cipher
 
+    def _wrap(self, number: bytes, value: bytes) -> None:
+        """Have the data key of a table under the key that is written into its row."""
+        table_key = table_keys.decoded(value)
+        if table_key is not None:
+            self.ciphers[number] = self._keys.wrap(self, self._stored, number, table_key)
+
     def _read_cipher(self, number: bytes) -> RowCipher | None:
         """The cipher of a table that is new, perhaps in this transaction or in one that is not committed yet."""
-        cipher = self.ciphers.get(number) or self._keys.read(self._stored, number)
+        cipher = self.ciphers.get(number) or self._keys.read(self, self._stored, number)
         if cipher is not None:
             self.ciphers[number] = cipher
         return cipher
@@ -238,12 +291,14 @@ def open_encrypted(engine: Engine, keys: DataKeys) -> Engine | None:
     """The engine with its rows encrypted; None for data that was begun in the clear, which stays so."""
 
     def begin(tx: Transaction) -> bool:
-        if keys.read(tx, STORE) is not None:
+        if keys.read(tx, tx, STORE) is not None:
             return True
         if any(not is_plain(key) for key, _ in tx.scan(b"\0", b"\xff" * 8)):
             return False
         keys.make(tx, STORE)
         return True
 
-    is_encrypted = engine.read(lambda reader: keys.read(reader, STORE)) is not None or engine.write(begin)
+    is_encrypted = engine.read(lambda reader: keys.read(reader, reader, STORE)) is not None or engine.write(
+        begin
+    )
     return EncryptedEngine(engine, keys) if is_encrypted else None

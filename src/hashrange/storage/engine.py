@@ -85,6 +85,27 @@ class Joined(NamedTuple):
     rest: bytes  # what comes after these in every value, with commas between
 
 
+class Packed(NamedTuple):
+    """Rows of a range, with their values cut in three; nobody has looked at their checksums."""
+
+    keys: tuple[bytes, ...]
+    heads: bytes  # the first bytes of all values, end to end
+    middles: tuple[bytes, ...]
+    rests: tuple[bytes, ...]
+
+
+class PackRows(Protocol):
+    """Reads the first `limit` rows that `scan` would give, every value cut behind `head` and then `middle` bytes.
+
+    Gives None if one of them is so large that reading them together is not worth while, or too short to be cut. A
+    reader that can do that faster than by `scan` has it as `packed`; it is for engines around the reader's own.
+    """
+
+    def __call__(
+        self, start: bytes, end: bytes, *, head: int, middle: int, limit: int, reverse: bool = False
+    ) -> Packed | None: ...
+
+
 class JoinRows(Protocol):
     """Reads the first `limit` rows that `scan` would give, every value cut behind its first `head` bytes.
 

@@ -1,5 +1,6 @@
 """The errors that every engine raises."""
 
+from hashrange.core.schema import KeyState
 from hashrange.storage import layout
 
 
@@ -46,6 +47,18 @@ class DamagedRow(Corrupt):
 
     def __str__(self) -> str:
         return f"wrong checksum: {layout.describe(self.key)}"
+
+
+class KeyUnusable(StorageError):
+    """The key of the key service that rows are encrypted under is disabled, about to be deleted, or gone."""
+
+    def __init__(self, key_arn: str, state: KeyState) -> None:
+        super().__init__(key_arn, state)
+        self.key_arn = key_arn
+        self.state: KeyState = state
+
+    def __str__(self) -> str:
+        return f"the key {self.key_arn} cannot be used: it is {self.state}"
 
 
 class NotChecked(StorageError):

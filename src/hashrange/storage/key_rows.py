@@ -1,10 +1,14 @@
 """What the key service keeps: keys with their wrapped material, and aliases."""
 
 from collections.abc import Iterator
+from hashlib import md5
 from typing import Literal
+from uuid import UUID
 
 import msgspec
 
+from hashrange.core.schema import KeyState
+from hashrange.kms.interface import Material
 from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.setting_rows import Place, SettingRows
 
@@ -32,6 +36,7 @@ class KmsKey(msgspec.Struct, frozen=True, kw_only=True):
     manager: Manager = "CUSTOMER"
     enabled: bool = True
     deletes_at: float | None = None  # it is pending deletion until then
+    unusable_since: float | None = None  # None: it is enabled
     tags: dict[str, str] = {}
     rotation_days: int | None = None  # None: it is not rotated by itself
     rotates_at: float | None = None
@@ -46,6 +51,7 @@ class Alias(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: float
 
 
+MANAGED_ALIAS = "alias/aws/dynamodb"
 KEYS = SettingRows("kms-key", KmsKey)
 ALIASES = SettingRows("kms-alias", Alias)
 
@@ -58,6 +64,27 @@ def key_arn(place: Place, key_id: str) -> str:
 def alias_arn(place: Place, name: str) -> str:
     """The ARN of an alias."""
     return f"arn:aws:kms:{place.region}:{place.account_id}:{name}"
+
+
+def material(place: Place, key: KmsKey, number: int | None = None) -> Material | None:
+    """Some material of a key: the newest, which encrypts, or the one of a number, if it has that."""
+    stored = next((one for one in reversed(key.materials) if number in (None, one.number)), None)
+    return None if stored is None else Material(key_arn(place, key.id), stored.number, stored.wrapped)
+
+
+def managed_arn(place: Place) -> str:
+    """The ARN of the key that the service manages for tables: each account has one in a region; it never changes."""
+    digest = md5(alias_arn(place, MANAGED_ALIAS).encode(), usedforsecurity=False).digest()
+    return key_arn(place, str(UUID(bytes=digest, version=4)))
+
+
+def state_of(key: KmsKey | None) -> KeyState | None:
+    """Why a key cannot be used; None if it can."""
+    if key is None:
+        return "missing"
+    if key.deletes_at is not None:
+        return "pending"
+    return None if key.enabled else "disabled"
 
 
 def save_key(tx: Transaction, place: Place, key: KmsKey) -> None:

@@ -28,8 +28,9 @@ REPORT = b"\x18"  # the same, name of the report, number of the line -> line tha
 SETTING = b"\x20"  # kind \0 account \0 region \0 id -> what a service beside DynamoDB keeps
 HIDDEN = b"\0"  # rows of storage/encrypting.py, which nobody else sees
 DATA_KEY = HIDDEN + b"data key\0"  # table number -> wrapped key of its rows; number 0: of all other rows
-IDENTITY_GENERATION = b"\x22"  # -> a number that rises with every change of an identity, and a random one
+IDENTITY_GENERATION = b"\x22"  # -> the last changes of identities: see identity_rows.py
 ROOT_KEY_CHECK = b"\x23"  # -> by what the root key is known, if anything is under it: see root_key_record.py
+TABLE_KEY = b"\x24"  # table number -> the key that its data key is under: see storage/table_keys.py
 INSIGHT = b"\x21"  # table number, slot, rule, minute, worker -> summary of keys
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
@@ -179,6 +180,7 @@ _NAMES = {
     FAULTS: "faults to be injected",
     SETTING: "setting of a service",
     IDENTITY_GENERATION: "generation of identities",
+    TABLE_KEY: "key of a table",
     ROOT_KEY_CHECK: "check value of the root key",
     INSIGHT: "summary of hot keys",
     METRIC: "statistics of metrics",

@@ -27,13 +27,14 @@ _ABSENT = b"\0"
 _PRESENT = b"\1"
 
 
-def _escaped(row: bytes) -> bytes:
+def past_prefix(row: bytes) -> bytes:
+    """What the keys begin with under which it is kept what a row held, or the rows with such a prefix."""
     return layout.PAST + row.replace(b"\0", b"\0\xff")
 
 
 def past_key(row: bytes, time_us: int) -> bytes:
     """Where it is kept what a row held before a write."""
-    return _escaped(row) + _END + time_us.to_bytes(_TIME_BYTES, "big")
+    return past_prefix(row) + _END + time_us.to_bytes(_TIME_BYTES, "big")
 
 
 def split_past_key(key: bytes) -> tuple[bytes, int]:
@@ -125,7 +126,7 @@ class PastReader:
 
     def get(self, key: bytes) -> bytes | None:
         """Give what `key` held at the moment."""
-        start, end = past_key(key, self._moment_us + 1), _escaped(key) + b"\0\1"
+        start, end = past_key(key, self._moment_us + 1), past_prefix(key) + b"\0\1"
         for _, replaced in self._reader.scan(start, end, limit=1):
             return _held(replaced)
         return self._reader.get(key)
@@ -154,7 +155,7 @@ class PastReader:
     def _replaced(self, start: bytes, end: bytes) -> dict[bytes, bytes | None]:
         """What the rows held that were written since, by key."""
         replaced: dict[bytes, bytes | None] = {}
-        for key, value in self._reader.scan(_escaped(start), _escaped(end)):
+        for key, value in self._reader.scan(past_prefix(start), past_prefix(end)):
             row, time_us = split_past_key(key)
             if time_us > self._moment_us and row not in replaced:
                 replaced[row] = _held(value)

@@ -4,6 +4,7 @@ import secrets
 
 from hashrange.api.backups.descriptions import BackupDetails, details
 from hashrange.api.context import Context
+from hashrange.api.errors import refuse_inaccessible
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import NewName, Request, Response, TableNameOrArn
@@ -42,6 +43,7 @@ def create_backup(context: Context, request: CreateBackup) -> Plan:
         table = catalogue.stored_table(tx, *catalogue.address(planned))
         if table is None or gone(table, now):
             raise table_missing(request.table_name)
+        refuse_inaccessible(table)
         moment_us = holds.hold(tx, table, place.id, now)
         source = settled(table, now)
         backup = Backup(

@@ -56,7 +56,7 @@ def restore_table_from_backup(context: Context, request: RestoreTableFromBackup)
         restoring = Restoring(
             source_arn=backup.source.arn, backup_arn=request.backup_arn, restore_at=backup.created_at
         )
-        target = restored_table(context, backup.source, request, restoring, now)
+        target = restored_table(context, tx, backup.source, request, restoring)
         restores.refuse_taken(tx, target, now)
         if restored_from(tx, origin):  # a backup feeds one restore at a time
             raise ApiError(

@@ -59,7 +59,7 @@ def restore_table_to_point_in_time(context: Context, request: RestoreTableToPoin
             raise table_missing(planned.name)
         second = _second(source, request, now)
         restoring = Restoring(source_arn=source.arn, restore_at=float(second))
-        target = restored_table(context, source, request, restoring, now)
+        target = restored_table(context, tx, source, request, restoring)
         moment_us = (second + 1) * _MICROSECONDS - 1
         restore = Restore(target=target.name, target_number=0, source=source, moment_us=moment_us)
         description = restores.begin(tx, place, target, restore, now)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from hashrange import ids
 from hashrange.api import errors
 from hashrange.api.context import Context
+from hashrange.api.keys.table_encryption import keeper, with_key
 from hashrange.api.protocol.structures import NewName, Request
 from hashrange.api.tables import ceilings, settings, wording
 from hashrange.api.tables.indexes import projected
@@ -21,6 +22,7 @@ from hashrange.api.tables.structures import (
 from hashrange.core import partitions
 from hashrange.core.schema import Index, Restoring, Table, Throughput, UnitPair
 from hashrange.core.table_life import used_definitions
+from hashrange.storage.engine import Transaction
 
 NEVER = 1e11  # when a restore is over says its job
 
@@ -49,15 +51,16 @@ def check_region(context: Context, region: str, request: Overrides) -> None:
 
 
 def restored_table(
-    context: Context, source: Table, request: Overrides, restoring: Restoring, now: float
+    context: Context, tx: Transaction, source: Table, request: Overrides, restoring: Restoring
 ) -> Table:
     """The record of the new table; its number is given when it is stored."""
+    now = context.clock.now()
     on_demand = _on_demand(source, request)
     indexes = _indexes(source, request, on_demand=on_demand)
     capacity = _capacity(source, request, on_demand=on_demand)
     key = source.sse_key
     if request.sse_specification_override is not None:
-        key = settings.encryption_key(request.sse_specification_override, context.region, context.account_id)
+        key = settings.encryption_key(request.sse_specification_override)
     table = Table(
         account_id=context.account_id,
         region=context.region,
@@ -81,7 +84,7 @@ def restored_table(
         sse_key=key,
         restoring=restoring,
     )
-    return partitions.created(table)
+    return partitions.created(with_key(tx, keeper(context, key, table.name), table))
 
 
 def _on_demand(source: Table, request: Overrides) -> bool:

@@ -50,6 +50,7 @@ def update_contributor_insights(context: Context, request: UpdateContributorInsi
             table, None if request.index_name is None else global_index(table, request.index_name)
         )
         _check_active(current, now)
+        errors.refuse_inaccessible(table)
         before = current.insights
         after = (
             _enabled(before, request.contributor_insights_mode, now, settles_at)

@@ -105,11 +105,26 @@ _AUTO_SCALING: dict[str, Needs] = {
     **_tagged("application-autoscaling"),
 }
 
+# Steps ask when they have found the key, whose policy counts: see key_policies.py.
+_OF_KEYS = (
+    *("CancelKeyDeletion", "CreateAlias", "Decrypt", "DeleteAlias", "DescribeKey", "DisableKey"),
+    *("DisableKeyRotation", "EnableKey", "EnableKeyRotation", "Encrypt", "GenerateDataKey"),
+    *("GenerateDataKeyWithoutPlaintext", "GetKeyPolicy", "GetKeyRotationStatus", "ListKeyPolicies"),
+    *("ListKeyRotations", "ListResourceTags", "PutKeyPolicy", "ReEncrypt", "RotateKeyOnDemand"),
+    *("ScheduleKeyDeletion", "TagResource", "UntagResource", "UpdateAlias", "UpdateKeyDescription"),
+)
+_KMS: dict[str, Needs] = {
+    **dict.fromkeys(_OF_KEYS, nothing),
+    **_anywhere("kms", "GenerateRandom", "ListAliases", "ListKeys"),
+    "CreateKey": settings.create_key,
+}
+
 NEEDS: dict[str, Needs] = {
     **_of("dynamodb", _ITEMS),
     **_of("dynamodb", _SETTINGS),
     **_of("cloudwatch", _CLOUDWATCH),
     **_of("application-autoscaling", _AUTO_SCALING),
     **_of("iam", identities.IAM),
+    **_of("kms", _KMS),
     **_of("sts", identities.STS),
 }

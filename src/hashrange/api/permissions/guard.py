@@ -9,12 +9,12 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.permissions import policies, statements
 from hashrange.api.permissions.declared import NEEDS
+from hashrange.api.permissions.denials import AccessDenied
 from hashrange.api.permissions.keys import AllKeys
 from hashrange.api.permissions.needs import Need, Undetermined
 from hashrange.audit.events import Origin
-from hashrange.auth.policy.decision import Decision, PolicyType, decide
+from hashrange.auth.policy.decision import Decision, PolicyType, Rules, decide
 from hashrange.auth.policy.policy import Policy
-from hashrange.auth.policy.refusals import refusal
 from hashrange.auth.policy.residual import Residual, residual
 from hashrange.auth.policy.statements import Asked
 from hashrange.auth.principals import Principal
@@ -22,15 +22,6 @@ from hashrange.auth.principals import Principal
 _REMEMBERED_MAX = 256  # clients choose the resources
 _RESOURCE_CHARS_MAX = 1024
 _BATCH = "dynamodb:BatchExecuteStatement"
-
-
-class AccessDenied(ApiError):
-    """The refusal, with what the audit log wants to know of it."""
-
-    def __init__(self, asked: Asked, decision: Decision) -> None:
-        super().__init__("AccessDeniedException", refusal(asked, decision))
-        self.asked = asked
-        self.decision = decision
 
 
 def coming_from(context: Context, origin: Callable[[], Origin]) -> Context:
@@ -103,13 +94,15 @@ def _is_known(context: Context, principal: Principal, need: Need) -> bool:
 
 def _with_denied_statements(context: Context, principal: Principal, request: Any) -> Context:
     """A statement that is not allowed fails by itself; the others go on."""
-    denied: dict[int, ApiError] = {}
+    denied: dict[int, AccessDenied] = {}
     for number, statement in enumerate(request.statements):
         for need in statements.statement_needs(context, statement):
             error = refused(context, principal, need)
             if error is not None:
                 denied[number] = error
                 break
+    # The audit log looks for them where the call has its context, which is of this request alone.
+    context.denied_statements = denied
     return msgspec.structs.replace(context, denied_statements=denied) if denied else context
 
 
@@ -123,13 +116,14 @@ def judged(context: Context, principal: Principal, need: Need, policy: Policy | 
     keys = AllKeys(context, principal, need)
     asked = Asked(need.action, need.resource, principal.caller(), keys)
     if need.account_id is not None and need.account_id != principal.account_id and not need.crosses:
-        return AccessDenied(asked, Decision(allowed=False, type=PolicyType.RESOURCE))
+        return AccessDenied(asked, Decision(allowed=False, type=PolicyType.RESOURCE), Rules())
+    rules = principal.rules(policy, need.account_id)
     try:
-        decision = decide(asked, principal.rules(policy, need.account_id))
+        decision = decide(asked, rules)
     except Undetermined:
         decision = Decision(allowed=False, type=PolicyType.IDENTITY)
     if not decision.allowed:
-        return AccessDenied(asked, decision)
+        return AccessDenied(asked, decision, rules)
     if not keys.were_asked:
         _remember(context, principal, need, policy)
     return None

@@ -1,12 +1,13 @@
 """What the operations of IAM and STS ask for: their own action on the user, group, role or policy that is named."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from hashrange.api.context import Context
 from hashrange.api.permissions import targets
 from hashrange.api.permissions.needs import Need
 from hashrange.api.permissions.settings import Needs, anywhere, nothing
+from hashrange.auth import arns
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.storage.identity_rows import Entity, arn_of
 
@@ -67,6 +68,24 @@ def _on_policy(action: str) -> Needs:
     return lambda _context, request: (Need(action, targets.spelt(request.policy_arn), _keys(request, None)),)
 
 
+def _on_source(action: str) -> Needs:
+    """An action on the user, group or role whose ARN a simulation names; a session stands for its role."""
+
+    def needs(context: Context, request: Any) -> Iterable[Need]:
+        parts = arns.parsed(request.policy_source_arn)
+        kind, _, rest = ("", "", "") if parts is None else parts.resource.partition("/")
+        name = rest.partition("/")[0] if kind == "assumed-role" else rest.rpartition("/")[2]
+        entity = None
+        if kind in {"user", "group", "role", "assumed-role"} and name:
+            entity = _stored(context, cast("Kind", kind.removeprefix("assumed-")), name)
+        arn = (
+            targets.spelt(request.policy_source_arn) if entity is None else arn_of(context.account_id, entity)
+        )
+        return (Need(action, arn, _keys(request, entity)),)
+
+    return needs
+
+
 def _listing(kind: str, action: str) -> Needs:
     return lambda context, request: (Need(action, _arn(context, f"{kind}{request.path_prefix or '/'}")),)
 
@@ -107,6 +126,8 @@ _USERS = (
     ),
     *("DeleteUserPolicy", "DetachUserPolicy", "GetUser", "GetUserPolicy", "ListAccessKeys"),
     *("ListAttachedUserPolicies", "ListGroupsForUser", "ListUserPolicies", "ListUserTags"),
+    *("DeleteLoginProfile", "GetLoginProfile", "ListMFADevices", "ListSSHPublicKeys"),
+    *("ListServiceSpecificCredentials", "ListSigningCertificates"),
     *("PutUserPermissionsBoundary", "PutUserPolicy", "TagUser", "UntagUser", "UpdateAccessKey", "UpdateUser"),
 )
 _GROUPS = (
@@ -137,12 +158,28 @@ _ROLES = (
         "ListRolePolicies",
     ),
     *("ListRoleTags", "PutRolePermissionsBoundary", "PutRolePolicy", "TagRole", "UntagRole"),
-    *("UpdateAssumeRolePolicy", "UpdateRole"),
+    *("UpdateAssumeRolePolicy", "UpdateRole", "UpdateRoleDescription"),
 )
 _POLICIES = (
     *("CreatePolicyVersion", "DeletePolicy", "DeletePolicyVersion", "GetPolicy", "GetPolicyVersion"),
+    "ListEntitiesForPolicy",
     *("ListPolicyTags", "ListPolicyVersions", "SetDefaultPolicyVersion", "TagPolicy", "UntagPolicy"),
 )
+
+_ANYWHERE = (
+    *("CreateAccountAlias", "DeleteAccountAlias", "GetAccountSummary", "ListAccountAliases"),
+    "ListVirtualMFADevices",
+)
+
+
+def _key_owner(context: Context, request: Any) -> Iterable[Need]:
+    """The permission is about the user who has the key; nobody is told whether there is such a key."""
+    directory = context.directory
+    name = None if directory is None else directory.owner_of_key(context.account_id, request.access_key_id)
+    entity = None if name is None else _stored(context, "user", name)
+    arn = "*" if entity is None else arn_of(context.account_id, entity)
+    return (Need("iam:GetAccessKeyLastUsed", arn),)
+
 
 IAM: dict[str, Needs] = {
     **_rows("user", *_USERS),
@@ -153,6 +190,12 @@ IAM: dict[str, Needs] = {
     "CreateGroup": _new_entity("group", "iam:CreateGroup"),
     "CreateRole": _new_entity("role", "iam:CreateRole"),
     "CreatePolicy": _new_policy,
+    **{name: anywhere(f"iam:{name}") for name in _ANYWHERE},
+    "GetAccessKeyLastUsed": _key_owner,
+    "GetContextKeysForCustomPolicy": anywhere("iam:GetContextKeysForCustomPolicy"),
+    "GetContextKeysForPrincipalPolicy": _on_source("iam:GetContextKeysForPrincipalPolicy"),
+    "SimulateCustomPolicy": anywhere("iam:SimulateCustomPolicy"),
+    "SimulatePrincipalPolicy": _on_source("iam:SimulatePrincipalPolicy"),
     "ListUsers": _listing("user", "iam:ListUsers"),
     "ListGroups": _listing("group", "iam:ListGroups"),
     "ListRoles": _listing("role", "iam:ListRoles"),
@@ -161,7 +204,15 @@ IAM: dict[str, Needs] = {
 STS: dict[str, Needs] = {
     # The role's trust policy and the caller's own decide together: see services/sts/trust.py.
     "AssumeRole": nothing,
+    "AssumeRoleWithWebIdentity": nothing,
     "GetAccessKeyInfo": anywhere("sts:GetAccessKeyInfo"),
     "GetCallerIdentity": nothing,
+    "GetFederationToken": lambda context, request: (
+        Need(
+            "sts:GetFederationToken",
+            f"arn:aws:sts::{context.account_id}:federated-user/{request.name}",
+            _keys(request, None),
+        ),
+    ),
     "GetSessionToken": nothing,
 }

@@ -9,7 +9,7 @@ from hashrange.audit.events import Origin
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.auth.principals import Principal
 
-_OWN = ("dynamodb:", "iam:", "sts:", REQUEST_TAG, "aws:tagkeys")  # what a need says itself
+_OWN = ("dynamodb:", "iam:", "kms:", "sts:", REQUEST_TAG, "aws:tagkeys")  # what a need says itself
 _CONNECTION: Mapping[str, Callable[[Origin], str | None]] = {
     "aws:sourceip": lambda origin: origin.address or None,
     "aws:securetransport": lambda origin: "false" if origin.tls_version is None else "true",

@@ -17,6 +17,7 @@ _POSITIONS = {
     "dynamodb:thirdpartitionkeyvalues": 2,
     "dynamodb:fourthpartitionkeyvalues": 3,
 }
+PARTITION_KEYS = frozenset(_POSITIONS)  # condition keys whose values are those of keys of items
 _ATTRIBUTES = "dynamodb:attributes"
 REQUEST_TAG = "aws:requesttag/"
 RESOURCE_TAG = "aws:resourcetag/"

@@ -95,6 +95,14 @@ def create_table(context: Context, request: Any) -> Iterator[Need]:
         yield target.need("dynamodb:PutResourcePolicy")
 
 
+def create_key(_context: Context, request: Any) -> Iterator[Need]:
+    """A new key's tags need a permission of their own."""
+    tags = TagKeys(((tag.tag_key, tag.tag_value) for tag in request.tags or ()), new=True)
+    yield Need("kms:CreateKey", "*", tags)
+    if request.tags:
+        yield Need("kms:TagResource", "*", tags)
+
+
 def tag_resource(context: Context, request: Any) -> Iterable[Need]:
     """With the tags that are given."""
     return _tagging(context, "dynamodb:TagResource", request, request_tags(request.tags))

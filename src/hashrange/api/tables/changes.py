@@ -14,6 +14,7 @@ from hashrange.storage import catalogue
 from hashrange.storage.engine import Transaction
 
 TableEdit = Callable[[Table], Table]
+TableEditIn = Callable[[Transaction, Table], Table]
 Describe = Callable[[Transaction, Table], Response | None]
 Discard = Callable[[Transaction, Table, Table], None]  # takes the record as it was and as it is now
 
@@ -28,6 +29,21 @@ def change_table(
     missing: Callable[[], ApiError] | None = None,
 ) -> Write:
     """Apply a change to the settled record and answer from what became of it; `discard` clears away what it left."""
+    return change_table_in(
+        context, planned, lambda _, table: edit(table), describe, discard=discard, missing=missing
+    )
+
+
+def change_table_in(
+    context: Context,
+    planned: Table,
+    edit: TableEditIn,
+    describe: Describe,
+    *,
+    discard: Discard | None = None,
+    missing: Callable[[], ApiError] | None = None,
+) -> Write:
+    """The same for a change that has to look at more than the record."""
     now = context.clock.now()
     place = catalogue.address(planned)
 
@@ -35,7 +51,7 @@ def change_table(
         stored = catalogue.stored_table(tx, *place)
         if stored is None or gone(stored, now):
             raise missing() if missing else errors.table_not_found(planned.name)
-        after = edit(settled(stored, now))
+        after = edit(tx, settled(stored, now))
         if after is not stored:
             after = changed(after, version=stored.version + 1)
             after = catalogue.save(tx, after, now)

@@ -5,6 +5,7 @@ from typing import Any
 
 from hashrange.api import errors
 from hashrange.api.context import Context
+from hashrange.api.keys.table_encryption import keeper, with_key
 from hashrange.api.protocol.kinds import Sent, Violation
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
@@ -72,6 +73,7 @@ def create_table(context: Context, request: CreateTable) -> Plan:
     """Check the definition, then enter the table into the catalogue."""
     now = context.clock.now()
     new = new_table(context, request, now)
+    finder = keeper(context, new.sse_key, new.name)
     if request.resource_policy is not None:
         document = documents.checked(context, request.resource_policy, stream=False)
         policy = ResourcePolicy(
@@ -81,7 +83,8 @@ def create_table(context: Context, request: CreateTable) -> Plan:
 
     def step(tx: Transaction) -> Described:
         _make_room(tx, new, now)
-        table = changed(new, number=catalogue.next_number(tx), stream_label=_stream_label(tx, new, now))
+        table = with_key(tx, finder, new)
+        table = changed(table, number=catalogue.next_number(tx), stream_label=_stream_label(tx, new, now))
         table = catalogue.save(tx, table, now)
         description = describe(tx, table, now, created=True)
         return Described(CreateTableOutput(table_description=description))

@@ -1,5 +1,7 @@
 """TableDescription: what the service tells about a table, which members are there and which are not."""
 
+from typing import Literal
+
 from hashrange.api.protocol.structures import Response
 from hashrange.api.tables.ceilings import shown_warm
 from hashrange.api.tables.throughput import decreases_today
@@ -82,12 +84,16 @@ class StreamSpecification(Response, kw_only=True):
     stream_view_type: str
 
 
+ShownStatus = Status | Literal["INACCESSIBLE_ENCRYPTION_CREDENTIALS"]
+
+
 class SSEDescription(Response, kw_only=True):
     """The key that the table is encrypted with."""
 
     status: str
     sse_type: str
     kms_master_key_arn: str
+    inaccessible_encryption_date_time: float | None = None
 
 
 class LocalSecondaryIndexDescription(Response, kw_only=True):
@@ -124,7 +130,7 @@ class TableDescription(Response, kw_only=True):
     """A table."""
 
     table_name: str
-    table_status: Status
+    table_status: ShownStatus
     table_arn: str
     table_id: str
     provisioned_throughput: ProvisionedThroughputDescription
@@ -152,7 +158,7 @@ def describe(reader: Reader, table: Table, now: float, *, created: bool = False)
     """The description of a settled table, or of one just changed; a new one's leaves some members out."""
     body = TableDescription(
         table_name=table.name,
-        table_status=table.status,
+        table_status=_status(table),
         table_arn=table.arn,
         table_id=table.table_id,
         provisioned_throughput=_throughput(table.throughput, table.status, now),
@@ -190,6 +196,13 @@ def describe(reader: Reader, table: Table, now: float, *, created: bool = False)
             _global(reader, table, index, now, created=created) for index in table.global_indexes
         ]
     return body
+
+
+def _status(table: Table) -> ShownStatus:
+    """What passes by itself is shown first."""
+    if table.inaccessible is not None and table.status == "ACTIVE":
+        return "INACCESSIBLE_ENCRYPTION_CREDENTIALS"
+    return table.status
 
 
 def timestamp(moment: float) -> float:
@@ -241,7 +254,13 @@ def _encryption(table: Table, now: float) -> SSEDescription | None:
     if key is None:
         return None
     status = "UPDATING" if updating else "ENABLED"
-    return SSEDescription(status=status, sse_type="KMS", kms_master_key_arn=key)
+    lost = table.inaccessible
+    return SSEDescription(
+        status=status,
+        sse_type="KMS",
+        kms_master_key_arn=key,
+        inaccessible_encryption_date_time=None if lost is None else timestamp(lost.since),
+    )
 
 
 def _local(reader: Reader, table: Table, index: Index) -> LocalSecondaryIndexDescription:

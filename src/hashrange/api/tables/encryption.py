@@ -1,7 +1,9 @@
 """Changing the key a table is encrypted with."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
+from hashrange.api.errors import refuse_inaccessible
 from hashrange.api.tables import settings
 from hashrange.api.tables.index_updates import Moment
 from hashrange.api.tables.structures import SSESpecification
@@ -12,9 +14,11 @@ from hashrange.core.schema import Table, changed
 _DAY_SECONDS = 86_400
 
 
-def encrypted(table: Table, spec: SSESpecification, moment: Moment) -> Table:
+def encrypted(table: Table, spec: SSESpecification, moment: Moment, resolve: Callable[[str], str]) -> Table:
     """The table with another key; the old one is shown until the change is done."""
-    key = settings.encryption_key(spec, table.region, table.account_id)
+    refuse_inaccessible(table)
+    name = settings.encryption_key(spec)
+    key = None if name is None else resolve(name)
     if key is None and table.sse_key is None:
         raise invalid("Table is already encrypted by default")
     if key == table.sse_key and spec.kms_master_key_id == key:

@@ -42,7 +42,10 @@ class TableDefinition(Request, kw_only=True):
 
 
 def new_table(context: Context, request: TableDefinition, now: float) -> Table:
-    """The record of the new table, within the account's quotas; its number is given when it is stored."""
+    """The record of the new table, within the account's quotas; its number is given when it is stored.
+
+    Its key is named as in the request until then: see api/keys/table_encryption.py.
+    """
     new = _table(context, request, now)
     throughput.check_quotas(new, _others(context, new))
     return new
@@ -61,7 +64,7 @@ def _table(context: Context, request: TableDefinition, now: float) -> Table:
     hash_keys, range_keys = key_schemas.table_key(request.key_schema, defined)
     new_indexes = _indexes(context, request, defined, on_demand=on_demand)
     stream = settings.created_stream(request.stream_specification)
-    key = settings.encryption_key(request.sse_specification, context.region, context.account_id)
+    key = settings.encryption_key(request.sse_specification)
     settings.check_table_class(request.table_class)
     settles_at = now + context.settings.transition_ms / 1000
     capacity = throughput.new(request.provisioned_throughput)

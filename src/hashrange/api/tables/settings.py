@@ -1,9 +1,7 @@
 """Streams, encryption and table class: what a request may say about them."""
 
-from hashlib import md5
-from uuid import UUID
-
 from hashrange.api import errors
+from hashrange.api.keys.table_encryption import MANAGED
 from hashrange.api.tables.structures import SSESpecification, StreamSpecification
 from hashrange.api.tables.wording import invalid
 
@@ -39,8 +37,8 @@ def check_table_class(name: str | None) -> None:
         )
 
 
-def encryption_key(spec: SSESpecification | None, region: str, account_id: str) -> str | None:
-    """The ARN of the KMS key a request asks for, or none for the service's own key."""
+def encryption_key(spec: SSESpecification | None) -> str | None:
+    """How a request names the key that it asks for; none for the service's own key."""
     if not spec:
         return None
     enabled, kind, key = spec.enabled, spec.sse_type, spec.kms_master_key_id
@@ -54,15 +52,4 @@ def encryption_key(spec: SSESpecification | None, region: str, account_id: str) 
         raise invalid("SSEType KMS is required if KMSMasterKeyId is specified")
     if not enabled and kind is None:
         return None
-    return _key_arn(key, region, account_id)
-
-
-def _key_arn(key: str | None, region: str, account_id: str) -> str:
-    prefix = f"arn:aws:kms:{region}:{account_id}:"
-    if key is None:
-        # Every account has one key of its own per region for this service; its id must not change.
-        digest = md5(f"{prefix}alias/aws/dynamodb".encode(), usedforsecurity=False).digest()
-        return f"{prefix}key/{UUID(bytes=digest, version=4)}"
-    if key.startswith("arn:"):
-        return key
-    return prefix + (key if key.startswith("alias/") else f"key/{key}")
+    return MANAGED if key is None else key

@@ -1,9 +1,13 @@
 """UpdateTable: change a table's capacity, indexes and settings, one concern at a time."""
 
+from collections.abc import Callable
+from functools import partial
+
 import msgspec
 
 from hashrange.api import errors
 from hashrange.api.context import Context
+from hashrange.api.keys.table_encryption import keeper, key_arn
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response, Structure, TableNameOrArn
@@ -18,7 +22,7 @@ from hashrange.api.tables import (
     throughput,
 )
 from hashrange.api.tables.billing import switched
-from hashrange.api.tables.changes import change_table
+from hashrange.api.tables.changes import change_table_in
 from hashrange.api.tables.description import OnDemandThroughput as CeilingsDescription
 from hashrange.api.tables.description import TableDescription, describe
 from hashrange.api.tables.encryption import encrypted
@@ -97,9 +101,11 @@ def update_table(context: Context, request: UpdateTable) -> Plan:
         if (other.account_id, other.region) == (table.account_id, table.region) and other.name != table.name
     ]
 
-    def update(current: Table) -> Table:
+    finder = keeper(context, settings.encryption_key(request.sse_specification), table.name)
+
+    def update(tx: Transaction, current: Table) -> Table:
         states.check_changeable(current)
-        after = _changed(current, wish)
+        after = _changed(current, wish, partial(key_arn, tx, finder))
         if after.throughput is not current.throughput or after.indexes is not current.indexes:
             throughput.check_quotas(after, others)
         return partitions.grown(after)
@@ -113,7 +119,7 @@ def update_table(context: Context, request: UpdateTable) -> Plan:
         _echo_ceilings(request, body)
         return UpdateTableOutput(table_description=body)
 
-    return change_table(context, table, update, described)
+    return change_table_in(context, table, update, described)
 
 
 def _check(request: UpdateTable) -> None:
@@ -148,7 +154,7 @@ def _check_states(table: Table, wish: _Wish) -> None:
         states.check_class(table)
 
 
-def _changed(table: Table, wish: _Wish) -> Table:
+def _changed(table: Table, wish: _Wish, resolve: Callable[[str], str]) -> Table:
     request, moment = wish.request, wish.moment
     _check_states(table, wish)
     table = _with_capacity(table, wish)
@@ -156,7 +162,7 @@ def _changed(table: Table, wish: _Wish) -> Table:
     if request.stream_specification is not None:
         table = _with_stream(table, request.stream_specification, moment)
     if request.sse_specification is not None:
-        table = encrypted(table, request.sse_specification, moment)
+        table = encrypted(table, request.sse_specification, moment, resolve)
     if request.table_class is not None:
         table = reclassified(table, request.table_class, moment)
     if request.deletion_protection_enabled is not None:

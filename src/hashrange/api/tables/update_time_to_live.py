@@ -55,6 +55,7 @@ def update_time_to_live(context: Context, request: UpdateTimeToLive) -> Plan:
         if current.status in ("CREATING", "DELETING"):
             # Unlike the other operations this one puts the name in the middle.
             raise busy(f"Table {current.name} is being {current.status.lower().replace('ing', 'ed')}")
+        errors.refuse_inaccessible(current)
         _check(current, specification.attribute_name, enable=specification.enabled)
         last = current.ttl_changed_at
         if last is not None and now < last + context.settings.ttl_cooldown:

@@ -8,6 +8,7 @@ from msgspec import Meta
 from hashrange import ids
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, in_use, limit_exceeded
+from hashrange.api.keys.table_encryption import keeper, with_key
 from hashrange.api.protocol import kinds
 from hashrange.api.protocol.digests import digest
 from hashrange.api.protocol.plan import Plan, Write
@@ -118,7 +119,8 @@ def import_table(context: Context, request: ImportTable) -> Plan:
     """Check the new table's definition; a job makes and fills it."""
     now = context.clock.now()
     place = new_place(context, now)
-    record = _record(context, request, now)
+    wanted = _record(context, request, now)
+    finder = keeper(context, wanted.table.sse_key, wanted.table.name)
     name = request.table_creation_parameters.table_name
     same = digest(name)  # another prefix under the same token is ignored (measured)
 
@@ -126,6 +128,7 @@ def import_table(context: Context, request: ImportTable) -> Plan:
         repeated = _repeated(tx, place, request.client_token, same, now)
         if repeated is not None:
             return repeated
+        record = msgspec.structs.replace(wanted, table=with_key(tx, finder, wanted.table))
         stored = catalogue.stored_table(tx, *catalogue.address(record.table))
         if stored is not None and not gone(stored, now):
             raise in_use(f"Table already exists: {name}")
@@ -139,7 +142,7 @@ def import_table(context: Context, request: ImportTable) -> Plan:
             job_tokens.save(tx, _KIND, place, request.client_token, digest=same, now=now)
         return _answer(place, record)
 
-    return Write(step, after=lambda: context.catalogue.refresh(*catalogue.address(record.table)))
+    return Write(step, after=lambda: context.catalogue.refresh(*catalogue.address(wanted.table)))
 
 
 def _repeated(

@@ -20,6 +20,8 @@ class Condition(NamedTuple):
     negated: bool = False
     quantifier: str = ""
     if_exists: bool = False
+    operator: str = ""  # this and the values as the policy has them, for explanations
+    values: tuple[str, ...] = ()
 
     def holds(self, keys: ConditionKeys) -> bool:
         """Whether the request satisfies it."""
@@ -53,6 +55,8 @@ class Absence(NamedTuple):
 
     key: str
     expected: tuple[bool, ...]  # whether the key is to be absent
+    operator: str = "Null"
+    values: tuple[str, ...] = ()
 
     def holds(self, keys: ConditionKeys) -> bool:
         """Whether the request satisfies it."""
@@ -67,7 +71,7 @@ def compiled(operator: str, key: str, values: Sequence[str], *, variables: bool)
     """The condition that a policy states by operator, key and values."""
     quantifier, colon, bare = operator.rpartition(":")
     if bare.lower() == "null" and not colon:
-        return Absence(key.lower(), tuple(value.lower() == "true" for value in values))
+        return Absence(key.lower(), tuple(value.lower() == "true" for value in values), values=tuple(values))
     if colon:
         quantifier = {"forallvalues": _ALL_VALUES, "foranyvalue": _ANY_VALUE}.get(quantifier.lower(), "")
         if not quantifier:
@@ -78,7 +82,7 @@ def compiled(operator: str, key: str, values: Sequence[str], *, variables: bool)
         raise UnknownOperator(operator)
     comparison = COMPARISONS[name]
     matches = tuple(comparison.compile(value, variables) for value in values)
-    return Condition(key.lower(), matches, comparison.negated, quantifier, if_exists)
+    return Condition(key.lower(), matches, comparison.negated, quantifier, if_exists, operator, tuple(values))
 
 
 def _values(value: KeyValue) -> tuple[str, ...]:

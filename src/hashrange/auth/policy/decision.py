@@ -6,7 +6,7 @@ allow, and what a resource policy allows to a role; not what it allows to a user
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hashrange.auth.policy.grantees import Naming
@@ -58,6 +58,18 @@ def decide(asked: Asked, rules: Rules) -> Decision:
     if rules.owner is None or rules.owner == asked.caller.account_id:
         return _within_account(asked, rules)
     return _across_accounts(asked, rules)
+
+
+def all_policies(rules: Rules) -> Iterator[tuple[PolicyType, Policy]]:
+    """Every policy that applies, in the order in which denials are looked for."""
+    for policy in rules.identity:
+        yield PolicyType.IDENTITY, policy
+    if rules.resource is not None:
+        yield PolicyType.RESOURCE, rules.resource
+    if rules.boundary is not None:
+        yield PolicyType.BOUNDARY, rules.boundary
+    for policy in rules.session or ():
+        yield PolicyType.SESSION, policy
 
 
 def _denied(asked: Asked, rules: Rules) -> Decision | None:

@@ -55,7 +55,7 @@ def parse(document: str, kind: Kind, *, name: str, arn: str | None = None) -> Po
         content = json_reader.read(document)
     except InvalidJson:
         raise MalformedPolicy("This policy contains invalid Json") from None
-    return _Reader(kind, content).policy(name, arn)
+    return _Reader(kind, content).policy(name, arn, document)
 
 
 class _Reader:
@@ -66,7 +66,7 @@ class _Reader:
         self._content = content
         self._variables = content.get("Version") == VERSION_NEW
 
-    def policy(self, name: str, arn: str | None) -> Policy:
+    def policy(self, name: str, arn: str | None, document: str) -> Policy:
         content = self._content
         if not content.keys() <= _TOP or ("Id" in content and self._kind is not Kind.RESOURCE):
             raise MalformedPolicy(_SYNTAX)
@@ -80,7 +80,7 @@ class _Reader:
             raise MalformedPolicy("Could not parse the policy: Statement is empty!")
         compiled = [self._statement(number, each) for number, each in enumerate(listed, start=1)]
         self._check_sids(listed)
-        return Policy(name, compiled, arn=arn)
+        return Policy(name, compiled, arn=arn, document=document)
 
     def _statement(self, number: int, sent: object) -> Statement:
         if not isinstance(sent, dict) or not sent.keys() <= _ELEMENTS or not _is_text(sent.get("Sid", "")):

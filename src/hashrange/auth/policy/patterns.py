@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from hashrange.auth.policy.keys import ConditionKeys
 
-_VARIABLE = re.compile(r"\$\{\s*(?P<key>[^{}]*?)\s*\}")
+# Blanks are taken off afterwards: a client that sends thousands of them must not make the expression try every split.
+_VARIABLE = re.compile(r"\$\{(?P<content>[^{}]*)\}")
 _ESCAPES = frozenset("*?$")
-_DEFAULT = re.compile(r"(?P<key>[^,']*?)\s*,\s*'(?P<default>[^']*)'")
+_QUOTED = re.compile(r"'[^']*'")
+_MISSES_MAX = 32  # places of a run that are tried one by one
 
 
 class Wildcard(enum.Enum):
@@ -79,16 +81,18 @@ def _pieces(text: str, *, wildcards: bool, variables: bool) -> Iterable[Piece]:
     at = 0
     for found in _VARIABLE.finditer(text) if variables else ():
         yield from _wild(text[at : found.start()], wildcards=wildcards)
-        yield found["key"] if found["key"] in _ESCAPES else _variable(found["key"])
+        content = found["content"].strip()
+        yield content if content in _ESCAPES else _variable(content)
         at = found.end()
     yield from _wild(text[at:], wildcards=wildcards)
 
 
 def _variable(content: str) -> Variable:
-    with_default = _DEFAULT.fullmatch(content)
-    if with_default is None:
-        return Variable(content.lower(), None)
-    return Variable(with_default["key"].lower(), with_default["default"])
+    key, comma, default = content.partition(",")
+    default = default.strip()
+    if comma and "'" not in key and _QUOTED.fullmatch(default):
+        return Variable(key.rstrip().lower(), default[1:-1])
+    return Variable(content.lower(), None)
 
 
 def _wild(text: str, *, wildcards: bool) -> Iterable[Piece]:
@@ -183,14 +187,43 @@ class _Run(NamedTuple):
             return start if start + self.length <= end else -1
         offset, literal = self.texts[0]
         at = start
-        while at + self.length <= end:
+        for _ in range(_MISSES_MAX):
             at = text.find(literal, at + offset, end) - offset
-            if at < start:
+            if at < start or at + self.length > end:
                 return -1
-            if at + self.length <= end and self.fits_at(text, at):
+            if self.fits_at(text, at):
                 return at
             at += 1
+        return self._found_by_bits(text, at, end)
+
+    def _found_by_bits(self, text: str, start: int, end: int) -> int:
+        """The same with one step for each character, however many places begin well (the shift-and algorithm).
+
+        Bit n of the state says that the n + 1 characters up to here fit the beginning of the run.
+        """
+        masks = self._masks()
+        anything = masks[""]
+        last = 1 << (self.length - 1)
+        state = 0
+        for at in range(start, end):
+            state = (state << 1 | 1) & masks.get(text[at], anything)
+            if state & last:
+                return at - self.length + 1
         return -1
+
+    def _masks(self) -> dict[str, int]:
+        """For each character the places of the run where it may stand; under "" those where any may."""
+        places: dict[str, bytearray] = {}
+        size = self.length // 8 + 1
+        fixed = bytearray(size)
+        for offset, literal in self.texts:
+            for place, character in enumerate(literal, offset):
+                bit = 1 << (place & 7)
+                places.setdefault(character, bytearray(size))[place >> 3] |= bit
+                fixed[place >> 3] |= bit
+        anything = ((1 << self.length) - 1) & ~int.from_bytes(fixed, "little")
+        masks = {character: int.from_bytes(bits, "little") | anything for character, bits in places.items()}
+        return {**masks, "": anything}
 
 
 def _runs(pieces: Sequence[Piece]) -> tuple[_Run, ...]:

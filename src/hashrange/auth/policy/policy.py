@@ -16,12 +16,15 @@ _Relevant = tuple[list[Statement], list[Statement]]  # those that deny, those th
 class Policy:
     """A compiled policy."""
 
-    __slots__ = ("_remembered", "arn", "name", "statements")
+    __slots__ = ("_remembered", "arn", "document", "name", "statements")
 
-    def __init__(self, name: str, statements: Sequence[Statement], *, arn: str | None = None) -> None:
+    def __init__(
+        self, name: str, statements: Sequence[Statement], *, arn: str | None = None, document: str = ""
+    ) -> None:
         """`arn` is that of a managed policy; an inline policy has none."""
         self.name = name
         self.arn = arn
+        self.document = document  # that it was compiled from
         self.statements = tuple(statements)
         self._remembered: dict[tuple[str, str], _Relevant] = {}
 

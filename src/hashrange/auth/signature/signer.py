@@ -33,9 +33,12 @@ class Target(NamedTuple):
     service: str
 
 
-def signed_headers(target: Target, body: bytes, key: SigningKey, timestamp: str) -> Mapping[str, str]:
-    """The headers that a request needs beside its own; `timestamp` is in ISO 8601's basic form."""
-    headers = {"host": target.host, "x-amz-date": timestamp}
+def signed_headers(
+    target: Target, body: bytes, key: SigningKey, timestamp: str, own: Mapping[str, str] | None = None
+) -> Mapping[str, str]:
+    """The request's own headers, and those that it needs beside them; `timestamp` is in ISO 8601's basic form."""
+    headers = {name.lower(): value for name, value in (own or {}).items()}
+    headers |= {"host": target.host, "x-amz-date": timestamp}
     if key.token is not None:
         headers["x-amz-security-token"] = key.token
     fields = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup, use
+from hashrange.api.keys import lookup, permitted, use
 from hashrange.api.protocol.plan import Write
 from hashrange.api.protocol.structures import Response
 from hashrange.api.results import Described
@@ -29,10 +29,10 @@ def change_key(
     answer: Callable[[Place, KmsKey], Response] | None = None,
 ) -> Write:
     """Give a key other fields; the keys that AWS manages stay as they are."""
-    place, now = lookup.place_of(context), context.clock.now()
+    place = lookup.place_of(context)
 
     def step(tx: Transaction) -> Described:
-        key = lookup.find_exact(tx, place, name, now)
+        key = permitted.find_exact(context, tx, action, name)
         use.refuse_managed(place, key, action)
         check(place, key)
         after = msgspec.structs.replace(key, **edit(key))

@@ -2,7 +2,7 @@
 
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
-from hashrange.api.keys import lookup, use
+from hashrange.api.keys import lookup, permitted, use
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
@@ -30,7 +30,8 @@ def create_alias(context: Context, request: CreateAlias) -> Plan:
     place, now = lookup.place_of(context), context.clock.now()
 
     def step(tx: Transaction) -> Described:
-        key = lookup.find_exact(tx, place, request.target_key_id, now)
+        permitted.require_alias(context, "CreateAlias", request.alias_name)
+        key = permitted.find_exact(context, tx, "CreateAlias", request.target_key_id)
         use.refuse_pending(place, key)
         use.refuse_managed(place, key, "CreateAlias")
         before = ALIASES.find(tx, place, request.alias_name)

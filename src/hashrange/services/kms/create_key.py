@@ -9,6 +9,7 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.keys import lookup, use
 from hashrange.api.keys.new_keys import new_key
+from hashrange.api.permissions import key_policies
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
@@ -28,7 +29,7 @@ from hashrange.services.kms.structures import (
 )
 from hashrange.storage import root_key_record
 from hashrange.storage.engine import Transaction
-from hashrange.storage.key_rows import save_key
+from hashrange.storage.key_rows import key_arn, save_key
 
 KeyStoreId = Annotated[str, Meta(min_length=1, max_length=128)]
 
@@ -65,10 +66,13 @@ def create_key(context: Context, request: CreateKey) -> Plan:
     tagged = tags.merged({}, request.tags or ())
     if request.policy is not None:
         policies.check_policy(request.policy)
+    key_id = ids.unique_id()
+    if request.policy is not None and not request.bypass_policy_lockout_safety_check:
+        key_policies.refuse_lockout(context, key_arn(place, key_id), request.policy)
     key = new_key(
         vault,
         place,
-        ids.unique_id(),
+        key_id,
         now,
         policy=request.policy,
         description=request.description or "",

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup, use
+from hashrange.api.keys import lookup, permitted, use
 from hashrange.api.protocol.plan import Read
 from hashrange.api.protocol.structures import Response
 from hashrange.api.results import Described
@@ -45,15 +45,15 @@ def size_of(request: Asking) -> int:
 
 
 def generate(
-    context: Context, request: Asking, size_bytes: int, answer: Callable[[DataKey], Response]
+    context: Context, request: Asking, action: str, size_bytes: int, answer: Callable[[DataKey], Response]
 ) -> Read:
     """Make a data key under the key that the request names."""
     encryption_context: Mapping[str, str] | None = request.encryption_context
     requests.check(None, encryption_context)
-    vault, place, now = use.vault_of(context), lookup.place_of(context), context.clock.now()
+    vault, place = use.vault_of(context), lookup.place_of(context)
 
     def step(reader: Reader) -> Described:
-        key = lookup.find(reader, place, request.key_id, now)
+        key = permitted.find(context, reader, action, request.key_id, encryption_context=encryption_context)
         use.refuse_unusable(place, key)
         requests.end_dry_run(request.dry_run)
         plaintext = os.urandom(size_bytes)

@@ -49,13 +49,14 @@ def decrypt(context: Context, request: Decrypt) -> Plan:
     """The ciphertext says under which key; a key that is named besides must be that one."""
     requests.check(request.encryption_algorithm, request.encryption_context)
     requests.refuse_recipient(request.recipient)
-    vault, place, now = use.vault_of(context), lookup.place_of(context), context.clock.now()
+    vault, place = use.vault_of(context), lookup.place_of(context)
     if request.ciphertext_blob is None:
         raise requests.ciphertext_missing()
     ciphertext = request.ciphertext_blob
 
     def step(reader: Reader) -> Described:
-        key = requests.key_of(reader, place, ciphertext, request.key_id, now)
+        encrypted = requests.Encrypted(ciphertext, request.encryption_context)
+        key = requests.key_of(context, reader, "Decrypt", request.key_id, encrypted)
         requests.end_dry_run(request.dry_run)
         plaintext, material = use.decrypt(vault, place, key, ciphertext, request.encryption_context)
         return Described(

@@ -1,7 +1,7 @@
 """DescribeKey: what everybody may know of a key."""
 
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup
+from hashrange.api.keys import lookup, permitted
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
@@ -28,10 +28,10 @@ class DescribeKeyOutput(Response, kw_only=True):
 
 def describe_key(context: Context, request: DescribeKey) -> Plan:
     """Whatever its state is."""
-    place, now = lookup.place_of(context), context.clock.now()
+    place = lookup.place_of(context)
 
     def step(reader: Reader) -> Described:
-        key = lookup.find(reader, place, request.key_id, now)
+        key = permitted.find(context, reader, "DescribeKey", request.key_id)
         return Described(DescribeKeyOutput(key_metadata=metadata(place, key)))
 
     return Read(step)

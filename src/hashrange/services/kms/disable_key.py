@@ -20,4 +20,10 @@ DisableKeyOutput = Nothing
 
 def disable_key(context: Context, request: DisableKey) -> Plan:
     """What is encrypted under it stays as it is."""
-    return change_key(context, request.key_id, "DisableKey", lambda _: {"enabled": False})
+    now = context.clock.now()
+    return change_key(
+        context,
+        request.key_id,
+        "DisableKey",
+        lambda key: {"enabled": False, "unusable_since": key.unusable_since or now},
+    )

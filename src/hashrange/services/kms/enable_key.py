@@ -20,4 +20,6 @@ EnableKeyOutput = Nothing
 
 def enable_key(context: Context, request: EnableKey) -> Plan:
     """One that is pending deletion has to be saved first."""
-    return change_key(context, request.key_id, "EnableKey", lambda _: {"enabled": True})
+    return change_key(
+        context, request.key_id, "EnableKey", lambda _: {"enabled": True, "unusable_since": None}
+    )

@@ -1,7 +1,7 @@
 """Encrypt: encrypt a few bytes under a key."""
 
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup, use
+from hashrange.api.keys import lookup, permitted, use
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
@@ -44,10 +44,12 @@ class EncryptOutput(Response, kw_only=True, omit_defaults=False):
 def encrypt(context: Context, request: Encrypt) -> Plan:
     """The context is no secret, and is needed to decrypt."""
     requests.check(request.encryption_algorithm, request.encryption_context)
-    vault, place, now = use.vault_of(context), lookup.place_of(context), context.clock.now()
+    vault, place = use.vault_of(context), lookup.place_of(context)
 
     def step(reader: Reader) -> Described:
-        key = lookup.find(reader, place, request.key_id, now)
+        key = permitted.find(
+            context, reader, "Encrypt", request.key_id, encryption_context=request.encryption_context
+        )
         use.refuse_unusable(place, key)
         requests.end_dry_run(request.dry_run)
         return Described(

@@ -53,4 +53,4 @@ def generate_data_key(context: Context, request: GenerateDataKey) -> Plan:
             key_material_id=made.material_id,
         )
 
-    return data_keys.generate(context, request, size_bytes, answer)
+    return data_keys.generate(context, request, "GenerateDataKey", size_bytes, answer)

@@ -46,4 +46,4 @@ def generate_data_key_without_plaintext(context: Context, request: GenerateDataK
             ciphertext_blob=made.ciphertext, key_id=made.key_arn, key_material_id=made.material_id
         )
 
-    return data_keys.generate(context, request, size_bytes, answer)
+    return data_keys.generate(context, request, "GenerateDataKeyWithoutPlaintext", size_bytes, answer)

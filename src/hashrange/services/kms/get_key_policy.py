@@ -1,7 +1,7 @@
 """GetKeyPolicy: the policy of a key."""
 
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup
+from hashrange.api.keys import permitted
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
@@ -31,10 +31,9 @@ class GetKeyPolicyOutput(Response, kw_only=True):
 def get_key_policy(context: Context, request: GetKeyPolicy) -> Plan:
     """Each key has one, with the name `default`."""
     policies.check_name(request.policy_name)
-    place, now = lookup.place_of(context), context.clock.now()
 
     def step(reader: Reader) -> Described:
-        key = lookup.find_exact(reader, place, request.key_id, now)
+        key = permitted.find_exact(context, reader, "GetKeyPolicy", request.key_id)
         return Described(GetKeyPolicyOutput(policy=key.policy, policy_name=policies.NAME))
 
     return Read(step)

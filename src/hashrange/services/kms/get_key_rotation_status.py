@@ -1,7 +1,7 @@
 """GetKeyRotationStatus: whether and when a key gets new material."""
 
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup
+from hashrange.api.keys import lookup, permitted
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
@@ -32,10 +32,10 @@ class GetKeyRotationStatusOutput(Response, kw_only=True):
 
 def get_key_rotation_status(context: Context, request: GetKeyRotationStatus) -> Plan:
     """Whatever its state is."""
-    place, now = lookup.place_of(context), context.clock.now()
+    place = lookup.place_of(context)
 
     def step(reader: Reader) -> Described:
-        key = lookup.find_exact(reader, place, request.key_id, now)
+        key = permitted.find_exact(context, reader, "GetKeyRotationStatus", request.key_id)
         return Described(
             GetKeyRotationStatusOutput(
                 key_rotation_enabled=key.rotation_days is not None,

@@ -1,7 +1,7 @@
 """ListKeyPolicies: the names of a key's policies, which is one."""
 
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup
+from hashrange.api.keys import permitted
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
@@ -32,10 +32,9 @@ class ListKeyPoliciesOutput(Response, kw_only=True, omit_defaults=False):
 def list_key_policies(context: Context, request: ListKeyPolicies) -> Plan:
     """One name fits one page."""
     pages.start_of(request.marker)
-    place, now = lookup.place_of(context), context.clock.now()
 
     def step(reader: Reader) -> Described:
-        lookup.find_exact(reader, place, request.key_id, now)
+        permitted.find_exact(context, reader, "ListKeyPolicies", request.key_id)
         return Described(ListKeyPoliciesOutput(policy_names=(policies.NAME,), truncated=False))
 
     return Read(step)

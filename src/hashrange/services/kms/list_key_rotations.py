@@ -3,7 +3,7 @@
 from typing import Literal
 
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup
+from hashrange.api.keys import lookup, permitted
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
@@ -52,10 +52,10 @@ class ListKeyRotationsOutput(Response, kw_only=True):
 def list_key_rotations(context: Context, request: ListKeyRotations) -> Plan:
     """The first material is listed only where all of it is asked for."""
     start, limit = pages.start_of(request.marker), request.limit or _PAGE_DEFAULT
-    place, now = lookup.place_of(context), context.clock.now()
+    place = lookup.place_of(context)
 
     def step(reader: Reader) -> Described:
-        key = lookup.find_exact(reader, place, request.key_id, now)
+        key = permitted.find_exact(context, reader, "ListKeyRotations", request.key_id)
         rows = (
             (f"{material.number:09d}", _rotation(place, key, material))
             for material in key.materials

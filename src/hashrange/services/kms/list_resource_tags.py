@@ -1,7 +1,7 @@
 """ListResourceTags: the tags of a key."""
 
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup
+from hashrange.api.keys import permitted
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
@@ -32,10 +32,9 @@ class ListResourceTagsOutput(Response, kw_only=True, omit_defaults=False):
 def list_resource_tags(context: Context, request: ListResourceTags) -> Plan:
     """Fifty tags fit one page, whatever the limit is: it is no promise."""
     pages.start_of(request.marker)
-    place, now = lookup.place_of(context), context.clock.now()
 
     def step(reader: Reader) -> Described:
-        key = lookup.find_exact(reader, place, request.key_id, now)
+        key = permitted.find_exact(context, reader, "ListResourceTags", request.key_id)
         tags = [TagDescription(tag_key=name, tag_value=value) for name, value in sorted(key.tags.items())]
         return Described(ListResourceTagsOutput(tags=tags, truncated=False))
 

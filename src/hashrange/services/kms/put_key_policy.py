@@ -1,13 +1,14 @@
 """PutKeyPolicy: give a key another policy."""
 
 from hashrange.api.context import Context
+from hashrange.api.permissions import key_policies
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
 from hashrange.services.kms import policies
 from hashrange.services.kms.changes import change_key
 from hashrange.services.kms.structures import KeyId, Nothing, Policy, PolicyName
-from hashrange.storage.key_rows import KmsKey
+from hashrange.storage.key_rows import KmsKey, key_arn
 from hashrange.storage.setting_rows import Place
 
 
@@ -29,8 +30,10 @@ def put_key_policy(context: Context, request: PutKeyPolicy) -> Plan:
     policies.check_name(request.policy_name)
     policies.check_policy(request.policy)
 
-    def check(_place: Place, _key: KmsKey) -> None:
+    def check(place: Place, key: KmsKey) -> None:
         """A key that is pending deletion may be given a policy, too."""
+        if not request.bypass_policy_lockout_safety_check:
+            key_policies.refuse_lockout(context, key_arn(place, key.id), request.policy)
 
     return change_key(
         context, request.key_id, "PutKeyPolicy", lambda _: {"policy": request.policy}, check=check

@@ -1,7 +1,7 @@
 """ReEncrypt: decrypt and encrypt again under another key or context; the plaintext stays here."""
 
 from hashrange.api.context import Context
-from hashrange.api.keys import lookup, use
+from hashrange.api.keys import lookup, permitted, use
 from hashrange.api.protocol.plan import Plan, Read
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
@@ -53,14 +53,26 @@ def re_encrypt(context: Context, request: ReEncrypt) -> Plan:
     """Both keys must be usable."""
     requests.check(request.source_encryption_algorithm, request.source_encryption_context)
     requests.check(request.destination_encryption_algorithm, request.destination_encryption_context)
-    vault, place, now = use.vault_of(context), lookup.place_of(context), context.clock.now()
+    vault, place = use.vault_of(context), lookup.place_of(context)
     if request.ciphertext_blob is None:
         raise requests.ciphertext_missing()
     ciphertext = request.ciphertext_blob
 
     def step(reader: Reader) -> Described:
-        source = requests.key_of(reader, place, ciphertext, request.source_key_id, now)
-        key = lookup.find(reader, place, request.destination_key_id, now)
+        source = requests.key_of(
+            context,
+            reader,
+            "ReEncryptFrom",
+            request.source_key_id,
+            requests.Encrypted(ciphertext, request.source_encryption_context),
+        )
+        key = permitted.find(
+            context,
+            reader,
+            "ReEncryptTo",
+            request.destination_key_id,
+            encryption_context=request.destination_encryption_context,
+        )
         use.refuse_unusable(place, key)
         requests.end_dry_run(request.dry_run)
         plaintext, material = use.decrypt(vault, place, source, ciphertext, request.source_encryption_context)

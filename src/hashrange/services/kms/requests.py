@@ -1,14 +1,15 @@
 """What the operations that encrypt and decrypt check in common."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from hashrange.api import errors
+from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
-from hashrange.api.keys import lookup, use
+from hashrange.api.keys import lookup, permitted, use
 from hashrange.services.kms.structures import ALGORITHM, RecipientInfo
 from hashrange.storage.engine import Reader
 from hashrange.storage.key_rows import KmsKey, find_key
-from hashrange.storage.setting_rows import Place
 
 _CONTEXT_BYTES_MAX = 8192  # KMS Developer Guide: encryption context
 
@@ -53,12 +54,24 @@ def ciphertext_missing() -> ApiError:
     )
 
 
-def key_of(reader: Reader, place: Place, ciphertext: bytes, name: str | None, now: float) -> KmsKey:
+class Encrypted(NamedTuple):
+    """A ciphertext and the encryption context that it was made with, if the request says the truth."""
+
+    ciphertext: bytes
+    encryption_context: Mapping[str, str] | None
+
+
+def key_of(context: Context, reader: Reader, action: str, name: str | None, encrypted: Encrypted) -> KmsKey:
     """The key that a ciphertext was made with; one that the request names must be the same."""
-    key_id = use.head_of(ciphertext).key_id
-    key = find_key(reader, place, key_id, now) if name is None else lookup.find(reader, place, name, now)
-    if key is None:
-        raise use.invalid_ciphertext()
+    place, now = lookup.place_of(context), context.clock.now()
+    key_id = use.head_of(encrypted.ciphertext).key_id
+    if name is None:
+        key = find_key(reader, place, key_id, now)
+        if key is None:
+            raise use.invalid_ciphertext()
+        permitted.allowed(context, reader, action, key, encryption_context=encrypted.encryption_context)
+    else:
+        key = permitted.find(context, reader, action, name, encryption_context=encrypted.encryption_context)
     if key.id != key_id:
         raise ApiError(
             "IncorrectKeyException",

@@ -45,7 +45,8 @@ def schedule_key_deletion(context: Context, request: ScheduleKeyDeletion) -> Pla
         raise errors.validation(
             f"PendingWindowInDays must be between {_DAYS_MIN} and {_DAYS_MAX} (inclusive)"
         )
-    deletes_at = context.clock.now() + days * _DAY_SECONDS
+    now = context.clock.now()
+    deletes_at = now + days * _DAY_SECONDS
 
     def answer(place: Place, key: KmsKey) -> ScheduleKeyDeletionOutput:
         return ScheduleKeyDeletionOutput(
@@ -56,5 +57,9 @@ def schedule_key_deletion(context: Context, request: ScheduleKeyDeletion) -> Pla
         )
 
     return change_key(
-        context, request.key_id, "ScheduleKeyDeletion", lambda _: {"deletes_at": deletes_at}, answer=answer
+        context,
+        request.key_id,
+        "ScheduleKeyDeletion",
+        lambda key: {"deletes_at": deletes_at, "unusable_since": key.unusable_since or now},
+        answer=answer,
     )

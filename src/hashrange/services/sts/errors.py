@@ -1,15 +1,24 @@
 """The errors of STS, in the service's words."""
 
 from hashrange.api.errors import ApiError
+from hashrange.api.permissions.denials import AccessDenied
+from hashrange.auth.policy.decision import Decision, Rules
+from hashrange.auth.policy.statements import Asked
 
 
 def denied(caller_arn: str, action: str, resource: str) -> ApiError:
     """AccessDenied; it does not tell whether the role is there."""
-    return ApiError(
-        "AccessDenied",
-        f"User: {caller_arn} is not authorized to perform: {action} on resource: {resource}",
-        status=403,
-    )
+    return access_denied(_unauthorized(caller_arn, action, resource))
+
+
+def denied_by(asked: Asked, decision: Decision, rules: Rules) -> ApiError:
+    """The same, decided by policies, which the audit log tells more about."""
+    message = _unauthorized(asked.caller.arn, asked.action, asked.resource)
+    return AccessDenied(asked, decision, rules, code="AccessDenied", message=message, status=403)
+
+
+def _unauthorized(caller_arn: str, action: str, resource: str) -> str:
+    return f"User: {caller_arn} is not authorized to perform: {action} on resource: {resource}"
 
 
 def access_denied(message: str) -> ApiError:

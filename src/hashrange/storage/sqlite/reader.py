@@ -1,5 +1,6 @@
 """A snapshot for reading: one connection, lent to one step at a time."""
 
+import struct
 import time
 from collections.abc import Iterator
 from typing import cast
@@ -8,7 +9,7 @@ import apsw
 
 from hashrange.storage import layout
 from hashrange.storage.checksums import CHECKSUM_BYTES, checked_counter, opened
-from hashrange.storage.engine import Joined, JoinRows
+from hashrange.storage.engine import Joined, JoinRows, Packed, PackRows
 from hashrange.storage.errors import ReadTimeout
 from hashrange.storage.sqlite.pauses import Pauses
 
@@ -34,6 +35,22 @@ JOINED = _JOINED.format(last="max", order="", checksum=CHECKSUM_BYTES, large=JOI
 JOINED_REVERSE = _JOINED.format(
     last="min", order="DESC", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX
 )
+# The same for values that somebody else puts together: cut in pieces, with formats of `struct` to take these apart by.
+_PACKED = """
+SELECT count(*), min(length(v)), count(v),
+  group_concat(length(k) || 's', ''),
+  CAST(group_concat(k, '') AS BLOB),
+  CAST(group_concat(substr(v, {checksum} + 1, ?3), '') AS BLOB),
+  CAST(group_concat(substr(v, {checksum} + 1 + ?3, ?4), '') AS BLOB),
+  group_concat((length(v) - {checksum} - ?3 - ?4) || 's', ''),
+  CAST(group_concat(substr(v, {checksum} + 1 + ?3 + ?4), '') AS BLOB)
+FROM (
+  SELECT k, CASE WHEN length(v) <= {large} THEN v END AS v
+  FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?5
+)
+"""
+PACKED = _PACKED.format(order="", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX)
+PACKED_REVERSE = _PACKED.format(order="DESC", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX)
 # Joining gets more time than a scan: a page of joined rows is soon done, and reading it again elsewhere costs twice.
 _JOINED_TIMEOUT_FACTOR = 3
 COUNTER = "SELECT n, complement FROM counters WHERE k = ?"
@@ -51,7 +68,7 @@ class SnapshotReader:
 
     __slots__ = (
         "_commit_version", "_connection", "_deadline", "_get_pins", "_in_transaction", "_last_range", "_pauses",
-        "_pin_cursor", "_point_cursor", "_scans", "idle", "joined", "seconds",
+        "_pin_cursor", "_point_cursor", "_scans", "idle", "joined", "packed", "seconds",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +80,7 @@ class SnapshotReader:
         a timeout, where an event loop runs beside them.
         """
         self.joined: JoinRows | None = self._joined if checks_pages else None
+        self.packed: PackRows = self._packed
         self._connection = connection
         self._pauses = pauses
         self._pin_cursor = connection.cursor()
@@ -130,6 +148,29 @@ class SnapshotReader:
         if rows * head != len(heads or b""):
             return None
         return Joined(rows, last or b"", heads or b"", rest or b"")
+
+    def _packed(
+        self, start: bytes, end: bytes, *, head: int, middle: int, limit: int, reverse: bool = False
+    ) -> Packed | None:
+        """Give the first rows of a range in pieces; None if a large one is among them, or one that is too short."""
+        self._begin()
+        self._last_range = start, end
+        if self.seconds is not None:
+            self._check_deadline(self.seconds)
+        sql = PACKED_REVERSE if reverse else PACKED
+        count, shortest, small, keys_format, keys, heads, middles, rests_format, rests = (
+            self._point_cursor.execute(sql, (start, end, head, middle, limit)).get
+        )
+        if not count:
+            return Packed((), b"", (), ())
+        if small != count or shortest < CHECKSUM_BYTES + head + middle:
+            return None
+        return Packed(
+            struct.unpack(keys_format, keys),
+            heads,
+            struct.unpack(f"{middle}s" * count, middles),
+            struct.unpack(rests_format, rests),
+        )
 
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""

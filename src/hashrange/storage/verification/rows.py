@@ -75,7 +75,7 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
             pass
         case layout.REPORT | layout.SETTING | layout.INSIGHT | layout.PAST | layout.CHARGES | layout.FAULTS:
             pass
-        case layout.IDENTITY_GENERATION | layout.ROOT_KEY_CHECK | layout.HIDDEN:
+        case layout.IDENTITY_GENERATION | layout.ROOT_KEY_CHECK | layout.HIDDEN | layout.TABLE_KEY:
             pass
         case layout.METRIC | layout.METRIC_TOTAL | layout.METRIC_SERIES | layout.METRIC_WORKER:
             metric_rows.check(key, value)

@@ -1,0 +1,88 @@
+"""Under which key a table is encrypted: a request names one in some way, the table's record has its ARN."""
+
+import msgspec
+
+from hashrange.api import errors
+from hashrange.api.context import Context
+from hashrange.api.errors import ApiError
+from hashrange.api.keys import lookup, new_keys, permitted, use, wording
+from hashrange.api.permissions.denials import AccessDenied
+from hashrange.auth import arns
+from hashrange.core.schema import Table, changed
+from hashrange.kms.interface import KeyVault
+from hashrange.storage import key_rows, root_key_record
+from hashrange.storage.engine import Transaction
+from hashrange.storage.key_rows import ALIASES, MANAGED_ALIAS, Alias
+from hashrange.storage.setting_rows import Place
+
+MANAGED = MANAGED_ALIAS  # for tables that ask for a key and name none
+_DESCRIPTION = "Default key that protects my DynamoDB data when no other key is defined"
+
+
+class Keeper(msgspec.Struct, frozen=True):
+    """What is needed to find a key inside a transaction, or to make the managed one."""
+
+    context: Context
+    table_name: str
+    vault: KeyVault | None  # None: there is no root key, or nobody asks for the managed key
+
+
+def keeper(context: Context, name: str | None, table_name: str) -> Keeper:
+    """Who finds the key of this name for a table."""
+    place = lookup.place_of(context)
+    vault = None
+    if name is not None and _is_managed(place, name):
+        try:
+            vault = use.vault_of(context)
+        except ApiError:
+            # Servers on one database have no root key that was not named. Nothing is encrypted then, whatever is asked.
+            vault = None
+    return Keeper(context, table_name, vault)
+
+
+def with_key(tx: Transaction, finder: Keeper, table: Table) -> Table:
+    """The table with the ARN of the key that it names; refuses keys that cannot be used."""
+    return table if table.sse_key is None else changed(table, sse_key=key_arn(tx, finder, table.sse_key))
+
+
+def key_arn(tx: Transaction, finder: Keeper, name: str) -> str:
+    """The ARN of a key that can be used."""
+    context = finder.context
+    place = lookup.place_of(context)
+    if _is_managed(place, name):
+        return _managed(tx, finder)
+    arn = arns.parsed(name) if name.startswith("arn:") else None
+    if arn is not None and arn.region == place.region and arn.account_id != place.account_id:
+        raise ApiError("AccessDeniedException", wording.foreign(context.caller().arn))
+    try:
+        key = lookup.find(tx, place, name, context.clock.now())
+    except ApiError as error:
+        raise errors.validation(wording.missing(str(error.message))) from None
+    found = key_rows.key_arn(place, key.id)
+    try:
+        permitted.require_for_table(context, finder.table_name, key)
+    except AccessDenied as denied:
+        message = wording.denied(str(denied.message))
+        raise AccessDenied(denied.asked, denied.decision, denied.rules, message=message) from None
+    state = key_rows.state_of(key)
+    if state is not None:
+        raise errors.validation(wording.unusable(found, state))
+    return found
+
+
+def _is_managed(place: Place, name: str) -> bool:
+    return name in (MANAGED, key_rows.alias_arn(place, MANAGED), key_rows.managed_arn(place))
+
+
+def _managed(tx: Transaction, finder: Keeper) -> str:
+    """The managed key, which is made when somebody first asks for it."""
+    place, vault, now = lookup.place_of(finder.context), finder.vault, finder.context.clock.now()
+    arn = key_rows.managed_arn(place)
+    if vault is not None and ALIASES.find(tx, place, MANAGED) is None:
+        key_id = arn.rpartition("/")[2]
+        key = new_keys.new_key(vault, place, key_id, now, description=_DESCRIPTION, manager="AWS")
+        root_key_record.claim(tx, vault.check_value)
+        key_rows.save_key(tx, place, key)
+        alias = Alias(name=MANAGED, key_id=key_id, created_at=now, updated_at=now)
+        key_rows.save_alias(tx, place, alias)
+    return arn
