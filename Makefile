@@ -6,6 +6,10 @@ BIN := $(VENV)/bin
 # The heart of it, without what takes servers and seconds: of the wire, what is sent and read.
 FAST := tests/auth tests/chain tests/core tests/jobs tests/storage tests/tidy \
     $(patsubst %,tests/wire/test_%.py,cbor framing headers http identity limits logs protocol query_form services)
+# What the isolation of PostgreSQL makes a difference to: the API's writes, and what they leave behind.
+WRITES := $(patsubst %,tests/api/test_%.py,batch_execute_statement batch_write_item delete_item execute_statement_writes \
+    execute_transaction item_expiry multi_attribute_keys prepared_update put_item secondary_indexes table_sizes \
+    transact_get_items transact_write_items update_item update_table_indexes update_time_to_live)
 # Many tests wait, for servers that start and for faults that pass, so there are more of them at once than processors
 # (two). Each process gets a stretch of neighbouring tests, which share servers, and takes over from others in the end.
 AT_ONCE := -n 4 --dist worksteal
@@ -14,7 +18,7 @@ AT_ONCE := -n 4 --dist worksteal
 # takes five seconds of processor time in each of its processes if it cannot keep the outcome.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: serve test check fast lint fmt types clean clients fuzz differential mutants bytecode pythons
+.PHONY: serve test check fast lint fmt types clean clients fuzz differential mutants bytecode pages pythons
 
 serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
@@ -22,7 +26,7 @@ serve: $(VENV)/runtime bytecode
 test: $(VENV)/ready bytecode
 	$(BIN)/pytest $(AT_ONCE)
 	$(BIN)/pytest -n 3 --dist worksteal --engine postgres tests/api
-	$(BIN)/pytest -n 3 --dist worksteal --engine postgres-serializable tests/api
+	$(BIN)/pytest -n 3 --dist worksteal --engine postgres-serializable $(WRITES)
 
 # Smoke tests on the other supported Pythons, as far as they are on this machine.
 pythons: $(VENV)/ready
@@ -40,6 +44,11 @@ differential: $(VENV)/ready
 # Tours of every client, with those that have to be compiled first (Go, Java, Rust), which takes minutes once.
 clients: $(VENV)/ready
 	HASHRANGE_TEST_CLIENTS=build $(BIN)/pytest tests/clients
+
+# Encryption of whole pages, with the build of APSW that has it beside the usual one.
+pages: $(VENV)/ready
+	test -d $(VENV)/sqlite3mc || $(BIN)/python -m pip install --quiet --target $(VENV)/sqlite3mc apsw-sqlite3mc
+	HASHRANGE_SQLITE3MC=$(CURDIR)/$(VENV)/sqlite3mc $(BIN)/pytest tests/kms/test_page_encryption.py
 
 # Small faults in the core, which the tests should notice; `make mutants SAMPLE=1000 SEED=7 ONLY=numbers` for others.
 mutants: $(VENV)/ready
@@ -67,6 +76,11 @@ fmt: $(VENV)/ready
 .PHONY: bench
 bench: $(VENV)/ready
 	$(BIN)/python bench/compare.py $(ARGS)
+
+# What signatures, policies, encryption, TLS and the audit log cost: docs/benchmarks-switches.md.
+.PHONY: bench-switches
+bench-switches: $(VENV)/ready
+	$(BIN)/python bench/switches.py --pin $(ARGS)
 
 clean:
 	rm -rf $(VENV) .venv-3.* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

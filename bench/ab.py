@@ -64,9 +64,9 @@ class Contestant:
     """One side: its running server, its tables and its requests."""
 
     def __init__(
-        self, side: Side, server: Running, generator: Generator, flags: argparse.Namespace, folder: Path
+        self, side: str, server: Running, generator: Generator, flags: argparse.Namespace, folder: Path
     ) -> None:
-        self._side: Side = side
+        self._side = side
         self._server = server
         self._generator = generator
         self._flags = flags

@@ -28,7 +28,7 @@ def order(round_number: int) -> tuple[Side, ...]:
 class Turn:
     """One key range of load on one side."""
 
-    side: Side
+    side: str
     requests: int
     seconds: float
     cpu_seconds: float | None = None  # of the server; None where the system does not count it

@@ -65,7 +65,7 @@ def running(system: System, tools: Path, port: int, prefix: Sequence[str] = ()) 
             start_new_session=True,
         )
     try:
-        endpoint = Endpoint("http", "127.0.0.1", port)
+        endpoint = system.endpoint(place)
         _wait(endpoint, process, log)
         yield Running(endpoint, process, time.perf_counter() - started)
     finally:

@@ -10,6 +10,7 @@ import installing
 import pins
 
 from hashrange import __version__
+from hashrange_bench.endpoint import Endpoint
 
 _HERE = Path(__file__).parent
 
@@ -31,6 +32,9 @@ class System:
     command: Callable[[Place], list[str]]
     environment: Callable[[Place], Mapping[str, str]] = field(default=lambda _: {})
     folder: Callable[[Place], Path] = field(default=lambda place: place.data)
+    endpoint: Callable[[Place], Endpoint] = field(
+        default=lambda place: Endpoint("http", "127.0.0.1", place.port)
+    )
 
 
 def _here(_: Path) -> str:

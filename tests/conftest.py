@@ -88,7 +88,7 @@ def engine_flags(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def server(engine_flags: tuple[str, ...]) -> Iterator[Serving]:
+def shared_server(engine_flags: tuple[str, ...]) -> Iterator[Serving]:
     """One server for all tests of a worker; whatever it fails at unexpectedly fails the run."""
     with serving(*engine_flags, "--log-level", "warning") as running:
         yield running
@@ -97,7 +97,17 @@ def server(engine_flags: tuple[str, ...]) -> Iterator[Serving]:
 
 
 @pytest.fixture(scope="session")
-def make_client(server: Serving) -> Callable[..., Any]:
+def server(shared_server: Serving) -> Serving:
+    """The shared server, where no folder or module has another of this name.
+
+    What is made once per worker and has to do with the shared server asks for it by the other name: else it would be
+    bound to whatever `server` is for the test that happens to be the first.
+    """
+    return shared_server
+
+
+@pytest.fixture(scope="session")
+def make_client(shared_server: Serving) -> Callable[..., Any]:
     """Make a client: `make_client(service="dynamodb", region="eu-west-1", access_key="x", endpoint=url)`."""
 
     def make(
@@ -117,7 +127,7 @@ def make_client(server: Serving) -> Callable[..., Any]:
         # All of boto3's one session: another would parse the service's model anew, a tenth of a second.
         return boto3.client(
             service,
-            endpoint_url=endpoint or server.endpoint,
+            endpoint_url=endpoint or shared_server.endpoint,
             region_name=region,
             aws_access_key_id=access_key,
             aws_secret_access_key="test",
@@ -134,6 +144,6 @@ def client(make_client: Callable[..., Any]) -> Any:
 
 
 @pytest.fixture(scope="session")
-def raw(server: Serving) -> Callable[..., Answer]:
+def raw(shared_server: Serving) -> Callable[..., Answer]:
     """Post JSON, or bytes as they are, to an operation; gives status, headers and body."""
-    return server.post
+    return shared_server.post

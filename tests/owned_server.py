@@ -75,6 +75,13 @@ def owned(
         yield Owned(running, folder, key)
 
 
+@contextmanager
+def owned_again(folder: Path, key: dict[str, str]) -> Iterator[Owned]:
+    """Run a server on data that has an administrator."""
+    with serving("--data-dir", str(folder), "--auth", "iam") as running:
+        yield Owned(running, folder, key)
+
+
 def words(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
     """What a command prints."""
     ended = cli.main(list(arguments))

@@ -21,7 +21,7 @@ from hashrange.wire.guarded import Guarded, Page
 from hashrange.wire.identity import Callers, ClaimedCallers, Identity
 from hashrange.wire.noted_pages import NotedPage
 from hashrange.wire.router import Endpoint
-from hashrange.wire.verified_callers import VerifiedCallers
+from hashrange.wire.verified_callers import NoteUse, VerifiedCallers
 
 # What policies call the server's own pages.
 _ACTIONS = {
@@ -35,7 +35,12 @@ _UNKNOWN = "hashrange:Unknown"
 _CHANGING = (chaos_endpoint.PATH, clock_endpoint.PATH)
 
 
-def callers(settings: Settings, directory: Directory, context_for: Callable[[Identity], Context]) -> Callers:
+def callers(
+    settings: Settings,
+    directory: Directory,
+    context_for: Callable[[Identity], Context],
+    note_use: NoteUse | None = None,
+) -> Callers:
     """What finds out who asks."""
     if settings.auth == "off":
         return ClaimedCallers(context_for)
@@ -45,6 +50,7 @@ def callers(settings: Settings, directory: Directory, context_for: Callable[[Ide
         context_for,
         SystemClock(),
         FailedSignatures(settings.failed_signatures),
+        note_use=note_use,
         shows_canonical=settings.auth_debug,
     )
 

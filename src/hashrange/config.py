@@ -22,6 +22,7 @@ _POSTGRES_URLS = ("postgresql://", "postgres://")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#@]+")
 _ENDPOINT = re.compile(r"https?://(?:[^@\s]+@)?[^/@\s?#]+(?:/[^\s?#]*)?")
 _BUCKET = re.compile(r"s3://[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}(?:/[^\s?#]*)?")
+_ISSUER = re.compile(r"https?://[^/\s?#@]+(?:/[^\s?#]*)?")
 _HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
 AUDIT_FILE_NAME = "audit.jsonl"  # in the data directory
@@ -127,6 +128,16 @@ def _origins(text: str) -> tuple[str, ...]:
     return origins
 
 
+def _texts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _issuer(text: str) -> str:
+    if not _ISSUER.fullmatch(text):
+        raise ValueError("must be a URL such as https://id.example.org, without a query")
+    return text
+
+
 def _host_names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
     if not all(name == "*" or _HOST_NAME.fullmatch(name) for name in names):
@@ -166,6 +177,22 @@ class Settings:
         _whole_number(0, 1_000_000),
         "refused signatures per second and address, ten times as many at once, before its requests are put off; "
         "0 for any number",
+    )
+    oidc_issuer: str | None = _setting(
+        None,
+        _issuer,
+        "identity provider whose tokens AssumeRoleWithWebIdentity takes: the URL that they name as issuer",
+    )
+    oidc_audience: tuple[str, ...] = _setting(
+        (),
+        _texts,
+        "whom tokens of --oidc-issuer must be made for: the client ids that the provider knows",
+        repeatable=True,
+    )
+    oidc_jwks: Path | None = _setting(
+        None,
+        _path,
+        "file with the keys that --oidc-issuer signs with, a JSON Web Key Set; it is read again when it changes",
     )
     cors_origin: tuple[str, ...] = _setting(
         (),
@@ -223,6 +250,11 @@ class Settings:
         300,
         _duration(_DAY_SECONDS),
         "how long servers keep the unwrapped key of a table, and with it go on after the key above was disabled",
+    )
+    encrypt_pages: bool = _setting(
+        False,
+        _switch,
+        "encrypt the whole data file of new data, too, which hides keys and names; needs --root-key and apsw-sqlite3mc",
     )
     s3: str = _setting(
         "",
@@ -407,7 +439,16 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
     if settings.replica and settings.engine == "sqlite":
         raise SettingInvalid("a data file has no replicas: --replica needs a postgresql:// URL as --engine")
     _check_tls(settings)
+    _check_oidc(settings)
     return settings
+
+
+def _check_oidc(settings: Settings) -> None:
+    named = (settings.oidc_issuer is not None, bool(settings.oidc_audience), settings.oidc_jwks is not None)
+    if any(named) and not all(named):
+        raise SettingInvalid(
+            "an identity provider needs all of --oidc-issuer, --oidc-audience and --oidc-jwks"
+        )
 
 
 def _check_tls(settings: Settings) -> None:

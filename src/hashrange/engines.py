@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from hashrange.clock import Clock, SystemClock
 from hashrange.config import Settings
+from hashrange.page_keys import unlock_settings
 from hashrange.storage import layout
 from hashrange.storage.engine import Deliver, Engine
 from hashrange.storage.errors import OpenError
@@ -26,6 +27,7 @@ def open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> 
 def _open_sqlite(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
     if settings.in_memory:
         return MemoryEngine(deliver=deliver)
+    unlock_settings(settings)
     call_soon = asyncio.get_running_loop().call_soon
     if worker is not None:
         return SqliteEngine.join(

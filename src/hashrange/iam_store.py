@@ -14,6 +14,7 @@ from hashrange.clock import SystemClock
 from hashrange.config import Settings
 from hashrange.core.schema import TABLE_POLICY
 from hashrange.iam_operations import Content
+from hashrange.page_keys import unlock_pages
 from hashrange.services.iam.bootstrap import bootstrap
 from hashrange.services.iam.registry import IAM
 from hashrange.storage.catalogue import Catalogue
@@ -99,4 +100,5 @@ class IamStore:
 def _opened(settings: Settings) -> Engine:
     if settings.engine != "sqlite":
         return migrate.open_postgres(settings.engine, create=True)
+    unlock_pages(settings.data_dir, settings.root_key)
     return SqliteEngine.open(settings.data_dir)

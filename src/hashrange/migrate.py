@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hashrange import ids, terminal, vaults
 from hashrange.config import SettingInvalid
+from hashrange.page_keys import unlock_pages
 from hashrange.passwords import masked, masked_place
 from hashrange.storage import root_key_record
 from hashrange.storage.copying import Copyable, copy
@@ -42,14 +43,19 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="encrypt the copy of data that is in the clear under this root key: file:PATH, env:NAME or "
         "command:COMMAND. Encrypted data is copied as it is, and needs none",
     )
+    parser.add_argument(
+        "--encrypt-pages",
+        action="store_true",
+        help="encrypt the whole data file of the copy, as `serve` does",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status."""
     try:
         with ExitStack() as stack:
-            source = stack.enter_context(closing(_open(options.source, is_source=True)))
-            target = stack.enter_context(closing(_open(options.target, is_source=False)))
+            source = stack.enter_context(closing(_open(options, options.source, is_source=True)))
+            target = stack.enter_context(closing(_open(options, options.target, is_source=False)))
             if source.description == target.description:
                 raise OpenError(f"source and target are the same: {source.description}")
             for engine in (source, target):
@@ -81,11 +87,12 @@ def _encrypted(source: Copyable, target: Copyable, root_key: str) -> Copyable:
     return target
 
 
-def _open(place: str, *, is_source: bool) -> Copyable:
+def _open(options: argparse.Namespace, place: str, *, is_source: bool) -> Copyable:
     if is_postgres(place):
         return open_postgres(place, create=not is_source)
     if is_source:
         existing_data_file(Path(place))
+    unlock_pages(Path(place), options.root_key, encrypt_new=options.encrypt_pages and not is_source)
     return SqliteEngine.open(Path(place))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from hashrange import migrate, terminal, vaults, wrapped_root_key
+from hashrange import migrate, page_keys, terminal, vaults, wrapped_root_key
 from hashrange.config import SettingInvalid, Settings
 from hashrange.jobs import sealed_files
 from hashrange.jobs.backup_files import BackupPlace
@@ -129,16 +129,21 @@ def _rotate(options: argparse.Namespace) -> str:
     if check_value(old) == check_value(new):
         raise OpenError("both are the same root key")
     with ExitStack() as stack:
-        engine = stack.enter_context(closing(_open(options.place)))
+        pages = None if migrate.is_postgres(options.place) else Path(options.place)
+        old_seals, new_seals = (RootFileSeals(key, seals_new=False) for key in (old, new))
+        if pages is not None:
+            page_keys.share(pages, old_seals, new_seals)
+        engine = stack.enter_context(closing(_open(options.place, options.new)))
         if engine.shared:
             stack.callback(migrate.acquire_lease(engine).release)
         is_done = _is_rotated(engine, old, new)
         heads = None
         if not options.no_backups:
-            seals = (RootFileSeals(key, seals_new=False) for key in (old, new))
-            heads = FileHeads(_backups(options), *seals)
+            heads = FileHeads(_backups(options), old_seals, new_seals)
             heads.share()
         lines = [] if is_done else [_counted(engine.write(RootKeyChange(old, new).step))]
+        if pages is not None:
+            page_keys.drop_all_but(pages, new_seals)
         if heads is not None:
             lines.append(f"{heads.drop_old()} files of backups and reports")
             lines += [f"under another root key, and left: {name}" for name in heads.left]
@@ -169,10 +174,11 @@ def _key(place: str) -> RootKey:
     return key
 
 
-def _open(place: str) -> Copyable:
+def _open(place: str, root_key: str) -> Copyable:
     if migrate.is_postgres(place):
         return migrate.open_postgres(place, create=False)
     existing_data_file(Path(place))
+    page_keys.unlock_pages(Path(place), root_key)
     return SqliteEngine.open(Path(place))
 
 

@@ -13,6 +13,7 @@ from hashrange import logs, process_limits, workers
 from hashrange.collector import Collector
 from hashrange.config import SettingInvalid, Settings
 from hashrange.engines import postgres
+from hashrange.page_keys import unlock_settings
 from hashrange.server import Server
 from hashrange.sockets import listen
 from hashrange.storage.errors import StorageError
@@ -47,6 +48,7 @@ def _run_workers(settings: Settings, started: Started) -> int:
     """Be the parent of several workers; what they all need is loaded before they part."""
     is_local = settings.engine == "sqlite"
     named_root_key(settings.root_key)
+    unlock_settings(settings)
     # What is wrong with the data is said once, here, and not by every worker.
     engine = SqliteEngine.describe(settings.data_dir) if is_local else postgres().check(settings.engine)
     claim = SqliteEngine.lock_directory(settings.data_dir) if is_local else None

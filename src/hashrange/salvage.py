@@ -7,6 +7,7 @@ from pathlib import Path
 from hashrange import migrate, terminal, vaults
 from hashrange.config import SettingInvalid
 from hashrange.migrate import Reporter
+from hashrange.page_keys import unlock_pages
 from hashrange.passwords import masked
 from hashrange.storage.copying import Copyable
 from hashrange.storage.errors import OpenError, StorageError
@@ -56,12 +57,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(stack: ExitStack, options: argparse.Namespace) -> Salvaged:
     root_key: str = options.root_key
-    source = stack.enter_context(closing(_open_source(options.source)))
+    source = stack.enter_context(closing(_open_source(options.source, root_key)))
     if not isinstance(source, ReadOnlyStore):
         stack.callback(migrate.acquire_lease(source).release)
     vaults.check_named_key(root_key, source.description, source.read)
     opened = vaults.DecryptedStore(source, root_key)
-    target = stack.enter_context(closing(_open_target(options.target)))
+    target = stack.enter_context(closing(_open_target(options.target, root_key)))
     if source.description == target.description:
         raise OpenError(f"source and target are the same: {source.description}")
     if target.shared:
@@ -73,17 +74,19 @@ def _run(stack: ExitStack, options: argparse.Namespace) -> Salvaged:
     return salvaged
 
 
-def _open_source(place: str) -> ReadOnlyStore | Copyable:
+def _open_source(place: str, root_key: str) -> ReadOnlyStore | Copyable:
     if migrate.is_postgres(place):
         return migrate.open_postgres(place, create=False)
     if is_locked(Path(place)):
         raise OpenError(f"a server is running on {place}: stop it first")
+    unlock_pages(Path(place), root_key)
     return ReadOnlyStore(Path(place))
 
 
-def _open_target(place: str) -> Copyable:
+def _open_target(place: str, root_key: str) -> Copyable:
     if migrate.is_postgres(place):
         return migrate.open_postgres(place, create=True)
+    unlock_pages(Path(place), root_key)
     return SqliteEngine.open(Path(place))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from hashrange import authentication, logs, workers
+from hashrange import authentication, logs, own_pages, workers
 from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
@@ -15,6 +15,7 @@ from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
 from hashrange.auditing import Auditing
+from hashrange.auth.principals import anonymous
 from hashrange.auth.signature import verifier
 from hashrange.capacity.admission import Admission
 from hashrange.chain.audit import Audit
@@ -39,23 +40,26 @@ from hashrange.jobs.backup_glance import Inspection
 from hashrange.jobs.supervisor import Supervisor
 from hashrange.kms.key_source import KeySource
 from hashrange.kms.lazy_vault import LazyVault
-from hashrange.metering import Metering, collect
+from hashrange.metering import Metering
 from hashrange.metrics import Metric
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
+from hashrange.own_pages import Data
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.iam.registry import IAM
 from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
-from hashrange.services.sts.registry import STS
-from hashrange.storage import clock_record, follower, lag_record, layout
+from hashrange.services.sts import providers
+from hashrange.services.sts.registry import STS, UNSIGNED
+from hashrange.storage import clock_record, lag_record
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
 from hashrange.storage.directory import POLL_SECONDS, Directory
-from hashrange.storage.engine import Deliver, Engine, Reader
-from hashrange.storage.errors import Corrupt
-from hashrange.storage.follower import Follower, StaleCatalogue
+from hashrange.storage.engine import Deliver, Engine
+from hashrange.storage.errors import Corrupt, StorageError
+from hashrange.storage.follower import Follower
+from hashrange.storage.last_uses import FLUSH_SECONDS, LastUses
 from hashrange.storage.remembering import RememberingEngine
 from hashrange.vaults import file_seals, open_keys
 from hashrange.wire import (
@@ -63,8 +67,6 @@ from hashrange.wire import (
     chaos_endpoint,
     clock_endpoint,
     health,
-    heat_endpoint,
-    insights_endpoint,
     metrics_endpoint,
 )
 from hashrange.wire.browsers import BrowserRules
@@ -72,16 +74,13 @@ from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
 from hashrange.wire.health import HealthEndpoint
-from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
 from hashrange.wire.identity import Identity
-from hashrange.wire.insights_endpoint import InsightsEndpoint
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
-from hashrange.wire.metrics_endpoint import MetricsEndpoint
 from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
-from hashrange.wire.rpc_call import RpcRunner
+from hashrange.wire.rpc_call import RpcRunner, Unsigned
 from hashrange.wire.table_pages import TableFinder
 from hashrange.wire.tls import EXPIRY_CHECK_SECONDS, Tls
 from hashrange.workers import NoDescriptor, ParentGone, Worker
@@ -121,10 +120,12 @@ class Server:
         self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
         self._tls: Tls | None = None
         self._auditing: Auditing | None = None
+        self._last_uses: LastUses | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
         settings = self._settings
+        providers.check(settings)
         self._tls = self._secure()
         deliver = deliver_to(asyncio.get_running_loop())
         engine, keys = await self._open_data(deliver)
@@ -150,7 +151,9 @@ class Server:
         run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos)
         directory = await self._open_directory(engine, keys)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, vault)
-        callers = authentication.callers(settings, self._known_keys or directory, context_for)
+        callers = authentication.callers(
+            settings, self._known_keys or directory, context_for, directory.last_uses.note
+        )
         metering = self._metering = Metering(engine, self._clock)
         if settings.capacity != "off":
             metering.start()
@@ -165,8 +168,15 @@ class Server:
             lanes=None if settings.capacity == "off" else metering.lanes,
             audit=audit,
         )
-        runner = RpcRunner(run, callers, background, body_bytes_max=settings.max_body_bytes, audit=audit)
-        paths = self._own_paths(engine, catalogue, control, chaos, metering)
+        runner = RpcRunner(
+            run,
+            callers,
+            background,
+            body_bytes_max=settings.max_body_bytes,
+            audit=audit,
+            unsigned=Unsigned(UNSIGNED, partial(context_for, Identity("", None, anonymous(ACCOUNT_ID)))),
+        )
+        paths = self._own_pages(engine, catalogue, control, chaos, metering)
         paths[cbor_endpoint.PATH] = CborEndpoint((CLOUDWATCH,), runner)
         forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
         router = Router(
@@ -181,7 +191,7 @@ class Server:
         self._settings = replace(settings, port=port)
         return engine, port
 
-    def _own_paths(
+    def _own_pages(
         self,
         engine: Engine,
         catalogue: Catalogue,
@@ -189,21 +199,16 @@ class Server:
         chaos: Chaos | None,
         metering: Metering,
     ) -> dict[bytes, Endpoint]:
-        """The paths of the server's own pages."""
-        number = self._worker.number if self._worker else 0
-        self._health = HealthEndpoint(partial(_probe, engine, catalogue))
-        finder = TableFinder(catalogue, ACCOUNT_ID, self._settings.region)
+        data = Data(engine, catalogue, self._clock)
+        self._health = own_pages.health_page(data)
         return {
             health.PATH: self._health,
-            metrics_endpoint.PATH: MetricsEndpoint(
-                partial(collect, engine, catalogue, self._clock, number, self._metrics)
+            **own_pages.monitoring(data, metering, TableFinder(catalogue, ACCOUNT_ID, self._settings.region)),
+            metrics_endpoint.PATH: own_pages.metrics_page(
+                data, self._worker.number if self._worker else 0, self._metrics
             ),
             clock_endpoint.PATH: ClockEndpoint(control),
             chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
-            insights_endpoint.PATH: InsightsEndpoint(engine, self._clock, finder),
-            heat_endpoint.PATH: HeatEndpoint(
-                HeatSource(metering.heat, metering.heat_worker, engine, self._clock), finder
-            ),
         }
 
     async def _open_directory(self, engine: Engine, keys: KeySource) -> Directory:
@@ -212,6 +217,8 @@ class Server:
         if self._settings.auth != "off":
             await asyncio.to_thread(directory.start)
             self._every(POLL_SECONDS, directory.poll)
+            self._every(FLUSH_SECONDS, directory.last_uses.flush)
+            self._last_uses = directory.last_uses
         return directory
 
     async def _listen(self, router: Router, catalogue: Catalogue) -> int:
@@ -413,6 +420,9 @@ class Server:
             await asyncio.to_thread(self._background.close)
         if self._auditing is not None:
             await asyncio.to_thread(self._auditing.writer.stop)
+        if self._last_uses is not None:
+            with contextlib.suppress(StorageError):  # nobody waits for it, and the next use is noted anyway
+                await asyncio.to_thread(self._last_uses.finish)
         if self._metering is not None:
             self._metering.stop()
             await asyncio.to_thread(self._metering.finish)
@@ -474,16 +484,3 @@ def _browser_rules(settings: Settings) -> BrowserRules:
 
 def _data_service(settings: Settings) -> Service:
     return lagging(DYNAMODB, settings.eventual_lag / 1000) if settings.eventual_lag else DYNAMODB
-
-
-def _probe(engine: Engine, catalogue: Catalogue, done: Callable[[BaseException | None], None]) -> None:
-    """Read one key of the data, and see that it is still the same database; others may change its tables."""
-
-    def step(reader: Reader) -> None:
-        if engine.shared:
-            with contextlib.suppress(StaleCatalogue):
-                follower.check(reader, catalogue.epoch)
-        else:
-            reader.get(layout.CATALOGUE_EPOCH)
-
-    engine.submit_read(step, lambda _, error: done(error), reads=(layout.CATALOGUE_EPOCH,))

@@ -15,6 +15,7 @@ from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.backup_verification import verify_backups
 from hashrange.migrate import Reporter
 from hashrange.objects.opening import find_backups, open_store
+from hashrange.page_keys import unlock_pages
 from hashrange.passwords import masked, masked_place
 from hashrange.storage.copying import Copyable
 from hashrange.storage.engine import Reader
@@ -91,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; give the exit status."""
     reporter = Reporter()
     try:
-        with closing(_open(options.place)) as stored:
+        with closing(_open(options.place, options.root_key)) as stored:
             store = _Decrypted(stored, options.root_key)
             description = store.description
             backups = None if options.backups is None else _backups(options)
@@ -122,9 +123,10 @@ def _backups(options: argparse.Namespace) -> BackupPlace:
     return BackupPlace(*find_backups(settings, open_store(settings, os.environ)), seals)
 
 
-def _open(place: str) -> Store:
+def _open(place: str, root_key: str) -> Store:
     if migrate.is_postgres(place):
         return _SharedStore(migrate.open_postgres(place, create=False))
+    unlock_pages(Path(place), root_key)
     return ReadOnlyStore(Path(place))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def turn(side: str, requests: int, seconds: float = 1.0, cpu: float | None = 0.5, errors: int = 0) -> "Turn":
     import ratios
 
-    return ratios.Turn(side, requests, seconds, cpu, errors)  # type: ignore[arg-type]
+    return ratios.Turn(side, requests, seconds, cpu, errors)
 
 
 def comparison(*rounds: tuple[int, int]) -> "Comparison":

@@ -18,7 +18,7 @@ from fuzz.watcher import Waits, watching
 from serving import Serving, serving
 
 SEED = int(os.environ.get("HASHRANGE_FUZZ_SEED", "20120810"))
-REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", "40000"))
+REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", "20000"))
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(max(1800, REQUESTS // 50))]
 _ROUND = 5_000
 # One costly request takes up to 154 MiB (docs/benchmarks-stalls.md), of which Python's allocator keeps a part.

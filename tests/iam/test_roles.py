@@ -21,6 +21,12 @@ def test_the_life_of_a_role(iam: Any, name: str) -> None:
     assert iam.list_instance_profiles_for_role(RoleName=name)["InstanceProfiles"] == []
     iam.delete_role_policy(RoleName=name, PolicyName="p")
     assert iam.get_role(RoleName=name)["Role"]["Description"] == "e"
+    described = iam.update_role_description(RoleName=name, Description="f")["Role"]
+    assert (described["Description"], described["MaxSessionDuration"]) == ("f", 3600)
+    iam.update_role(RoleName=name, MaxSessionDuration=7200)
+    assert iam.get_role(RoleName=name)["Role"]["Description"] == "f"
+    iam.update_role(RoleName=name, Description="")
+    assert iam.get_role(RoleName=name)["Role"]["MaxSessionDuration"] == 7200
     iam.delete_role(RoleName=name)
     with refused("NoSuchEntity", 404, f"The role with name {name} cannot be found."):
         iam.get_role(RoleName=name)

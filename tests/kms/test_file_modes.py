@@ -9,6 +9,7 @@ from typing import Any
 from item_tables import make_table
 from serving import serving
 from transfers import until
+from warm import COLD
 
 MakeClient = Callable[..., Any]
 
@@ -27,7 +28,7 @@ def test_no_file_of_the_data_is_open_to_others(tmp_path: Path, make_client: Make
     before = os.umask(0)
     try:
         flags = ("--data-dir", str(data), "--transition-ms", "0", "--audit-log", str(data / "audit.jsonl"))
-        with serving(*flags, "--workers", "2") as running:
+        with serving(*flags, "--workers", "2", interpreter=COLD) as running:
             client = make_client(endpoint=running.endpoint)
             table = make_table(client, "pk")
             client.put_item(TableName=table, Item={"pk": {"S": "a"}})

@@ -132,6 +132,15 @@ def test_a_backup_in_the_clear_in_place_of_a_known_one_is_refused(service: Clock
     assert service.refused("DescribeTable", TableName="again")[0] == "ResourceNotFoundException"
 
 
+def test_encrypted_files_under_a_manifest_in_the_clear_are_damaged(service: Clocked) -> None:
+    backed_up(service)
+    folder = backup_folder(service)
+    manifest = backup_files.read_manifest(service.backups, folder)
+    backup_files.write_manifest(service.backups, manifest.place, manifest.backup)
+    with pytest.raises(DamagedBackup):
+        read_all(service, folder)
+
+
 def test_verify_reads_the_files_with_the_key_only(
     service: Clocked, tmp_path: Path, key: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

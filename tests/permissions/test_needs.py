@@ -307,6 +307,7 @@ IDENTITIES: dict[str, Row] = {
     **_identities(GROUP, "GroupName", "AddUserToGroup", "RemoveUserFromGroup", UserName="u"),
     **_identities(GROUP, "GroupName", "CreateGroup"),
     **_identities(ROLE, "RoleName", "ListInstanceProfilesForRole", "UpdateRole"),
+    **_identities(ROLE, "RoleName", "UpdateRoleDescription", Description="d"),
     **_identities(ROLE, "RoleName", "UpdateAssumeRolePolicy", PolicyDocument=DOCUMENT),
     **_identities(MANAGED, "PolicyArn", "GetPolicy", "DeletePolicy", "ListPolicyVersions"),
     **_identities(MANAGED, "PolicyArn", "GetPolicyVersion", "DeletePolicyVersion", VersionId="v2"),
@@ -326,6 +327,14 @@ IDENTITIES: dict[str, Row] = {
         {"PolicySourceArn": ROLE, "ActionNames": ["a:b"]},
         on(ROLE, "SimulatePrincipalPolicy", service="iam"),
     ),
+    **_identities(USER, "UserName", "ListMFADevices", "ListSSHPublicKeys", "ListSigningCertificates"),
+    **_identities(
+        USER, "UserName", "ListServiceSpecificCredentials", "GetLoginProfile", "DeleteLoginProfile"
+    ),
+    **_identities(MANAGED, "PolicyArn", "ListEntitiesForPolicy"),
+    **_anywhere("GetAccountSummary", "ListAccountAliases", "ListVirtualMFADevices", service="iam"),
+    **_anywhere("CreateAccountAlias", "DeleteAccountAlias", service="iam", AccountAlias="alias"),
+    **_anywhere("GetAccessKeyLastUsed", service="iam", AccessKeyId=KEY_ID),
     "CreateUser": ({"UserName": "u", "Tags": TAGS}, on(USER, "CreateUser", "TagUser", service="iam")),
     "CreateRole": (
         {"RoleName": "r", "Tags": TAGS, **TRUST},
@@ -345,6 +354,14 @@ SESSIONS: dict[str, Row] = {
     "AssumeRole": ({"RoleArn": ROLE, "RoleSessionName": "session"}, set()),
     "GetAccessKeyInfo": ({"AccessKeyId": KEY_ID}, on("*", "GetAccessKeyInfo", service="sts")),
     "GetCallerIdentity": ({}, set()),
+    "AssumeRoleWithWebIdentity": (
+        {"RoleArn": ROLE, "RoleSessionName": "session", "WebIdentityToken": "token"},
+        set(),
+    ),
+    "GetFederationToken": (
+        {"Name": "bob"},
+        on(f"arn:aws:sts::{OURS}:federated-user/bob", "GetFederationToken", service="sts"),
+    ),
     "GetSessionToken": ({}, set()),
 }
 ROWS = {

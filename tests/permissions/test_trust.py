@@ -42,7 +42,7 @@ def trusting(condition: dict[str, Any]) -> Role:
 )
 def test_conditions_of_a_trust_policy(condition: dict[str, Any], *, trusted: bool) -> None:
     context = msgspec.structs.replace(Guarded().context, principal=ALICE, account_id=OURS)
-    here = coming_from(context, Origin("10.1.2.3", tls_version="TLSv1.3"))
+    here = coming_from(context, lambda: Origin("10.1.2.3", tls_version="TLSv1.3"))
     role = trusting(condition)
     if trusted:
         trust.check(here, OURS, role, ["sts:AssumeRole"], {"sts:externalid": "outside"})

@@ -35,7 +35,7 @@ def schema(postgres: PostgresServer) -> Iterator[str]:
 @pytest.fixture(
     params=[
         "memory",
-        "encrypted",
+        pytest.param("encrypted", marks=pytest.mark.slow),
         pytest.param("postgres", marks=pytest.mark.slow),
         pytest.param("postgres-serializable", marks=pytest.mark.slow),
         "sqlite",

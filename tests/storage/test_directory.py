@@ -1,12 +1,17 @@
 """The directory: who has which key, what applies to them, and how soon a change is seen."""
 
+import secrets
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from hashrange.auth.policy.decision import decide
 from hashrange.auth.policy.statements import Asked
@@ -17,6 +22,7 @@ from hashrange.storage import identity_rows, root_key_record, session_tokens
 from hashrange.storage.directory import Directory
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import OpenError
+from hashrange.storage.identities import changed_identities, stored_identities
 from hashrange.storage.identity_rows import AccessKey, Group, ManagedPolicy, Role, User, Version
 from hashrange.storage.session_tokens import Session
 from hashrange.storage.sqlite import SqliteEngine
@@ -56,11 +62,7 @@ def directory(engine: SqliteEngine) -> Directory:
 
 
 def change(engine: SqliteEngine, step: Callable[[Transaction], Any]) -> None:
-    def raised(tx: Transaction) -> None:
-        step(tx)
-        identity_rows.raise_generation(tx)
-
-    engine.write(raised)
+    engine.write(step)
 
 
 def populate(tx: Transaction, directory: Directory) -> None:
@@ -253,3 +255,108 @@ def test_no_secret_is_in_the_files(engine: SqliteEngine, directory: Directory) -
     for path in folder.rglob("*"):
         if path.is_file():
             assert SECRET.encode() not in path.read_bytes()
+
+
+class Counting:
+    """An engine whose reads count what they look at."""
+
+    def __init__(self, engine: SqliteEngine) -> None:
+        self.engine = engine
+        self.gets = self.scans = 0
+
+    def read(self, step: Callable[[Any], Any], **options: Any) -> Any:
+        return self.engine.read(lambda reader: step(self._counted(reader)), **options)
+
+    def submit_read(self, step: Callable[[Any], Any], done: Any, **options: Any) -> None:
+        self.engine.submit_read(lambda reader: step(self._counted(reader)), done, **options)
+
+    def _counted(self, reader: Any) -> Any:
+        def get(key: bytes) -> Any:
+            self.gets += 1
+            return reader.get(key)
+
+        def scan(*arguments: Any, **options: Any) -> Any:
+            self.scans += 1
+            return reader.scan(*arguments, **options)
+
+        return SimpleNamespace(get=get, scan=scan)
+
+
+def test_a_change_among_5000_users_is_read_alone(engine: SqliteEngine, directory: Directory) -> None:
+    """So a refresh, which the loop waits for, is short however many there are; nobody who looks up waits at all."""
+
+    def many(tx: Transaction) -> None:
+        for number in range(5000):
+            user = User(name=f"u{number}", id=f"AIDA{number}", path="/", created_at=1.0)
+            identity_rows.USERS.save(tx, PLACE, user.name, user)
+
+    change(engine, many)
+    counting: Any = Counting(engine)
+    own, other = (Directory(counting, open_keys("", engine)[1]) for _ in range(2))
+    for one in (own, other):
+        one.start()
+        assert one.user(ACCOUNT, "u4999") is not None
+    assert counting.scans == 10
+    counting.gets = counting.scans = 0
+    bob = User(name="Bob", id="AIDABOB", path="/", created_at=1.0)
+    change(engine, lambda tx: identity_rows.USERS.save(tx, PLACE, "bob", bob))
+    change(engine, lambda tx: identity_rows.USERS.remove(tx, PLACE, "u1"))
+    own.refresh()
+    polled(other, lambda: other.user(ACCOUNT, "bob") is not None)
+    for one in (own, other):
+        assert one.user(ACCOUNT, "Bob") is not None
+        assert one.user(ACCOUNT, "u1") is None
+        assert one.user(ACCOUNT, "u2") is not None
+    assert counting.scans == 0
+    assert counting.gets < 100
+
+
+def test_whoever_missed_too_many_changes_reads_everything(engine: SqliteEngine, directory: Directory) -> None:
+    for number in range(70):
+        user = User(name=f"u{number}", id=f"AIDA{number}", path="/", created_at=1.0)
+        change(engine, lambda tx, user=user: identity_rows.USERS.save(tx, PLACE, user.name, user))
+    directory.refresh()
+    assert all(directory.user(ACCOUNT, f"u{number}") is not None for number in range(70))
+    assert active(directory)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.booleans(), st.sampled_from("ugrpk")), max_size=30))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_following_changes_and_reading_everything_are_the_same(
+    engine: SqliteEngine, changes: list[tuple[str, bool, str]]
+) -> None:
+    followed = engine.read(stored_identities)
+    for name, is_saved, kind in changes:
+        change(engine, lambda tx, one=(name, is_saved, kind): _random_change(tx, *one))
+        if name == "a":
+            followed = engine.read(partial(changed_identities, known=followed))
+    followed = engine.read(partial(changed_identities, known=followed))
+    assert followed == engine.read(stored_identities)
+
+
+def _random_change(tx: Transaction, name: str, is_saved: bool, kind: str) -> None:
+    path = secrets.choice(("/", "/x/"))
+    common: dict[str, Any] = {
+        "name": name.upper(),
+        "path": path,
+        "id": secrets.token_hex(8),
+        "created_at": 1.0,
+    }
+    made: dict[str, tuple[Any, Any]] = {
+        "u": (identity_rows.USERS, lambda: User(**common)),
+        "g": (identity_rows.GROUPS, lambda: Group(**common)),
+        "r": (identity_rows.ROLES, lambda: Role(trust="{}", **common)),
+        "p": (
+            identity_rows.POLICIES,
+            lambda: ManagedPolicy(updated_at=1.0, versions=(), default=1, last=1, **common),
+        ),
+        "k": (
+            identity_rows.ACCESS_KEYS,
+            lambda: AccessKey(id=name, user=None, created_at=1.0, sealed=secrets.token_bytes(4)),
+        ),
+    }
+    rows, make = made[kind]
+    if is_saved:
+        rows.save(tx, PLACE, name, make())
+    else:
+        rows.remove(tx, PLACE, name)

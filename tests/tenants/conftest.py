@@ -13,6 +13,7 @@ from tenants.shared_house import House, furnished
 from tenants.signed_callers import SignedCaller
 
 OTHER_ACCOUNT = "222222222222"
+BUCKET = "transfers"
 
 
 def bootstrap(data: Path, account_id: str) -> tuple[str, str]:
@@ -27,6 +28,7 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, Si
     """A furnished house, and the administrator of another account on the same server."""
     data = tmp_path_factory.mktemp("tenants") / "data"
     keys = [bootstrap(data, account) for account in ("000000000000", OTHER_ACCOUNT)]
+    (data / "buckets" / BUCKET).mkdir(parents=True)
     with serving("--data-dir", str(data), "--auth", "iam", "--log-level", "warning") as running:
         ours, theirs = (SignedCaller(running.endpoint, *key) for key in keys)
         yield furnished(ours), theirs

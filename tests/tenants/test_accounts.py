@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from item_tables import definitions, index, key_schema
 from permissions.test_needs import DYNAMODB
 from tenants.conftest import OTHER_ACCOUNT
-from tenants.shared_house import ACCOUNT, CANARY, TABLES, House, allow, document
+from tenants.shared_house import ACCOUNT, CANARY, TABLES, House, allow, document, trust
 from tenants.signed_callers import SignedCaller
 
 DENIED = "AccessDeniedException"
@@ -176,6 +177,21 @@ def test_a_stream_is_shared_by_its_own_policy(house: House, eve: SignedCaller, s
     shared(OTHER_ACCOUNT, "dynamodb:DescribeStream", resource=stream, arn=stream)
     assert eve.ask("DescribeStream", {"StreamArn": stream}, service="streams").status == 200
     house.must("DeleteResourcePolicy", ResourceArn=stream)
+
+
+def test_a_role_is_assumed_from_another_account(
+    house: House, eve: SignedCaller, mallory: SignedCaller
+) -> None:
+    """Both sides must allow that too; the session then belongs to the role's account."""
+    trusting = house.role("for-guests", trust(OTHER_ACCOUNT), allow("GetItem", resource=ARN))
+    distrusting = house.role("for-nobody-else", trust(f"arn:aws:iam::{OTHER_ACCOUNT}:user/mallory"))
+    guest = eve.assume(trusting, "eve")
+    assert guest.client("sts").get_caller_identity()["Account"] == ACCOUNT
+    assert guest.ask("GetItem", {"TableName": NAME, "Key": KEY}).status == 200
+    assert guest.ask("Scan", {"TableName": NAME}).error == DENIED
+    for caller, arn in ((mallory, trusting), (eve, distrusting), (mallory, distrusting)):
+        with pytest.raises(ClientError, match="AccessDenied"):
+            caller.assume(arn, "guest")
 
 
 def test_the_same_name_is_another_table(house: House, eve: SignedCaller, shared: Any) -> None:

@@ -22,11 +22,8 @@ SCHEMA = {
 }
 OWN = "${aws:PrincipalTag/tenant}"
 TENANT_TAG = {"ForAnyValue:StringEqualsIgnoreCase": {"aws:TagKeys": ["tenant"]}}
-BUCKET = "arn:aws:s3:::transfers"
 BY_NAME = [
     allow("dynamodb:*", resource=f"{TABLES}/{OWN}_*"),
-    allow("s3:*", resource=f"{BUCKET}/{OWN}/*"),
-    allow("s3:ListBucket", resource=BUCKET),
     allow(
         "cloudwatch:GetInsightRuleReport",
         resource=f"arn:aws:cloudwatch:us-east-1:{ACCOUNT}:insight-rule/*-{OWN}_*",
@@ -174,6 +171,9 @@ def test_a_backup_is_reached_by_its_own_name_only(house: House, named: SignedCal
         assert (reply.error, CANARY.encode() in reply.raw) == (code, False), reply.raw
     own = {"BackupArn": arns[MINE], "TargetTableName": "alice_restored"}
     assert named.ask("RestoreTableFromBackup", own).status == 200
+    house.until_active("alice_restored")
+    # So by tags it is nobody's yet.
+    assert house.must("ListTagsOfResource", ResourceArn=f"{TABLES}/alice_restored")["Tags"] == []
     assert named.ask("DescribeBackup", {"BackupArn": arns[MINE]}).status == 200
 
 
@@ -198,72 +198,6 @@ def test_another_past_is_not_restored(house: House, named: SignedCaller) -> None
         assert denied(named.ask("RestoreTableToPointInTime", request)), source
     planted = {"SourceTableName": MINE, "TargetTableName": "bob_past", **latest}
     assert denied(named.ask("RestoreTableToPointInTime", planted))
-
-
-def test_an_export_is_reached_by_its_own_name_only(house: House, named: SignedCaller) -> None:
-    request = {"S3Bucket": "transfers", "S3Prefix": "bob", "TableArn": f"{TABLES}/{THEIRS}"}
-    export = house.must("ExportTableToPointInTime", **request)["ExportDescription"]["ExportArn"]
-    assert denied(named.ask("DescribeExport", {"ExportArn": export}))
-    mixed = named.ask("DescribeExport", {"ExportArn": export.replace(THEIRS, MINE)})
-    assert mixed.error == "ExportNotFoundException"
-    own = {"S3Bucket": "transfers", "TableArn": f"{TABLES}/{MINE}"}
-    for prefix in (None, "bob", "bob/alice/", "alicex", "alice", ""):
-        more = {} if prefix is None else {"S3Prefix": prefix}
-        assert denied(named.ask("ExportTableToPointInTime", {**own, **more})), prefix
-    assert denied(named.ask("ExportTableToPointInTime", {**own, "S3Bucket": "other", "S3Prefix": "alice/"}))
-    assert named.ask("ExportTableToPointInTime", {**own, "S3Prefix": "alice/"}).status == 200
-    climbing = named.ask("ExportTableToPointInTime", {**own, "S3Prefix": "alice/../bob/"})
-    if climbing.status == 200:  # to S3 that is a name like any other
-        _until_exported(house, climbing.body["ExportDescription"]["ExportArn"])
-    _until_exported(house, export)
-
-
-def _until_exported(house: House, arn: str) -> None:
-    until(
-        lambda: (
-            house.must("DescribeExport", ExportArn=arn)["ExportDescription"]["ExportStatus"] != "IN_PROGRESS"
-        )
-    )
-
-
-def test_nothing_is_imported_from_the_other(house: House, named: SignedCaller) -> None:
-    """By climbing out of one's own prefix, for one."""
-    request = {"S3Bucket": "transfers", "S3Prefix": "bob", "TableArn": f"{TABLES}/{THEIRS}"}
-    _until_exported(
-        house, house.must("ExportTableToPointInTime", **request)["ExportDescription"]["ExportArn"]
-    )
-    parameters = {
-        "TableName": "alice_imported",
-        "KeySchema": key_schema("id"),
-        "AttributeDefinitions": definitions(id="S"),
-        "BillingMode": "PAY_PER_REQUEST",
-    }
-    wanted = {
-        "InputFormat": "DYNAMODB_JSON",
-        "InputCompressionType": "GZIP",
-        "TableCreationParameters": parameters,
-    }
-    for prefix in ("bob", "bob/", "", "b", "/alice/"):
-        source = {"S3Bucket": "transfers", "S3KeyPrefix": prefix}
-        assert denied(named.ask("ImportTable", {**wanted, "S3BucketSource": source})), prefix
-    planted = {**wanted, "TableCreationParameters": {**parameters, "TableName": "bob_planted"}}
-    assert denied(
-        named.ask(
-            "ImportTable", {**planted, "S3BucketSource": {"S3Bucket": "transfers", "S3KeyPrefix": "alice/"}}
-        )
-    )
-    climbing = {"S3Bucket": "transfers", "S3KeyPrefix": "alice/../bob/"}
-    reply = named.ask("ImportTable", {**wanted, "S3BucketSource": climbing})
-    if reply.status == 200:
-        arn = reply.body["ImportTableDescription"]["ImportArn"]
-        until(
-            lambda: (
-                house.must("DescribeImport", ImportArn=arn)["ImportTableDescription"]["ImportStatus"]
-                in {"COMPLETED", "FAILED", "CANCELLED"}
-            )
-        )
-        described = house.must("DescribeImport", ImportArn=arn)["ImportTableDescription"]
-        assert described.get("ImportedItemCount", 0) == 0, described
 
 
 def test_contributors_are_shown_of_the_own_table_only(named: SignedCaller) -> None:

@@ -29,6 +29,18 @@ _KNOWN = {
     # The decision in plain words is our own; clients leave out what they do not know.
     "SimulateCustomPolicy.EvaluationResults[].Explanation: the model does not have it",
     "SimulatePrincipalPolicy.EvaluationResults[].Explanation: the model does not have it",
+    *(
+        f"{member}[]: the model has structure, the structure str"
+        for member in (
+            "ListMFADevices.MFADevices",
+            "ListSSHPublicKeys.SSHPublicKeys",
+            "ListServiceSpecificCredentials.ServiceSpecificCredentials",
+            "ListSigningCertificates.Certificates",
+            "ListVirtualMFADevices.VirtualMFADevices",
+        )
+    ),
+    "AssumeRoleWithWebIdentity.PolicyArns[].arn: the model lets it be left out, the structure does not",
+    "GetFederationToken.PolicyArns[].arn: the model lets it be left out, the structure does not",
     "ListInstanceProfilesForRole.InstanceProfiles[]: the model has structure, the structure str",
     (
         "UpdateAccessKey.Status: the model has the values ['Active', 'Expired', 'Inactive'], the structure "

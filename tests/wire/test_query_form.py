@@ -216,3 +216,11 @@ def test_the_number_of_members_is_bounded() -> None:
     )
     with pytest.raises(ApiError, match="RequestEntityTooLargeException"):
         query_form.fields(b"&" * (query_form.MEMBERS_MAX + 1))
+
+
+@pytest.mark.parametrize("member", ["ratio", "moment"])
+@pytest.mark.parametrize("end", ["", "!", ".", "e", "e+"])
+def test_a_long_number_is_read_in_one_go(member: str, end: str) -> None:
+    """Forms are read before their signature is verified: nobody may keep the server busy with one."""
+    text = "0" * 500_000 + end
+    assert query_form.request({member.title(): text}, MEMBERS)[member.title()] in {0, text}

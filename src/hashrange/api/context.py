@@ -1,6 +1,6 @@
 """What an operation may know beside its request."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import msgspec
@@ -11,6 +11,7 @@ from hashrange.api.throttling.gate import Tab, Tabs
 from hashrange.audit.events import Origin
 from hashrange.auth import principals
 from hashrange.auth.policy.policy import Policy
+from hashrange.auth.policy.residual import Residual
 from hashrange.auth.principals import Principal
 from hashrange.clock import Clock
 from hashrange.config import Settings
@@ -45,13 +46,17 @@ class Context(msgspec.Struct):
         None  # None: signatures are not verified, and everybody is the account's root
     )
     directory: Directory | None = None
-    peer: Origin = Origin()  # where the request came from, once permissions are asked for
+    # Where the request came from; only contexts that permissions are asked in know more than nothing.
+    origin: Callable[[], Origin] = Origin
     # What api/permissions has found out about a request: the other accounts whose tables it may touch, and the
     # statements of a batch that the caller may not run.
     reaches: frozenset[str] = frozenset()
     denied_statements: Mapping[int, ApiError] = {}
     # Actions on resources that are allowed to this principal while the resource has this policy: see guard.py.
     allowed: dict[tuple[str, str], tuple[Principal, Policy | None]] = {}
+    # What is left to be asked for actions on tables and indexes, by their names in requests, while the table has this
+    # record; None: all of it.
+    residuals: dict[tuple[str, str, str | None], tuple[Principal, Table, Residual | None]] = {}
 
     def caller(self) -> Principal:
         """Who asks."""

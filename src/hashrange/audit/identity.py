@@ -10,11 +10,14 @@ _TYPES = {
     PrincipalKind.USER: "IAMUser",
     PrincipalKind.ASSUMED_ROLE: "AssumedRole",
     PrincipalKind.FEDERATED_USER: "FederatedUser",
+    PrincipalKind.ANONYMOUS: "WebIdentityUser",
 }
 
 
 def identity_of(principal: Principal, access_key: str) -> dict[str, Any]:
     """The element userIdentity of whoever has signed with an access key."""
+    if principal.kind is PrincipalKind.ANONYMOUS:
+        return {"type": _TYPES[principal.kind]}
     identity: dict[str, Any] = {
         "type": _TYPES[principal.kind],
         "principalId": principal.principal_id,
@@ -40,6 +43,10 @@ def _session(principal: Principal, issued_at: float) -> dict[str, Any]:
             "accountId": principal.account_id,
             "userName": principal.role_arn.rpartition("/")[2],
         }
+    provider = principal.context.get("aws:federatedprovider")
+    if provider is not None:
+        claims = {key: value for key, value in principal.context.items() if key != "aws:federatedprovider"}
+        session["webIdFederationData"] = {"federatedProvider": provider, "attributes": claims}
     if principal.source_identity is not None:
         session["sourceIdentity"] = principal.source_identity
     return session

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from hashrange.auth import arns
 from hashrange.auth.policy.decision import Rules
@@ -18,6 +19,7 @@ class PrincipalKind(enum.Enum):
     USER = "User"
     ASSUMED_ROLE = "AssumedRole"
     FEDERATED_USER = "FederatedUser"
+    ANONYMOUS = "Anonymous"  # whoever has not signed, where that is not asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,14 @@ class Principal:
     identity: Sequence[Policy] = ()
     boundary: Policy | None = None
     session: Sequence[Policy] | None = None  # None: the session has no policy of its own
+    # Made once: every request of the principal needs them.
+    _caller: Caller = field(init=False, repr=False, compare=False)
+    _keys: MappingProxyType[str, KeyValue] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        caller = Caller(self.account_id, self.arn, self.role_arn, is_root=self.is_root)
+        object.__setattr__(self, "_caller", caller)
+        object.__setattr__(self, "_keys", MappingProxyType(self._condition_keys()))
 
     @property
     def principal_arn(self) -> str:
@@ -53,10 +63,13 @@ class Principal:
 
     def caller(self) -> Caller:
         """The principal as Principal elements of policies name it."""
-        return Caller(self.account_id, self.arn, self.role_arn, is_root=self.is_root)
+        return self._caller
 
-    def keys(self) -> dict[str, KeyValue]:
+    def keys(self) -> MappingProxyType[str, KeyValue]:
         """The condition keys that say who asks, by their names in lower case."""
+        return self._keys
+
+    def _condition_keys(self) -> dict[str, KeyValue]:
         keys: dict[str, KeyValue] = {
             "aws:principalaccount": self.account_id,
             "aws:principalarn": self.principal_arn,
@@ -97,3 +110,8 @@ def root(account_id: str, access_key_id: str = "") -> Principal:
         principal_id=account_id,
         access_key_id=access_key_id,
     )
+
+
+def anonymous(account_id: str) -> Principal:
+    """Whoever has not signed: no policy allows them anything."""
+    return Principal(account_id=account_id, arn="", kind=PrincipalKind.ANONYMOUS, principal_id="anonymous")

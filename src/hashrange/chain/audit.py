@@ -58,10 +58,13 @@ class Audit:
         """Of data events that are not noted, what policies have denied is."""
 
         def ended(result: Result | None, error: BaseException | None) -> None:
+            denied = type(error) is AccessDenied or call.context.denied_statements
+            # Where permissions are asked for, the context is that of the request and knows its origin; now, while the
+            # request is there.
+            origin = call.context.origin() if denied else None
             done(result, error)
-            if type(error) is AccessDenied or call.context.denied_statements:
-                # Where permissions are asked for, the context is that of the request and knows its origin.
-                self._try(call, call.context.peer, error)
+            if origin is not None:
+                self._try(call, origin, error)
 
         return ended
 

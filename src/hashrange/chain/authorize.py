@@ -8,39 +8,40 @@ from, however often it has to be made; a refusal that came from an outdated reco
 from typing import Any
 
 from hashrange.api.context import Context
-from hashrange.api.permissions.guard import coming_from, permitted
+from hashrange.api.permissions.guard import coming_from, permitted, permitted_on_table
 from hashrange.api.protocol.operation import Operation
 from hashrange.api.protocol.plan import Plan
 from hashrange.chain.executor import Call, Done
 from hashrange.chain.links import Runner
+
+_ON_ONE_TABLE = frozenset(
+    f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan")
+)
 
 
 class Authorize:
     """The link; there is none unless identities have permissions (--auth iam)."""
 
     def __init__(self) -> None:
-        self._guarded: dict[
-            int, tuple[Operation[Any], Operation[Any]]
-        ] = {}  # there are some hundred operations
+        self._guarded: dict[Operation[Any], Operation[Any]] = {}  # there are some hundred operations
 
     def __call__(self, call: Call, done: Done, following: Runner, /) -> None:
         """Hand a call on whose operation asks first."""
-        operation = call.operation
-        known = self._guarded.get(id(operation))
-        if known is None:
-            known = self._guarded[id(operation)] = operation, guarded(operation)
-        call.operation = known[1]
-        # Now, as long as the request is here.
-        call.context = coming_from(call.context, call.origin())
+        operation = self._guarded.get(call.operation)
+        if operation is None:
+            operation = self._guarded[call.operation] = guarded(call.operation)
+        call.operation = operation
+        call.context = coming_from(call.context, call.arrival())
         following(call, done)
 
 
 def guarded(operation: Operation[Any]) -> Operation[Any]:
     """The same operation, asking for its permissions before it plans anything."""
     handler, action = operation.handler, operation.action
+    ask = permitted_on_table if action in _ON_ONE_TABLE else permitted
 
     def ask_first(context: Context, request: Any) -> Plan:
-        return handler(permitted(context, action, request), request)
+        return handler(ask(context, action, request), request)
 
     return Operation(
         operation.name,

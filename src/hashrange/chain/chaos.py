@@ -183,8 +183,7 @@ class Chaos:
             done(None, error)
 
     def _delay(self, call: Call, done: Done, following: Runner, seconds: float) -> None:
-        # What the parser read stays good only until this returns.
-        call.body = bytes(call.body)
+        call.retain()
         run = partial(following, call, done)
         if call.patient:
             # It goes on where it came from: what it computes is too much for the loop.

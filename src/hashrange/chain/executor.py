@@ -71,6 +71,20 @@ class Call(msgspec.Struct, gc=False):
         """Where the request came from; to be asked before the call is run."""
         return Origin()
 
+    def arrival(self) -> Callable[[], Origin]:
+        """The same to be asked later, if at all: while the call is planned, or at any time once it was retained.
+
+        It must not refer to the call, whose context is going to have it: nothing would ever free the two.
+        """
+        origin = self.origin()
+        return lambda: origin
+
+    def retain(self) -> None:
+        """Keep what is only good until the handler returns: the call is going to be planned after that."""
+        self.body = bytes(self.body)
+        if self.context.principal is not None:
+            self.context.origin()
+
     def prepare(self, result: Result) -> Result:
         """Make the answer on this thread, which need not be the event loop's, and give what is left of the result."""
         return result
@@ -147,8 +161,7 @@ class LocalExecutor:
 
     def _postpone(self, call: Call, done: Done) -> None:
         """Plan a call elsewhere."""
-        # What the parser read stays good only until this returns, and the call is planned again.
-        call.body = bytes(call.body)
+        call.retain()
         if not self._background.submit(partial(self._plan_again, call, done)):
             done(None, Unavailable("the server is stopping"))
 

@@ -67,8 +67,7 @@ class SharedExecutor:
 
     def run(self, call: Call, done: Done, /) -> None:
         """Plan a call and hand it to the engine."""
-        # What the parser read stays good only until this returns, and the call may be planned again.
-        call.body = bytes(call.body)
+        call.retain()
         attempt = _Attempt(call, self._background.on_loop(done), call.context)
         if call.patient:
             self._begin(attempt)

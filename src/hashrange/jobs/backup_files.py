@@ -14,6 +14,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from struct import Struct
+from struct import error as StructError  # noqa: N812
 from types import TracebackType
 from typing import Self
 
@@ -305,7 +306,7 @@ class BackupSource:
                 plain = packed if cipher is None else cipher.unseal(packed, file.name, str(number))
             except NotAuthentic:
                 raise DamagedBackup(f"{name} has a block that was changed or is in the wrong place") from None
-            rows = _rows(zlib_ng.decompress(plain))
+            rows = _unpacked(plain, name)
             items += len(rows)
             yield rows
         if items != file.items:
@@ -330,6 +331,14 @@ class BackupSource:
                 yield packed
         if buffered:
             raise DamagedBackup(f"{name} ends in the middle of a block")
+
+
+def _unpacked(packed: bytes, name: str) -> list[Row]:
+    try:
+        return _rows(zlib_ng.decompress(packed))
+    except (zlib_ng.error, StructError):  # type: ignore[misc]  # its stub says that it is an instance
+        # Encrypted blocks under a manifest that says nothing of it, for example.
+        raise DamagedBackup(f"{name} has a block that is none") from None
 
 
 def _rows(plain: bytes) -> list[Row]:

@@ -13,7 +13,7 @@ from hashrange.kms.framing import framed
 from hashrange.kms.key_id import key_id
 from hashrange.kms.root_key import RootKey
 from hashrange.kms.sealing import check_value
-from hashrange.kms.sizes import KEY_BYTES
+from hashrange.kms.sizes import KEY_BYTES, SALT_BYTES
 from hashrange.kms.wrapping import Wrapping
 
 _PURPOSE = "file key"
@@ -57,6 +57,12 @@ class RootFileSeals:
     def cipher(self, keys: Mapping[str, bytes]) -> FileCipher:
         """The cipher of a file by its head; raises `OtherRootKey` or `NotAuthentic`."""
         return FileCipher(self._unwrapped(keys))
+
+    def page_key(self, keys: Mapping[str, bytes]) -> bytes:
+        """What the pages of a data file are encrypted with: a key of 32 bytes and a salt of 16."""
+        key = self._unwrapped(keys)
+        salt = cipher.derived_key(key, b"salt of pages")
+        return cipher.derived_key(key, b"key of pages") + salt[:SALT_BYTES]
 
     def shared_with(self, other: "RootFileSeals", keys: Mapping[str, bytes]) -> dict[str, bytes]:
         """The head of a file for both root keys."""

@@ -165,7 +165,9 @@ class TracedCatalogue(Catalogue):
     def find(self, account_id: str, region: str, name: str) -> Table | None:
         """The table of this name, if there is one."""
         table = self._catalogue.find(account_id, region, name)
-        self._looked_up.append(table)
+        # Permissions and operation look up the same.
+        if not self._looked_up or self._looked_up[-1] is not table:
+            self._looked_up.append(table)
         return table
 
     def tables(self) -> list[Table]:

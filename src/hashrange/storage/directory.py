@@ -1,11 +1,12 @@
 """The directory: who has which access key, kept in memory and current among all processes.
 
-A change raises the generation in its own transaction. The process that made it reads the identities again before it
-answers; the others look for the generation at intervals. Policies are compiled, and secrets opened, when they are
-first asked for.
+A change raises the generation in its own transaction. The process that made it reads what has changed before it
+answers; the others look for the generation at intervals, and read on a thread of the engine. Nobody who looks somebody
+up waits for that. Policies are compiled, and secrets opened, when they are first asked for.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import count
 from threading import Lock
 from typing import Literal, NamedTuple
@@ -18,8 +19,9 @@ from hashrange.kms.sealing import ACCESS_KEYS, SESSIONS, NotSealed, Seal, check_
 from hashrange.logs import Log
 from hashrange.storage import identity_rows, session_tokens
 from hashrange.storage.engine import Engine
-from hashrange.storage.identities import Address, Compiler, Identities, stored_identities
+from hashrange.storage.identities import Address, Compiler, Identities, changed_identities, stored_identities
 from hashrange.storage.identity_rows import AccessKey, Entity
+from hashrange.storage.last_uses import LastUses
 from hashrange.storage.session_tokens import Session
 
 POLL_SECONDS = 0.5  # after which other processes see at the latest that a key was taken away
@@ -55,6 +57,7 @@ class Directory:
         self._tickets = count(1)
         self._accepted = 0
         self._is_polling = False
+        self.last_uses = LastUses(engine)
 
     def start(self) -> None:
         """Read all identities, and keep them current from now on. Waits for the engine."""
@@ -97,6 +100,11 @@ class Directory:
         }
         return places[kind].get((account_id, name.lower()))
 
+    def owner_of_key(self, account_id: str, access_key: str) -> str | None:
+        """The user of an account who has a key, by the name in lower case; None if nobody has, or it is the root's."""
+        entry = None if self._state is None else self._state.identities.keys.get(access_key)
+        return None if entry is None or entry[0] != account_id else entry[1].user
+
     def has_principal(self, arn: str) -> bool:
         """Whether a policy may name it: a user, a role or its session, or an account, that there is.
 
@@ -126,13 +134,14 @@ class Directory:
         return self._seals
 
     def refresh(self) -> None:
-        """Read everything again after a change of this process was committed. Waits for the engine."""
-        if self._state is not None:
+        """Read what a committed change of this process has changed. Waits for the engine, but for a few rows only."""
+        state = self._state
+        if state is not None:
             ticket = next(self._tickets)
-            self._replace(ticket, self._engine.read(stored_identities))
+            self._replace(ticket, self._engine.read(partial(changed_identities, known=state.identities)))
 
     def poll(self) -> None:
-        """Read everything again if another process has changed something; to be called at intervals. Never waits."""
+        """Read what another process has changed, if it has; to be called at intervals. Never waits."""
         if self._state is None or self._is_polling:
             return
         self._is_polling = True
@@ -144,14 +153,16 @@ class Directory:
         )
 
     def _polled(self, current: bytes, stored: bytes | None, error: BaseException | None) -> None:
-        if error is not None or stored is None or stored == current:
+        state = self._state
+        if error is not None or stored is None or stored == current or state is None:
             self._is_polling = False
             if error is not None:
                 log.warning("identities.unread", error=error)
             return
         ticket = next(self._tickets)
         self._engine.submit_read(
-            stored_identities, lambda identities, problem: self._reloaded(ticket, identities, problem)
+            partial(changed_identities, known=state.identities),
+            lambda identities, problem: self._reloaded(ticket, identities, problem),
         )
 
     def _reloaded(self, ticket: int, identities: Identities | None, error: BaseException | None) -> None:

@@ -1,6 +1,7 @@
 """All identities of one snapshot, and the principals that they make."""
 
 from itertools import chain
+from typing import TypeVar
 
 import msgspec
 
@@ -14,10 +15,13 @@ from hashrange.storage import identity_rows
 from hashrange.storage.engine import Reader
 from hashrange.storage.identity_rows import AccessKey, Entity, Group, ManagedPolicy, Role, User
 from hashrange.storage.session_tokens import Session
+from hashrange.storage.setting_rows import Place
 
 Address = tuple[str, str]  # account, name in lower case
 _COMPILED_MAX = 4096
 
+K = TypeVar("K")
+V = TypeVar("V")
 _Compiled = BoundedCache[tuple[str, Kind, str, str | None], Policy]
 
 
@@ -95,8 +99,12 @@ class Identities(msgspec.Struct, frozen=True):
                     principal = self.of_user(session.account_id, user, compiler)
             case "role":
                 principal = self._of_role(session, compiler)
+            case "federated":
+                principal = self._of_federated(session, compiler)
         if principal is None:
             return None
+        if session.kind == "federated" and limits is None:
+            limits = []  # without a policy nothing is allowed but by resource policies
         return _in_session(principal, session, limits)
 
     def _of_role(self, session: Session, compiler: Compiler) -> Principal | None:
@@ -113,6 +121,22 @@ class Identities(msgspec.Struct, frozen=True):
             tags=role.tags,
             identity=self.policies_of(role, compiler),
             boundary=self._boundary(role, compiler),
+        )
+
+    def _of_federated(self, session: Session, compiler: Compiler) -> Principal | None:
+        """Whoever a user vouches for: they may do what the user and the session's policies both allow."""
+        user = self.users.get((session.account_id, session.entity))
+        if user is None or user.id != session.entity_id:
+            return None
+        vouching = self.of_user(session.account_id, user, compiler)
+        return Principal(
+            account_id=session.account_id,
+            arn=federated_arn(session.account_id, session.name),
+            kind=PrincipalKind.FEDERATED_USER,
+            principal_id=f"{session.account_id}:{session.name}",
+            name=session.name,
+            identity=vouching.identity,
+            boundary=vouching.boundary,
         )
 
     def _is_active(self, key_id: str) -> bool:
@@ -153,6 +177,11 @@ def session_arn(account_id: str, role: Role, name: str) -> str:
     return f"arn:aws:sts::{account_id}:assumed-role/{role.name}/{name}"
 
 
+def federated_arn(account_id: str, name: str) -> str:
+    """The ARN of a federated user."""
+    return f"arn:aws:sts::{account_id}:federated-user/{name}"
+
+
 def _in_session(principal: Principal, session: Session, limits: list[Policy] | None) -> Principal:
     return Principal(
         account_id=principal.account_id,
@@ -187,3 +216,48 @@ def stored_identities(reader: Reader) -> Identities:
         },
         {key.id: (place.account_id, key) for place, _, key in identity_rows.ACCESS_KEYS.everywhere(reader)},
     )
+
+
+def changed_identities(reader: Reader, known: Identities) -> Identities:
+    """All identities in a snapshot, of which only those are read that have changed since they were known."""
+    rows = identity_rows.changed_since(reader, known.generation)
+    if rows is None:
+        return stored_identities(reader)
+    users, groups, roles = dict(known.users), dict(known.groups), dict(known.roles)
+    policies, keys = dict(known.policies), dict(known.keys)
+    for row in rows:
+        if (found := identity_rows.USERS.address(row)) is not None:
+            _set(users, _address(found), identity_rows.USERS.find(reader, *found))
+        elif (found := identity_rows.GROUPS.address(row)) is not None:
+            _set(groups, _address(found), identity_rows.GROUPS.find(reader, *found))
+        elif (found := identity_rows.ROLES.address(row)) is not None:
+            _set(roles, _address(found), identity_rows.ROLES.find(reader, *found))
+        elif (found := identity_rows.POLICIES.address(row)) is not None:
+            _set_policy(policies, *_address(found), identity_rows.POLICIES.find(reader, *found))
+        elif (found := identity_rows.ACCESS_KEYS.address(row)) is not None:
+            key = identity_rows.ACCESS_KEYS.find(reader, *found)
+            _set(keys, found[1], None if key is None else (found[0].account_id, key))
+    return Identities(identity_rows.generation(reader), users, groups, roles, policies, keys)
+
+
+def _address(found: tuple[Place, str]) -> Address:
+    return found[0].account_id, found[1]
+
+
+def _set(known: dict[K, V], key: K, value: V | None) -> None:
+    if value is None:
+        known.pop(key, None)
+    else:
+        known[key] = value
+
+
+def _set_policy(
+    policies: dict[str, ManagedPolicy], account_id: str, name: str, policy: ManagedPolicy | None
+) -> None:
+    """A policy is found by its ARN, which has a path: one that was made anew may have another."""
+    prefix = f"arn:aws:iam::{account_id}:"
+    for arn, known in list(policies.items()):
+        if known.name.lower() == name and arn.startswith(prefix):
+            del policies[arn]
+    if policy is not None:
+        policies[identity_rows.arn_of(account_id, policy)] = policy

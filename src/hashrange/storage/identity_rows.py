@@ -1,12 +1,13 @@
 """What identities are kept as: users, groups, roles, managed policies and access keys of all accounts.
 
 They are settings without a region. Names differ in more than their case, so rows are found by the lower-case name.
-Every change raises the generation, a row of its own, by which other processes see that there was one.
+Every change raises the generation, a row of its own that names the rows which were changed last: processes see by it
+that there was a change, and read those rows alone.
 """
 
 import secrets
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -15,8 +16,8 @@ from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.setting_rows import Place, SettingRows
 
 GENERATION_READS = (layout.IDENTITY_GENERATION,)
-_NUMBER_BYTES = 8
 _NONCE_BYTES = 8
+_CHANGES_MAX = 64  # whoever has missed more reads everything
 
 KeyStatus = Literal["Active", "Inactive"]
 
@@ -94,11 +95,51 @@ class AccessKey(msgspec.Struct, frozen=True, kw_only=True):
     sealed: bytes  # the secret: see kms/sealing.py
 
 
-USERS = SettingRows("iam-user", User)
-GROUPS = SettingRows("iam-group", Group)
-ROLES = SettingRows("iam-role", Role)
-POLICIES = SettingRows("iam-policy", ManagedPolicy)
-ACCESS_KEYS = SettingRows("iam-access-key", AccessKey)
+class AccountAlias(msgspec.Struct, frozen=True, kw_only=True):
+    """The name of an account, which is the id of its row."""
+
+    created_at: float
+
+
+class _Change(msgspec.Struct, frozen=True, array_like=True):
+    """The row that a generation changed."""
+
+    generation: bytes  # random, so that two histories of a database are told apart
+    row: bytes
+
+
+class _History(msgspec.Struct, frozen=True, array_like=True):
+    """What the generation's row holds: the last changes, oldest first, and the generation before them."""
+
+    before: bytes
+    changes: tuple[_Change, ...]
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(_History).decode
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class IdentityRows(SettingRows[T]):
+    """Rows whose changes are all noted."""
+
+    def save(self, tx: Transaction, place: Place, setting_id: str, record: T) -> None:
+        """Write a record, whatever was there."""
+        super().save(tx, place, setting_id, record)
+        _note(tx, self.row_key(place, setting_id))
+
+    def remove(self, tx: Transaction, place: Place, setting_id: str) -> None:
+        """Delete a record, if it is there."""
+        super().remove(tx, place, setting_id)
+        _note(tx, self.row_key(place, setting_id))
+
+
+USERS = IdentityRows("iam-user", User)
+GROUPS = IdentityRows("iam-group", Group)
+ROLES = IdentityRows("iam-role", Role)
+POLICIES = IdentityRows("iam-policy", ManagedPolicy)
+ACCESS_KEYS = IdentityRows("iam-access-key", AccessKey)
+ACCOUNT_ALIASES = SettingRows("iam-account-alias", AccountAlias)  # nobody is known by it
 
 
 def place_of(account_id: str) -> Place:
@@ -124,10 +165,32 @@ def generation(reader: Reader) -> bytes:
     return reader.get(layout.IDENTITY_GENERATION) or b""
 
 
-def raise_generation(tx: Transaction) -> None:
-    """Say that something has changed; a random part tells two histories of a database apart."""
-    number = int.from_bytes(generation(tx)[:_NUMBER_BYTES], "big") + 1
-    tx.put(
-        layout.IDENTITY_GENERATION,
-        number.to_bytes(_NUMBER_BYTES, "big") + secrets.token_bytes(_NONCE_BYTES),
-    )
+def changed_since(reader: Reader, known: bytes) -> list[bytes] | None:
+    """The keys of the rows that were changed since a generation; None if that is not known any more."""
+    stored = generation(reader)
+    if stored == known:
+        return []
+    if not stored or not known:
+        return None
+    last = _last(_decode(known))
+    history = _decode(stored)
+    generations = [history.before, *(change.generation for change in history.changes)]
+    if last not in generations:
+        return None
+    changes = history.changes[generations.index(last) :]
+    return list(dict.fromkeys(change.row for change in changes))
+
+
+def _last(history: _History) -> bytes:
+    return history.changes[-1].generation if history.changes else history.before
+
+
+def _note(tx: Transaction, row: bytes) -> None:
+    """Say that a row was changed."""
+    stored = generation(tx)
+    history = _decode(stored) if stored else _History(b"", ())
+    changes = (*history.changes, _Change(secrets.token_bytes(_NONCE_BYTES), row))
+    before = history.before
+    if len(changes) > _CHANGES_MAX:
+        before, changes = changes[0].generation, changes[1:]
+    tx.put(layout.IDENTITY_GENERATION, _encode(_History(before, changes)))

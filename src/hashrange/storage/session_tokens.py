@@ -23,7 +23,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     access_key_id: str
     secret: str
-    kind: Literal["root", "user", "role"]
+    kind: Literal["root", "user", "role", "federated"]
     account_id: str
     entity: str = ""  # the user's or role's name in lower case
     entity_id: str = ""  # that it had then: one that was made anew is another

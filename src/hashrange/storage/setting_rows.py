@@ -30,22 +30,22 @@ class SettingRows(Generic[T]):
 
     def save(self, tx: Transaction, place: Place, setting_id: str, record: T) -> None:
         """Write a record, whatever was there."""
-        tx.put(self._key(place, setting_id), self._encoder.encode(record))
+        tx.put(self.row_key(place, setting_id), self._encoder.encode(record))
 
     def remove(self, tx: Transaction, place: Place, setting_id: str) -> None:
         """Delete a record, if it is there."""
-        tx.delete(self._key(place, setting_id))
+        tx.delete(self.row_key(place, setting_id))
 
     def find(self, reader: Reader, place: Place, setting_id: str) -> T | None:
         """The record with this id."""
-        stored = reader.get(self._key(place, setting_id))
+        stored = reader.get(self.row_key(place, setting_id))
         return None if stored is None else self._decoder.decode(stored)
 
     def of_region(
         self, reader: Reader, place: Place, *, beginning: str = "", after: str = "", reverse: bool = False
     ) -> Iterator[tuple[str, T]]:
         """The records whose ids begin so, in order, from behind an id; or in reverse order, up to it."""
-        region = self._key(place, "")
+        region = self.row_key(place, "")
         prefix = region + beginning.encode()
         start, end = prefix, encoding.prefix_end(prefix)
         if after and reverse:
@@ -62,6 +62,19 @@ class SettingRows(Generic[T]):
             account_id, region, setting_id = key[len(prefix) :].decode().split("\0", 2)
             yield Place(account_id, region), setting_id, self._decoder.decode(stored)
 
+    def count(self, reader: Reader, place: Place) -> int:
+        """How many records there are; none of them is decoded."""
+        prefix = self.row_key(place, "")
+        return sum(1 for _ in effort.counted(reader.scan(prefix, encoding.prefix_end(prefix))))
+
+    def address(self, key: bytes) -> tuple[Place, str] | None:
+        """Whose record a row is, and its id; None if it is of another kind."""
+        prefix = layout.SETTING + f"{self._kind}\0".encode()
+        if not key.startswith(prefix):
+            return None
+        account_id, region, setting_id = key[len(prefix) :].decode().split("\0", 2)
+        return Place(account_id, region), setting_id
+
     def places(self, reader: Reader) -> Iterator[Place]:
         """Where there are records; one row is read for each of the places, however many records it has."""
         prefix = layout.SETTING + f"{self._kind}\0".encode()
@@ -70,7 +83,8 @@ class SettingRows(Generic[T]):
             account_id, region, _ = first[0][0][len(prefix) :].decode().split("\0", 2)
             place = Place(account_id, region)
             yield place
-            start = encoding.prefix_end(self._key(place, ""))
+            start = encoding.prefix_end(self.row_key(place, ""))
 
-    def _key(self, place: Place, setting_id: str) -> bytes:
+    def row_key(self, place: Place, setting_id: str) -> bytes:
+        """Where a record is."""
         return layout.SETTING + "\0".join((self._kind, *place, setting_id)).encode()

@@ -35,6 +35,7 @@ class Connection(RequestReader, asyncio.Protocol):
         "_head_received",
         "_loop",
         "_outgoing",
+        "_peer",
         "_ran_this_turn",
         "_running_bytes",
         "_scheduled",
@@ -57,6 +58,7 @@ class Connection(RequestReader, asyncio.Protocol):
         super().__init__(server)
         self._loop = loop
         self._transport: asyncio.Transport | None = None
+        self._peer: Peer | None = None  # None: nobody has asked
         self.method = self.url = b""
         self.headers: dict[bytes, bytes] = {}
         self._head_received: Sequence[bytes] = ()  # the bytes that the request under way was read from
@@ -197,14 +199,17 @@ class Connection(RequestReader, asyncio.Protocol):
 
     @property
     def peer(self) -> Peer:
-        """Who is at the other end, by what the transport says."""
+        """Who is at the other end, by what the transport says; it is the same for as long as there is a connection."""
+        if self._peer is not None:
+            return self._peer
         transport = self._transport
         if transport is None:
             return Peer()
         address = transport.get_extra_info("peername")
         cipher = transport.get_extra_info("cipher")
         host = str(address[0]) if isinstance(address, tuple) else ""
-        return Peer(host) if cipher is None else Peer(host, cipher[1], cipher[0])
+        self._peer = Peer(host) if cipher is None else Peer(host, cipher[1], cipher[0])
+        return self._peer
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:

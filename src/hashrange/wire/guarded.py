@@ -69,7 +69,7 @@ class Guarded:
 
 def _permit(context: Context, action: str, origin: Origin) -> None:
     need = Need(action, "*")
-    here = guard.coming_from(context, origin)
+    here = guard.coming_from(context, lambda: origin)
     denied = guard.refused(here, here.caller(), need)
     if denied is not None:
         raise denied

@@ -26,7 +26,7 @@ from hashrange.wire.answers import Renderer, described
 from hashrange.wire.codec import Form
 from hashrange.wire.identity import Callers, Unidentified, known_caller
 from hashrange.wire.interfaces import Exchange
-from hashrange.wire.origins import claiming_origin, origin_of
+from hashrange.wire.origins import Arrival, claiming_origin, origin_of
 from hashrange.wire.renderers import RENDERERS
 
 _TYPES = (codec.JSON_1_0, b"application/x-amz-json-1.1", b"application/json")
@@ -72,6 +72,10 @@ class _JsonCall(Call, gc=False):
     def origin(self) -> Origin:
         """Where the request came from; the exchange still has it."""
         return origin_of(self.exchange, self.request_id)
+
+    def arrival(self) -> Callable[[], Origin]:
+        """The same for later: hardly any policy asks for it."""
+        return Arrival(self.exchange, self.request_id).origin
 
     def prepare(self, result: Result) -> Result:
         """Render a result before `answer` is called."""
@@ -127,6 +131,10 @@ class _LargeCall(_JsonCall, gc=False):
     def origin(self) -> Origin:
         """Where the request came from."""
         return self.came_from
+
+    def arrival(self) -> Callable[[], Origin]:
+        """The same for later."""
+        return Call.arrival(self)
 
 
 class JsonEndpoint:

@@ -1,6 +1,7 @@
-"""Where a request came from, for the audit log."""
+"""Where a request came from, for the audit log and for policies."""
 
 import re
+from functools import lru_cache
 
 from hashrange.audit.events import Origin
 from hashrange.wire.interfaces import Exchange
@@ -12,15 +13,38 @@ _AGENT_BYTES_MAX = 1024
 def origin_of(exchange: Exchange, request_id: bytes) -> Origin:
     """Where a request came from; to be asked while the request is there."""
     peer, headers = exchange.peer, exchange.headers
+    referer = headers.get(b"Referer")
     return Origin(
         peer.address,
-        headers.get(b"User-Agent", b"")[:_AGENT_BYTES_MAX].decode("utf-8", "backslashreplace"),
+        _agent(headers.get(b"User-Agent", b"")[:_AGENT_BYTES_MAX]),
         request_id.decode("ascii", "replace"),
         headers.get(b"Host", b"")[:_AGENT_BYTES_MAX].decode("latin-1"),
         peer.tls_version,
         peer.cipher,
-        headers.get(b"Referer", b"")[:_AGENT_BYTES_MAX].decode("latin-1"),
+        "" if referer is None else referer[:_AGENT_BYTES_MAX].decode("latin-1"),
     )
+
+
+@lru_cache(maxsize=64)
+def _agent(sent: bytes) -> str:
+    return sent.decode("utf-8", "backslashreplace")
+
+
+class Arrival:
+    """Where a request came from, found out when it is first asked, which has to be while the request is there."""
+
+    __slots__ = ("_exchange", "_origin", "_request_id")
+
+    def __init__(self, exchange: Exchange, request_id: bytes) -> None:
+        self._exchange = exchange
+        self._request_id = request_id
+        self._origin: Origin | None = None
+
+    def origin(self) -> Origin:
+        """The origin; once it was asked for it stays."""
+        if self._origin is None:
+            self._origin = origin_of(self._exchange, self._request_id)
+        return self._origin
 
 
 def claiming_origin(exchange: Exchange, request_id: bytes) -> Origin:

@@ -20,7 +20,7 @@ _PARTS_MAX = 16  # of a dotted name; the deepest member of any request has nine
 _VERSION = re.compile(rb"(?:^|&)Version=([0-9-]{1,32})(?:&|$)")
 _DIGITS = re.compile(r"[0-9]{1,6}")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
-_REAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_REAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _FLAGS = {"true": True, "false": False}
 
 Tree = dict[str, Any]  # parts of names; a value stands under the empty one

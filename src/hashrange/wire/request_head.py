@@ -36,6 +36,8 @@ def checked(
         raise RequestRefused(refusals.HEAD_TOO_LARGE)
     is_old = parser.get_http_version() == "1.0"
     named = headers.titled(dict(fields))
+    if b"Authorization" in named:
+        named[b"Authorization"] = _first(fields, b"authorization")
     _check_host(fields, is_old=is_old)
     _check_coding(fields, is_old=is_old)
     absolute = _ABSOLUTE.fullmatch(b"".join(url))
@@ -43,6 +45,11 @@ def checked(
         named[b"Host"] = _valid_host(absolute[1])
         url[:] = [absolute[2] if absolute[2].startswith(b"/") else b"/" + absolute[2]]
     return named
+
+
+def _first(fields: list[tuple[bytes, bytes]], lowered: bytes) -> bytes:
+    """The first value of a header that is there; of several Authorization headers the service takes that."""
+    return next(value for name, value in fields if name.lower() == lowered)
 
 
 def _check_host(fields: list[tuple[bytes, bytes]], *, is_old: bool) -> None:

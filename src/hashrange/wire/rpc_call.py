@@ -11,6 +11,7 @@ import msgspec
 import orjson
 
 from hashrange import logs
+from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.protocol.kinds import Member
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
@@ -119,6 +120,13 @@ def _output_members(structure: type[msgspec.Struct]) -> dict[str, Member]:
     return members_of(structure)
 
 
+class Unsigned(NamedTuple):
+    """What may be asked without a signature, and the context of whoever does."""
+
+    actions: frozenset[str]
+    context: Callable[[], Context]
+
+
 class RpcRunner:
     """Reads requests, runs their calls and sends their answers, whatever the dialect."""
 
@@ -130,12 +138,14 @@ class RpcRunner:
         *,
         body_bytes_max: int,
         audit: Audit | None = None,
+        unsigned: Unsigned | None = None,
     ) -> None:
         self._run = run
         self._callers = callers
         self._background = background
         self._body_bytes_max = body_bytes_max
         self._audit = audit
+        self._unsigned = unsigned
 
     def handle(self, exchange: Exchange, request_id: bytes, dialect: Dialect, body: bytes) -> None:
         """Answer a request, in the service's order: body, operation, signature, request."""
@@ -159,7 +169,11 @@ class RpcRunner:
             plain = body if encoding is None else self._unpacked(encoding, body)
             operation, content = dialect.read(bytes(plain))
             asked_for = operation.action
-            context = identified()
+            unsigned = self._unsigned
+            if unsigned is not None and operation.action in unsigned.actions:
+                context = unsigned.context()
+            else:
+                context = identified()
             sent = orjson.dumps(content)
             return make(
                 operation,

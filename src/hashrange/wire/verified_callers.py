@@ -5,6 +5,7 @@ from threading import Lock
 
 from hashrange import logs
 from hashrange.api.context import Context
+from hashrange.auth.principals import Principal
 from hashrange.auth.signature.rejection import Rejected, invalid
 from hashrange.auth.signature.repeats import Repeats
 from hashrange.auth.signature.verifier import Directory, SignedRequest, Verified, Verifier
@@ -19,6 +20,8 @@ _CALLERS_MAX = 4096
 _DETOUR = "The path of a signed request must have neither dots nor empty segments."
 _TOKEN_LINE = b"\nx-amz-security-token:"
 
+NoteUse = Callable[[Principal, str, str, float], None]
+
 log = logs.Log("auth")
 
 
@@ -32,6 +35,7 @@ class VerifiedCallers:
         clock: Clock,
         failures: FailedSignatures,
         *,
+        note_use: NoteUse | None = None,
         shows_canonical: bool = False,
     ) -> None:
         self._verifier = Verifier(directory)
@@ -41,6 +45,7 @@ class VerifiedCallers:
         self._contexts: BoundedCache[tuple[str, str], Context] = BoundedCache(_CALLERS_MAX)
         self._lock = Lock()  # large bodies are verified on threads of their own
         self._failures = failures
+        self._note_use = note_use
         self._shows_canonical = shows_canonical
 
     def identify(self, exchange: Exchange, service: str) -> Context:
@@ -88,6 +93,9 @@ class VerifiedCallers:
     def _context(self, verified: Verified) -> Context:
         principal = verified.credential.principal
         access_key, region = verified.scope.access_key, verified.scope.region
+        if self._note_use is not None:
+            # Once a connection, and whenever a signature is computed: nobody asks more exactly.
+            self._note_use(principal, verified.scope.service, region, self._now())
         known = self._contexts.get((access_key, region))
         if known is not None and known.principal is principal:
             return known
@@ -99,7 +107,11 @@ class VerifiedCallers:
 
 def _request(exchange: Exchange, body: bytes | bytearray) -> SignedRequest:
     path, _, query = exchange.url.partition(b"?")
-    return SignedRequest(exchange.method, path, query, dict(exchange.headers), list(exchange.fields), body)
+    headers = dict(exchange.headers)
+    # A target in absolute form goes before the Host that was sent: it has to be the one that was signed.
+    host = headers.get(b"Host", b"")
+    fields = [(name, host if name.lower() == b"host" else value) for name, value in exchange.fields]
+    return SignedRequest(exchange.method, path, query, headers, fields, body)
 
 
 def _without_token(canonical: bytes) -> str:

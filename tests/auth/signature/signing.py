@@ -1,6 +1,7 @@
 """Requests signed by botocore, as any SDK would send them, and a directory that knows their keys."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -56,6 +57,11 @@ class KnownKeys:
         return self._keys.get(access_key)
 
 
+def signing_time() -> AbstractContextManager[object]:
+    """Have botocore sign at the moment of these tests."""
+    return patch.object(botocore.auth, "get_current_datetime", lambda: MOMENT.replace(tzinfo=None))
+
+
 def signed(
     body: bytes = b"{}",
     *,
@@ -72,7 +78,7 @@ def signed(
     credentials = (
         Credentials(SESSION_KEY, SESSION_SECRET, TOKEN) if session else Credentials(ACCESS_KEY, SECRET)
     )
-    with patch.object(botocore.auth, "get_current_datetime", lambda: MOMENT.replace(tzinfo=None)):
+    with signing_time():
         if presigned_seconds is None:
             SigV4Auth(credentials, service, region).add_auth(request)
         else:

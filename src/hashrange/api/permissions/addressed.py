@@ -13,6 +13,9 @@ from hashrange.core.values import Item, Value
 def of_keys(target: Target, keys: Iterable[Item]) -> Partitions:
     """Those of whole keys or items, as sent, of a table."""
     hash_keys = _hash_keys(target)
+    if len(hash_keys) == 1:
+        key = hash_keys[0]
+        return [(_text(key, item.get(key.name)),) for item in keys]
     return [tuple(_text(key, item.get(key.name)) for key in hash_keys) for item in keys]
 
 
@@ -51,6 +54,8 @@ def _hash_keys(target: Target) -> tuple[KeyAttribute, ...]:
 def _text(key: KeyAttribute, sent: Value | None) -> str:
     if sent is None:
         raise Undetermined
+    if key.type == "S" and type(sent) is dict and len(sent) == 1 and type(text := sent.get("S")) is str:
+        return text  # which is canonical, as most keys are
     ((kind, content),) = values.canonical(sent).items()
     if kind != key.type or not isinstance(content, str):
         raise Undetermined

@@ -1,6 +1,6 @@
 """Whether the caller may do what a request asks for: every need of it, or nothing is done."""
 
-from copy import copy
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -15,17 +15,19 @@ from hashrange.api.permissions.needs import Need, Undetermined
 from hashrange.audit.events import Origin
 from hashrange.auth.policy.decision import Decision, PolicyType, Rules, decide
 from hashrange.auth.policy.policy import Policy
+from hashrange.auth.policy.residual import Residual, residual
 from hashrange.auth.policy.statements import Asked
 from hashrange.auth.principals import Principal
 
 _REMEMBERED_MAX = 256  # clients choose the resources
+_RESOURCE_CHARS_MAX = 1024
 _BATCH = "dynamodb:BatchExecuteStatement"
 
 
-def coming_from(context: Context, origin: Origin) -> Context:
+def coming_from(context: Context, origin: Callable[[], Origin]) -> Context:
     """A context of one request: all requests of a caller share one, and come from different places."""
-    here = copy(context)
-    here.peer = origin
+    here: Context = context.__copy__()  # type: ignore[attr-defined] # as `copy` would have it, with less ado
+    here.origin = origin
     return here
 
 
@@ -38,15 +40,56 @@ def permitted(context: Context, action: str, request: Any) -> Context:
         return _with_denied_statements(context, principal, request)
     others: set[str] = set()
     for need in needs(context, request):
-        policy = policies.of_need(need)
-        known = context.allowed.get((need.action, need.resource))
-        if known is None or known[0] is not principal or known[1] is not policy:
-            denied = judged(context, principal, need, policy)
+        if not _is_known(context, principal, need):
+            denied = refused(context, principal, need)
             if denied is not None:
                 raise denied
         if need.account_id is not None and need.account_id != context.account_id:
             others.add(need.account_id)
     return msgspec.structs.replace(context, reaches=frozenset(others)) if others else context
+
+
+def permitted_on_table(context: Context, action: str, request: Any) -> Context:
+    """The same of an operation on one table or index, which needs nothing but its own action there."""
+    principal, name = context.principal, request.table_name
+    place = action, name, getattr(request, "index_name", None)
+    table = None
+    if not name.startswith("arn:"):
+        table = context.catalogue.find(context.account_id, context.region, name)
+    known = context.residuals.get(place)
+    if known is None or known[0] is not principal or known[1] is not table:
+        if principal is None or table is None:
+            # Nobody is asking, or the name is that of no table.
+            return permitted(context, action, request)
+        _make_room(context.residuals)
+        known = context.residuals[place] = principal, table, _left(context, principal, action, request)
+    left = known[2]
+    if left is not None and (left.is_empty or _allows(left, context, known[0], action, request)):
+        return context
+    return permitted(context, action, request)
+
+
+def _left(context: Context, principal: Principal, action: str, request: Any) -> Residual | None:
+    """What is left to be asked about requests like this one."""
+    need = next(iter(NEEDS[action](context, request)))
+    rules = principal.rules(policies.of_need(need))
+    return residual(action, need.resource, rules, is_root=principal.is_root)
+
+
+def _allows(left: Residual, context: Context, principal: Principal, action: str, request: Any) -> bool:
+    try:
+        for need in NEEDS[action](context, request):
+            if not left.allows(need.resource, AllKeys(context, principal, need)):
+                return False
+    except Undetermined:
+        return False
+    return True
+
+
+def _is_known(context: Context, principal: Principal, need: Need) -> bool:
+    """Whether a need is allowed whatever its keys are."""
+    known = context.allowed.get((need.action, need.resource))
+    return known is not None and known[0] is principal and known[1] is policies.of_need(need)
 
 
 def _with_denied_statements(context: Context, principal: Principal, request: Any) -> Context:
@@ -88,6 +131,11 @@ def judged(context: Context, principal: Principal, need: Need, policy: Policy | 
 
 def _remember(context: Context, principal: Principal, need: Need, policy: Policy | None) -> None:
     """No condition was looked at, so it is allowed as long as the caller and the resource have the same policies."""
-    if len(context.allowed) >= _REMEMBERED_MAX:
-        context.allowed.clear()
-    context.allowed[need.action, need.resource] = principal, policy
+    if len(need.resource) <= _RESOURCE_CHARS_MAX:
+        _make_room(context.allowed)
+        context.allowed[need.action, need.resource] = principal, policy
+
+
+def _make_room(remembered: dict[Any, Any]) -> None:
+    if len(remembered) >= _REMEMBERED_MAX:
+        remembered.clear()

@@ -126,6 +126,8 @@ _USERS = (
     ),
     *("DeleteUserPolicy", "DetachUserPolicy", "GetUser", "GetUserPolicy", "ListAccessKeys"),
     *("ListAttachedUserPolicies", "ListGroupsForUser", "ListUserPolicies", "ListUserTags"),
+    *("DeleteLoginProfile", "GetLoginProfile", "ListMFADevices", "ListSSHPublicKeys"),
+    *("ListServiceSpecificCredentials", "ListSigningCertificates"),
     *("PutUserPermissionsBoundary", "PutUserPolicy", "TagUser", "UntagUser", "UpdateAccessKey", "UpdateUser"),
 )
 _GROUPS = (
@@ -156,12 +158,28 @@ _ROLES = (
         "ListRolePolicies",
     ),
     *("ListRoleTags", "PutRolePermissionsBoundary", "PutRolePolicy", "TagRole", "UntagRole"),
-    *("UpdateAssumeRolePolicy", "UpdateRole"),
+    *("UpdateAssumeRolePolicy", "UpdateRole", "UpdateRoleDescription"),
 )
 _POLICIES = (
     *("CreatePolicyVersion", "DeletePolicy", "DeletePolicyVersion", "GetPolicy", "GetPolicyVersion"),
+    "ListEntitiesForPolicy",
     *("ListPolicyTags", "ListPolicyVersions", "SetDefaultPolicyVersion", "TagPolicy", "UntagPolicy"),
 )
+
+_ANYWHERE = (
+    *("CreateAccountAlias", "DeleteAccountAlias", "GetAccountSummary", "ListAccountAliases"),
+    "ListVirtualMFADevices",
+)
+
+
+def _key_owner(context: Context, request: Any) -> Iterable[Need]:
+    """The permission is about the user who has the key; nobody is told whether there is such a key."""
+    directory = context.directory
+    name = None if directory is None else directory.owner_of_key(context.account_id, request.access_key_id)
+    entity = None if name is None else _stored(context, "user", name)
+    arn = "*" if entity is None else arn_of(context.account_id, entity)
+    return (Need("iam:GetAccessKeyLastUsed", arn),)
+
 
 IAM: dict[str, Needs] = {
     **_rows("user", *_USERS),
@@ -172,6 +190,8 @@ IAM: dict[str, Needs] = {
     "CreateGroup": _new_entity("group", "iam:CreateGroup"),
     "CreateRole": _new_entity("role", "iam:CreateRole"),
     "CreatePolicy": _new_policy,
+    **{name: anywhere(f"iam:{name}") for name in _ANYWHERE},
+    "GetAccessKeyLastUsed": _key_owner,
     "GetContextKeysForCustomPolicy": anywhere("iam:GetContextKeysForCustomPolicy"),
     "GetContextKeysForPrincipalPolicy": _on_source("iam:GetContextKeysForPrincipalPolicy"),
     "SimulateCustomPolicy": anywhere("iam:SimulateCustomPolicy"),
@@ -184,7 +204,15 @@ IAM: dict[str, Needs] = {
 STS: dict[str, Needs] = {
     # The role's trust policy and the caller's own decide together: see services/sts/trust.py.
     "AssumeRole": nothing,
+    "AssumeRoleWithWebIdentity": nothing,
     "GetAccessKeyInfo": anywhere("sts:GetAccessKeyInfo"),
     "GetCallerIdentity": nothing,
+    "GetFederationToken": lambda context, request: (
+        Need(
+            "sts:GetFederationToken",
+            f"arn:aws:sts::{context.account_id}:federated-user/{request.name}",
+            _keys(request, None),
+        ),
+    ),
     "GetSessionToken": nothing,
 }

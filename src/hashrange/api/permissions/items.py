@@ -1,6 +1,6 @@
 """What the operations on items ask for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -21,8 +21,7 @@ NONE, ALL_OLD = "NONE", "ALL_OLD"
 def get_item(context: Context, request: Any) -> Iterator[Need]:
     """One item."""
     target = targets.table(context, request.table_name)
-    known = {SELECT: selected(request), CONSUMED: consumed(request)}
-    yield _item_need("dynamodb:GetItem", target, known, request, request.key)
+    yield _item_need("dynamodb:GetItem", target, partial(_read, request), request, request.key)
 
 
 def put_item(context: Context, request: Any) -> Iterator[Need]:
@@ -44,7 +43,7 @@ def query(context: Context, request: Any) -> Iterator[Need]:
     """One partition of a table or of an index, which is then the only resource."""
     target = targets.table(context, request.table_name, request.index_name)
     keys = ItemKeys(
-        {SELECT: selected(request), CONSUMED: consumed(request)},
+        partial(_read, request),
         partitions=lambda: addressed.of_clauses(target, named.key_clauses(request)),
         attributes=partial(named.by, request),
     )
@@ -54,8 +53,7 @@ def query(context: Context, request: Any) -> Iterator[Need]:
 def scan(context: Context, request: Any) -> Iterator[Need]:
     """No partition in particular: a policy about leading keys cannot limit it, only leave it out."""
     target = targets.table(context, request.table_name, request.index_name)
-    known = {SELECT: selected(request), CONSUMED: consumed(request)}
-    keys = ItemKeys(known, attributes=partial(named.by, request))
+    keys = ItemKeys(partial(_read, request), attributes=partial(named.by, request))
     yield target.need("dynamodb:Scan", keys, crosses=True)
 
 
@@ -123,11 +121,21 @@ def transact_get_items(context: Context, request: Any) -> Iterator[Need]:
 def _write(action: str, context: Context, request: Any, key: Any) -> Iterator[Need]:
     target = targets.table(context, request.table_name)
     for returned in _returned(request):
-        known = {RETURN_VALUES: returned, CONSUMED: consumed(request)}
+        known = partial(_wrote, request, returned)
         yield _item_need(action, target, known, request, key)
 
 
-def _item_need(action: str, target: Target, known: dict[str, str], request: Any, key: Any) -> Need:
+def _read(request: Any) -> dict[str, str]:
+    return {SELECT: selected(request), CONSUMED: consumed(request)}
+
+
+def _wrote(request: Any, returned: str) -> dict[str, str]:
+    return {RETURN_VALUES: returned, CONSUMED: consumed(request)}
+
+
+def _item_need(
+    action: str, target: Target, known: Callable[[], dict[str, str]], request: Any, key: Any
+) -> Need:
     keys = ItemKeys(
         known,
         partitions=partial(addressed.of_keys, target, (key,)),

@@ -1,27 +1,33 @@
 """All condition keys of one need: those of the caller, of the connection, of the resource and of the request."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from hashrange.api.context import Context
 from hashrange.api.permissions.needs import REQUEST_TAG, RESOURCE_TAG, Need, tag_named
+from hashrange.audit.events import Origin
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.auth.principals import Principal
 
 _OWN = ("dynamodb:", "iam:", "kms:", "sts:", REQUEST_TAG, "aws:tagkeys")  # what a need says itself
+_CONNECTION: Mapping[str, Callable[[Origin], str | None]] = {
+    "aws:sourceip": lambda origin: origin.address or None,
+    "aws:securetransport": lambda origin: "false" if origin.tls_version is None else "true",
+    "aws:useragent": lambda origin: origin.user_agent or None,
+    "aws:referer": lambda origin: origin.referer or None,
+}
 _CONSTANT = {"aws:viaawsservice": "false", "aws:principalisawsservice": "false"}
 
 
 class AllKeys:
     """Looks a key up where it comes from."""
 
-    __slots__ = ("_context", "_keys", "_need", "_principal", "were_asked")
+    __slots__ = ("_context", "_need", "_principal", "were_asked")
 
     def __init__(self, context: Context, principal: Principal, need: Need) -> None:
         self._context = context
         self._principal = principal
         self._need = need
-        self._keys: Mapping[str, KeyValue] | None = None
         self.were_asked = (
             False  # if not, every request for the same action and resource gets the same decision
         )
@@ -31,7 +37,9 @@ class AllKeys:
         self.were_asked = True
         if key.startswith(_OWN):
             return self._need.keys.get(key)
-        value = self._own().get(key)
+        if key in _CONNECTION:
+            return _CONNECTION[key](self._context.origin())
+        value = self._principal.keys().get(key)
         if value is not None:
             return value
         if key.startswith(RESOURCE_TAG):
@@ -40,11 +48,6 @@ class AllKeys:
                 return self._need.keys.get(key)
             return tag_named(table.tags.items(), key.removeprefix(RESOURCE_TAG))
         return self._global(key)
-
-    def _own(self) -> Mapping[str, KeyValue]:
-        if self._keys is None:
-            self._keys = self._principal.keys()
-        return self._keys
 
     def _global(self, key: str) -> str | None:
         context, issued_at = self._context, self._principal.issued_at
@@ -61,14 +64,6 @@ class AllKeys:
                 return _moment(context.clock.now())
             case "aws:epochtime":
                 return str(int(context.clock.now()))
-            case "aws:sourceip":
-                return context.peer.address or None
-            case "aws:securetransport":
-                return "true" if context.peer.tls_version is not None else "false"
-            case "aws:useragent":
-                return context.peer.user_agent or None
-            case "aws:referer":
-                return context.peer.referer or None
             case _:
                 return _CONSTANT.get(key)
 

@@ -68,7 +68,7 @@ class ItemKeys:
 
     def __init__(
         self,
-        known: Mapping[str, str],
+        known: Mapping[str, str] | Callable[[], Mapping[str, str]],
         *,
         partitions: Callable[[], Partitions] | None = None,
         attributes: Callable[[], Iterable[str]] | None = None,
@@ -82,9 +82,6 @@ class ItemKeys:
 
     def get(self, key: str, /) -> KeyValue | None:
         """The value of a key."""
-        value = self._known.get(key)
-        if value is not None:
-            return value
         try:
             return self._computed(key)
         except (Refused, Malformed):
@@ -97,12 +94,18 @@ class ItemKeys:
             return None if self._partitions is None else _at(self._partitions(), position)
         if key == _ATTRIBUTES and self._attributes is not None:
             return tuple(sorted(set(self._attributes())))
-        compute = None if self._lazy is None else self._lazy.get(key)
-        return None if compute is None else compute()
+        if self._lazy is not None and key in self._lazy:
+            return self._lazy[key]()
+        known = self._known
+        return (known() if callable(known) else known).get(key)
 
 
 def _at(partitions: Partitions, position: int) -> tuple[str, ...] | None:
-    if partitions is None or any(len(texts) <= position for texts in partitions):
+    if partitions is None:
+        return None
+    if len(partitions) == 1:
+        return partitions[0][position : position + 1] or None
+    if any(len(texts) <= position for texts in partitions):
         return None
     return tuple(dict.fromkeys(texts[position] for texts in partitions))
 

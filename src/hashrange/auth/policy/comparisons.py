@@ -7,7 +7,8 @@ from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from operator import eq, ge, gt, le, lt
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ Matches = Callable[[str, ConditionKeys], bool]
 Compile = Callable[[str, bool], Matches]  # the value, and whether variables have a meaning in it
 
 _NUMBER_CHARS_MAX = 64
+_ADDRESS_CHARS_MAX = 64
 _ARN_PARTS = 6
 
 
@@ -55,10 +57,8 @@ def _in_network(value: str, _variables: bool) -> Matches:
     network = _network(value)
 
     def matches(text: str, _keys: ConditionKeys) -> bool:
-        try:
-            return network is not None and ip_address(text) in network
-        except ValueError:
-            return False
+        address = _address(text) if len(text) <= _ADDRESS_CHARS_MAX else None
+        return network is not None and address is not None and address in network
 
     return matches
 
@@ -74,9 +74,13 @@ def _arn_like(value: str, variables: bool) -> Matches:
 def arn_fits(patterns: list[Pattern], arn: str, keys: ConditionKeys) -> bool:
     """Whether the six parts of an ARN fit one by one, so that no wildcard reaches from one into the next."""
     parts = arn.split(":", _ARN_PARTS - 1)
-    return len(parts) == _ARN_PARTS and all(
-        pattern.matches(part, keys) for pattern, part in zip(patterns, parts, strict=True)
-    )
+    if len(parts) != _ARN_PARTS:
+        return False
+    # A loop: a generator costs more than what it would be asked for here.
+    for pattern, part in zip(patterns, parts, strict=True):  # noqa: SIM110
+        if not pattern.matches(part, keys):
+            return False
+    return True
 
 
 def _ordered(read: Callable[[str], Any], compare: Callable[[Any, Any], bool]) -> Compile:
@@ -117,6 +121,15 @@ def _moment(text: str) -> Decimal | None:
 def _decoded(text: str) -> bytes | None:
     try:
         return b64decode(text, validate=True)
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    """An address; a client's many requests come from the same one, and reading it takes longest."""
+    try:
+        return ip_address(text)
     except ValueError:
         return None
 

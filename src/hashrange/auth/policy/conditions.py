@@ -31,10 +31,12 @@ class Condition(NamedTuple):
         if not self.quantifier:
             # A multivalued key needs a set operator: without one nothing about it is ever true.
             return isinstance(value, str) and self._admits(value, keys)
-        values = _values(value)
-        if self.quantifier == _ALL_VALUES:
-            return all(self._admits(each, keys) for each in values)
-        return any(self._admits(each, keys) for each in values)
+        # Loops: a generator costs more than what it would be asked for here.
+        wanted = self.quantifier == _ANY_VALUE
+        for each in _values(value):
+            if self._admits(each, keys) is wanted:
+                return wanted
+        return not wanted
 
     def _holds_without_key(self) -> bool:
         if self.if_exists or self.quantifier == _ALL_VALUES:
@@ -42,7 +44,10 @@ class Condition(NamedTuple):
         return self.negated and not self.quantifier
 
     def _admits(self, value: str, keys: ConditionKeys) -> bool:
-        return any(matches(value, keys) for matches in self.matches) is not self.negated
+        for matches in self.matches:
+            if matches(value, keys):
+                return not self.negated
+        return self.negated
 
 
 class Absence(NamedTuple):

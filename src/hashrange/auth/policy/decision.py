@@ -52,10 +52,9 @@ _ROOT = Decision(allowed=True)
 
 def decide(asked: Asked, rules: Rules) -> Decision:
     """Whether a request is allowed."""
-    for kind, policy in all_policies(rules):
-        denial = policy.denial(asked)
-        if denial is not None:
-            return Decision(allowed=False, explicit=True, type=kind, policy=policy, statement=denial)
+    denied = _denied(asked, rules)
+    if denied is not None:
+        return denied
     if rules.owner is None or rules.owner == asked.caller.account_id:
         return _within_account(asked, rules)
     return _across_accounts(asked, rules)
@@ -71,6 +70,26 @@ def all_policies(rules: Rules) -> Iterator[tuple[PolicyType, Policy]]:
         yield PolicyType.BOUNDARY, rules.boundary
     for policy in rules.session or ():
         yield PolicyType.SESSION, policy
+
+
+def _denied(asked: Asked, rules: Rules) -> Decision | None:
+    """The first explicit denial."""
+    denied = _first_denial(PolicyType.IDENTITY, rules.identity, asked)
+    if denied is None and rules.resource is not None:
+        denied = _first_denial(PolicyType.RESOURCE, (rules.resource,), asked)
+    if denied is None and rules.boundary is not None:
+        denied = _first_denial(PolicyType.BOUNDARY, (rules.boundary,), asked)
+    if denied is None and rules.session:
+        denied = _first_denial(PolicyType.SESSION, rules.session, asked)
+    return denied
+
+
+def _first_denial(kind: PolicyType, policies: Sequence[Policy], asked: Asked) -> Decision | None:
+    for policy in policies:
+        statement = policy.denial(asked)
+        if statement is not None:
+            return Decision(allowed=False, explicit=True, type=kind, policy=policy, statement=statement)
+    return None
 
 
 def _within_account(asked: Asked, rules: Rules) -> Decision:

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from hashrange.auth.policy.keys import ConditionKeys
 
-_VARIABLE = re.compile(r"\$\{\s*(?P<key>[^{}]*?)\s*\}")
+# Blanks are taken off afterwards: a client that sends thousands of them must not make the expression try every split.
+_VARIABLE = re.compile(r"\$\{(?P<content>[^{}]*)\}")
 _ESCAPES = frozenset("*?$")
-_DEFAULT = re.compile(r"(?P<key>[^,']*?)\s*,\s*'(?P<default>[^']*)'")
+_QUOTED = re.compile(r"'[^']*'")
+_MISSES_MAX = 32  # places of a run that are tried one by one
 
 
 class Wildcard(enum.Enum):
@@ -35,7 +37,7 @@ Piece = str | Wildcard | Variable
 class Pattern:
     """A compiled pattern. One without wildcards and variables is compared as it is."""
 
-    __slots__ = ("_literal", "_pieces", "_prefix", "_runs", "varies")
+    __slots__ = ("_literal", "_pieces", "_prefix", "_runs", "_template", "varies")
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._pieces = tuple(_merged(pieces))
@@ -43,6 +45,7 @@ class Pattern:
         self._runs = None if self.varies else _runs(self._pieces)
         self._literal = _literal(self._pieces)
         self._prefix = _prefix(self._pieces)
+        self._template = _template(self._pieces) if self.varies else None
 
     def matches(self, text: str, keys: ConditionKeys) -> bool:
         """Whether the whole text fits. With a variable that has neither value nor default, none does."""
@@ -50,6 +53,10 @@ class Pattern:
             return text == self._literal
         if self._prefix is not None:
             return text.startswith(self._prefix)
+        if self._template is not None:
+            pieces, is_beginning = self._template
+            filled = _filled(pieces, keys)
+            return filled is not None and (text.startswith(filled) if is_beginning else text == filled)
         runs = self._runs
         if runs is None:
             resolved = _resolved(self._pieces, keys)
@@ -62,8 +69,7 @@ class Pattern:
         """The text of a pattern without wildcards; None if a variable has no value."""
         if self._literal is not None:
             return self._literal
-        pieces = _resolved(self._pieces, keys)
-        return None if pieces is None else "".join(piece for piece in pieces if isinstance(piece, str))
+        return _filled([piece for piece in self._pieces if not isinstance(piece, Wildcard)], keys)
 
 
 def compiled(text: str, *, wildcards: bool, variables: bool) -> Pattern:
@@ -75,16 +81,18 @@ def _pieces(text: str, *, wildcards: bool, variables: bool) -> Iterable[Piece]:
     at = 0
     for found in _VARIABLE.finditer(text) if variables else ():
         yield from _wild(text[at : found.start()], wildcards=wildcards)
-        yield found["key"] if found["key"] in _ESCAPES else _variable(found["key"])
+        content = found["content"].strip()
+        yield content if content in _ESCAPES else _variable(content)
         at = found.end()
     yield from _wild(text[at:], wildcards=wildcards)
 
 
 def _variable(content: str) -> Variable:
-    with_default = _DEFAULT.fullmatch(content)
-    if with_default is None:
-        return Variable(content.lower(), None)
-    return Variable(with_default["key"].lower(), with_default["default"])
+    key, comma, default = content.partition(",")
+    default = default.strip()
+    if comma and "'" not in key and _QUOTED.fullmatch(default):
+        return Variable(key.rstrip().lower(), default[1:-1])
+    return Variable(content.lower(), None)
 
 
 def _wild(text: str, *, wildcards: bool) -> Iterable[Piece]:
@@ -127,13 +135,35 @@ def _prefix(pieces: Sequence[Piece]) -> str | None:
             return None
 
 
+def _template(pieces: Sequence[Piece]) -> tuple[Sequence[str | Variable], bool] | None:
+    """What a text is or begins with once the variables are filled in, if that is all the pattern says."""
+    is_beginning = pieces[-1] is Wildcard.MANY
+    fixed = [piece for piece in pieces if not isinstance(piece, Wildcard)]
+    return (fixed, is_beginning) if len(fixed) + is_beginning == len(pieces) else None
+
+
+def _filled(pieces: Sequence[str | Variable], keys: ConditionKeys) -> str | None:
+    """The text; None if a variable has neither value nor default."""
+    texts: list[str] = []
+    for piece in pieces:
+        text = piece if isinstance(piece, str) else _value(piece, keys)
+        if text is None:
+            return None
+        texts.append(text)
+    return "".join(texts)
+
+
+def _value(variable: Variable, keys: ConditionKeys) -> str | None:
+    value = keys.get(variable.key)
+    # A multivalued key has no one value to stand in a text.
+    return value if isinstance(value, str) else variable.default
+
+
 def _resolved(pieces: Sequence[Piece], keys: ConditionKeys) -> list[Piece] | None:
     resolved: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, Variable):
-            value = keys.get(piece.key)
-            # A multivalued key has no one value to stand in a text.
-            text = value if isinstance(value, str) else piece.default
+            text = _value(piece, keys)
             if text is None:
                 return None
             resolved.append(text)
@@ -157,14 +187,43 @@ class _Run(NamedTuple):
             return start if start + self.length <= end else -1
         offset, literal = self.texts[0]
         at = start
-        while at + self.length <= end:
+        for _ in range(_MISSES_MAX):
             at = text.find(literal, at + offset, end) - offset
-            if at < start:
+            if at < start or at + self.length > end:
                 return -1
-            if at + self.length <= end and self.fits_at(text, at):
+            if self.fits_at(text, at):
                 return at
             at += 1
+        return self._found_by_bits(text, at, end)
+
+    def _found_by_bits(self, text: str, start: int, end: int) -> int:
+        """The same with one step for each character, however many places begin well (the shift-and algorithm).
+
+        Bit n of the state says that the n + 1 characters up to here fit the beginning of the run.
+        """
+        masks = self._masks()
+        anything = masks[""]
+        last = 1 << (self.length - 1)
+        state = 0
+        for at in range(start, end):
+            state = (state << 1 | 1) & masks.get(text[at], anything)
+            if state & last:
+                return at - self.length + 1
         return -1
+
+    def _masks(self) -> dict[str, int]:
+        """For each character the places of the run where it may stand; under "" those where any may."""
+        places: dict[str, bytearray] = {}
+        size = self.length // 8 + 1
+        fixed = bytearray(size)
+        for offset, literal in self.texts:
+            for place, character in enumerate(literal, offset):
+                bit = 1 << (place & 7)
+                places.setdefault(character, bytearray(size))[place >> 3] |= bit
+                fixed[place >> 3] |= bit
+        anything = ((1 << self.length) - 1) & ~int.from_bytes(fixed, "little")
+        masks = {character: int.from_bytes(bits, "little") | anything for character, bits in places.items()}
+        return {**masks, "": anything}
 
 
 def _runs(pieces: Sequence[Piece]) -> tuple[_Run, ...]:

@@ -8,6 +8,7 @@ from hashrange.auth.policy.statements import Actions, Asked, Resource, Resources
 
 # Clients choose the resources they ask for, so what is remembered of them is bounded.
 _REMEMBERED_MAX = 512
+_RESOURCE_CHARS_MAX = 1024
 
 _Relevant = tuple[list[Statement], list[Statement]]  # those that deny, those that allow
 
@@ -29,7 +30,7 @@ class Policy:
 
     def denial(self, asked: Asked) -> Statement | None:
         """The first statement that denies the request."""
-        for statement in self._relevant(asked.action, asked.resource)[0]:
+        for statement in self.about(asked.action, asked.resource)[0]:
             if statement.naming(asked) is not Naming.NOT:
                 return statement
         return None
@@ -37,7 +38,7 @@ class Policy:
     def grant(self, asked: Asked) -> tuple[Naming, Statement | None]:
         """The statement that allows the request and names its caller most closely."""
         best: tuple[Naming, Statement | None] = (Naming.NOT, None)
-        for statement in self._relevant(asked.action, asked.resource)[1]:
+        for statement in self.about(asked.action, asked.resource)[1]:
             naming = statement.naming(asked)
             if naming is Naming.DIRECTLY:
                 return naming, statement
@@ -45,7 +46,7 @@ class Policy:
                 best = naming, statement
         return best
 
-    def _relevant(self, action: str, resource: str) -> _Relevant:
+    def about(self, action: str, resource: str) -> _Relevant:
         """The statements about an action on a resource, as far as that does not depend on the request's keys."""
         relevant = self._remembered.get((action, resource))
         if relevant is None:
@@ -54,9 +55,10 @@ class Policy:
             for statement in self.statements:
                 if statement.is_about(lowered, resource):
                     relevant[statement.allows].append(statement)
-            if len(self._remembered) >= _REMEMBERED_MAX:
-                self._remembered.clear()
-            self._remembered[action, resource] = relevant
+            if len(resource) <= _RESOURCE_CHARS_MAX:
+                if len(self._remembered) >= _REMEMBERED_MAX:
+                    self._remembered.clear()
+                self._remembered[action, resource] = relevant
         return relevant
 
 

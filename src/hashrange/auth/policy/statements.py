@@ -97,15 +97,22 @@ class Statement(NamedTuple):
         naming = Naming.DIRECTLY if self.grantees is None else self.grantees.naming(asked.caller)
         if naming is Naming.NOT:
             return naming
-        resources = self.resources
-        if resources is not None and resources.varies and not resources.include(asked.resource, asked.keys):
+        if not self.applies(asked.resource, asked.keys):
             return Naming.NOT
-        for condition in self.conditions:
-            if not condition.holds(asked.keys):
-                return Naming.NOT
         if naming is Naming.LOOSELY and self._names_by_condition():
             return Naming.DIRECTLY
         return naming
+
+    def applies(self, resource: str, keys: ConditionKeys) -> bool:
+        """Whether all that depends on the request's keys is as the statement wants it."""
+        resources = self.resources
+        if resources is not None and resources.varies and not resources.include(resource, keys):
+            return False
+        # A loop: a generator costs more than what it would be asked for here.
+        for condition in self.conditions:  # noqa: SIM110
+            if not condition.holds(keys):
+                return False
+        return True
 
     def _names_by_condition(self) -> bool:
         """Everybody, if a condition says who of them, is as good as naming them."""

@@ -7,6 +7,7 @@ from hashrange.api.protocol.structures import Request
 from hashrange.services.iam import access_keys
 from hashrange.services.iam.entities import changed, place
 from hashrange.services.iam.structures import AccessKeyId, Name
+from hashrange.storage import last_uses
 from hashrange.storage.engine import Transaction
 from hashrange.storage.identity_rows import ACCESS_KEYS
 
@@ -28,5 +29,6 @@ def delete_access_key(context: Context, request: DeleteAccessKey) -> Plan:
         owner = access_keys.owner(tx, context, request.user_name)
         key = access_keys.own_key(tx, context, owner, request.access_key_id)
         ACCESS_KEYS.remove(tx, place(context), key.id)
+        last_uses.forget(tx, place(context), key.id)
 
     return changed(context, step)

@@ -4,8 +4,9 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
-from hashrange.services.iam.entities import ROLES, changed
+from hashrange.services.iam.entities import ROLES, changed, place
 from hashrange.services.iam.structures import Name
+from hashrange.storage import last_uses
 from hashrange.storage.engine import Transaction
 
 
@@ -22,6 +23,8 @@ def delete_role(context: Context, request: DeleteRole) -> Plan:
     """Delete a role that has no policies any more; its sessions end."""
 
     def step(tx: Transaction) -> None:
-        ROLES.remove(tx, context, ROLES.get(tx, context, request.role_name))
+        role = ROLES.get(tx, context, request.role_name)
+        ROLES.remove(tx, context, role)
+        last_uses.forget(tx, place(context), role.id)
 
     return changed(context, step)

@@ -54,7 +54,7 @@ class Family(Generic[E]):
         """Write an entity that must be new."""
         if self.rows.find(tx, place(context), entity.name.lower()) is not None:
             raise errors.already_exists(f"{self.title} with name {entity.name} already exists.")
-        if sum(1 for _ in self.rows.of_region(tx, place(context))) >= self.entities_max:
+        if self.rows.count(tx, place(context)) >= self.entities_max:
             raise errors.quota(self.quota_name, self.entities_max)
         self.save(tx, context, entity)
 
@@ -122,14 +122,12 @@ def now(context: Context) -> float:
 
 def changed(context: Context, step: Callable[[Transaction], msgspec.Struct | None]) -> Plan:
     """A plan that changes identities: every process has to know, and this one before it answers."""
-
-    def raised(tx: Transaction) -> Described:
-        answer = step(tx)
-        identity_rows.raise_generation(tx)
-        return Described(answer)
-
     directory = context.directory
-    return Write(raised, after=None if directory is None else directory.refresh, conflict=errors.conflict)
+    return Write(
+        lambda tx: Described(step(tx)),
+        after=None if directory is None else directory.refresh,
+        conflict=errors.conflict,
+    )
 
 
 def shown(step: Callable[[Reader], msgspec.Struct]) -> Plan:

@@ -5,6 +5,7 @@ from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
 from hashrange.services.iam.entities import ROLES, shown
+from hashrange.services.iam.last_uses import last_use
 from hashrange.services.iam.structures import Name, RoleView
 from hashrange.services.iam.views import role_view
 from hashrange.storage.engine import Reader
@@ -30,6 +31,7 @@ def get_role(context: Context, request: GetRole) -> Plan:
 
     def step(reader: Reader) -> GetRoleOutput:
         role = ROLES.get(reader, context, request.role_name)
-        return GetRoleOutput(role=role_view(context.account_id, role))
+        used = last_use(reader, context, role.id)
+        return GetRoleOutput(role=role_view(context.account_id, role, used=used))
 
     return shown(step)

@@ -24,7 +24,7 @@ class ListInstanceProfilesForRoleOutput(Response, kw_only=True):
     """The answer."""
 
     instance_profiles: list[str]
-    is_truncated: bool = False
+    is_truncated: bool
 
 
 def list_instance_profiles_for_role(context: Context, request: ListInstanceProfilesForRole) -> Plan:
@@ -32,6 +32,6 @@ def list_instance_profiles_for_role(context: Context, request: ListInstanceProfi
 
     def step(reader: Reader) -> ListInstanceProfilesForRoleOutput:
         ROLES.get(reader, context, request.role_name)
-        return ListInstanceProfilesForRoleOutput(instance_profiles=[])
+        return ListInstanceProfilesForRoleOutput(instance_profiles=[], is_truncated=False)
 
     return shown(step)

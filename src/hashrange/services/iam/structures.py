@@ -56,6 +56,14 @@ Timestamp = Annotated[float, kinds.Timestamp()]
 TagKey = Annotated[str, Meta(min_length=1, max_length=128)]
 
 
+_ALIAS = r"[a-z0-9]([a-z0-9]|-(?!-)){1,61}[a-z0-9]"
+Alias = Annotated[
+    str,
+    Meta(min_length=3, max_length=63, pattern=rf"\A{_ALIAS}\Z"),
+    kinds.Name(least=3, most=63, pattern=JavaPattern(f"^{_ALIAS}$", _ALIAS)),
+]
+
+
 class Tag(Structure, kw_only=True):
     """A tag."""
 
@@ -100,7 +108,10 @@ class GroupView(Response, kw_only=True):
 
 
 class RoleLastUsed(Response, kw_only=True):
-    """When a role was used last, which is not kept."""
+    """When a role was used last; empty if it never was."""
+
+    last_used_date: Timestamp | None = None
+    region: str | None = None
 
 
 class RoleView(Response, kw_only=True):

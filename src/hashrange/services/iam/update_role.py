@@ -31,10 +31,10 @@ def update_role(context: Context, request: UpdateRole) -> Plan:
 
     def step(tx: Transaction) -> UpdateRoleOutput:
         role = ROLES.get(tx, context, request.role_name)
-        # The service takes a description that is not sent for none.
+        # What is not sent stays as it is, whatever the reference says of the duration (observed on the service).
         after = msgspec.structs.replace(
             role,
-            description=request.description,
+            description=role.description if request.description is None else request.description,
             max_session_seconds=request.max_session_duration or role.max_session_seconds,
         )
         ROLES.save(tx, context, after)

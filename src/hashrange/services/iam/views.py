@@ -23,6 +23,7 @@ from hashrange.storage.identity_rows import (
     Version,
     arn_of,
 )
+from hashrange.storage.last_uses import LastUse
 
 
 def user_view(account_id: str, user: User, *, whole: bool = True) -> UserView:
@@ -49,8 +50,11 @@ def group_view(account_id: str, group: Group) -> GroupView:
     )
 
 
-def role_view(account_id: str, role: Role, *, whole: bool = True) -> RoleView:
-    """A role; lists leave out boundary and tags."""
+def role_view(account_id: str, role: Role, *, whole: bool = True, used: LastUse | None = None) -> RoleView:
+    """A role; lists leave out boundary, tags and the last use."""
+    last_used = RoleLastUsed()
+    if used is not None:
+        last_used = RoleLastUsed(last_used_date=used.at, region=used.region)
     return RoleView(
         path=role.path,
         role_name=role.name,
@@ -62,7 +66,7 @@ def role_view(account_id: str, role: Role, *, whole: bool = True) -> RoleView:
         max_session_duration=role.max_session_seconds,
         permissions_boundary=_boundary(role) if whole else None,
         tags=tag_views(role.tags) if whole else None,
-        role_last_used=RoleLastUsed() if whole else None,
+        role_last_used=last_used if whole else None,
     )
 
 

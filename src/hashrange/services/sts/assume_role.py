@@ -145,11 +145,9 @@ def _tags(caller: Principal, request: AssumeRole) -> tuple[dict[str, str], tuple
     """The tags of the session, and which of them the next one inherits; those that are inherited stay as they are."""
     inherited = {key: value for key, value in caller.tags.items() if key in caller.transitive_tags}
     fixed = {key.lower() for key in inherited}
-    sent = {tag.key: tag.value for tag in request.tags or ()}
-    if len({key.lower() for key in sent}) != len(request.tags or ()) or fixed & {key.lower() for key in sent}:
+    sent = sessions.sent_tags(request.tags)
+    if fixed & {key.lower() for key in sent}:
         raise validation("Duplicate tag keys found. Please note that Tag keys are case insensitive.")
-    if any(key.startswith("aws:") for key in map(str.lower, sent)):
-        raise validation("Tag keys that begin with aws: are reserved for system use.")
     tags = sent | inherited
     if len(tags) > limits.IAM_TAGS_MAX:
         raise validation(f"A session has at most {limits.IAM_TAGS_MAX} tags.")

@@ -16,6 +16,7 @@ from hashrange.auth.policy import documents
 from hashrange.auth.policy.documents import Kind, MalformedPolicy
 from hashrange.core import limits
 from hashrange.services.iam import access_keys
+from hashrange.services.iam.structures import Tag
 from hashrange.services.iam.views import is_built_in
 from hashrange.services.sts import errors
 from hashrange.storage.engine import Reader
@@ -93,6 +94,16 @@ def check_policy_arns(reader: Reader, account_id: str, arns: Iterable[str]) -> N
         policy = None if is_built_in(arn) else POLICIES.find(reader, place_of(account_id), name)
         if not is_built_in(arn) and (policy is None or arn_of(account_id, policy) != arn):
             raise errors.malformed_policy(f"Policy {arn} does not exist or is not attachable.")
+
+
+def sent_tags(sent: Iterable[Tag] | None) -> dict[str, str]:
+    """The tags that a request gives a session; their keys differ in more than their case."""
+    tags = {tag.key: tag.value for tag in sent or ()}
+    if len({key.lower() for key in tags}) != len(list(sent or ())):
+        raise validation("Duplicate tag keys found. Please note that Tag keys are case insensitive.")
+    if any(key.lower().startswith("aws:") for key in tags):
+        raise validation("Tag keys that begin with aws: are reserved for system use.")
+    return tags
 
 
 def new_pair() -> tuple[str, str]:

@@ -8,6 +8,7 @@ from hashrange.api.permissions.needs import Need
 from hashrange.auth.policy import documents
 from hashrange.auth.policy.decision import decide
 from hashrange.auth.policy.documents import Kind, MalformedPolicy
+from hashrange.auth.policy.grantees import Caller, Naming
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.auth.policy.policy import Policy, unusable
 from hashrange.auth.policy.statements import Asked
@@ -30,6 +31,23 @@ def check(
         decision = decide(asked, rules)
         if not decision.allowed:
             raise errors.denied_by(asked, decision, rules)
+
+
+def check_federated(role: Role, action: str, provider_arn: str, keys: dict[str, KeyValue]) -> None:
+    """Refuse whoever a provider vouches for, unless a statement names the provider: everybody is not enough."""
+    policy = _compiled(role)
+    asked = Asked(action, "*", Caller("", "", provider=provider_arn), keys)
+    named = (
+        statement
+        for statement in policy.statements
+        if statement.allows
+        and statement.grantees is not None
+        and provider_arn in statement.grantees.providers
+        and not statement.grantees.negated
+        and statement.actions.include(action.lower())
+    )
+    if policy.denial(asked) is not None or all(one.naming(asked) is Naming.NOT for one in named):
+        raise errors.access_denied(f"Not authorized to perform {action}")
 
 
 def _compiled(role: Role) -> Policy:

@@ -11,7 +11,7 @@ from hashrange import logs
 from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
-from hashrange.storage.sqlite import page_checksums, schema
+from hashrange.storage.sqlite import page_checksums, page_encryption, schema
 from hashrange.storage.sqlite.checkpoint import Checkpointer, LogLimits
 from hashrange.storage.sqlite.commit_version import CommitVersion, LocalCommitVersion
 from hashrange.storage.sqlite.committer import Committer
@@ -70,7 +70,7 @@ class SqliteEngine:
         # A checkpoint that waited for a reader would keep the writer waiting too: it fails at once and is retried.
         checkpoints = self._connect(CHECKPOINT_CACHE_KIB)
         checkpoints.set_busy_timeout(0)
-        self._checks_pages = page_checksums.are_checked(writer)
+        self._checks_pages = page_checksums.are_checked(writer) or page_encryption.is_unlocked(path)
         self._commit_version = commit_version
         self._idle_readers: list[SnapshotReader] = []
         self._read_pool = ReadPool(deliver)

@@ -8,7 +8,7 @@ import apsw
 
 from hashrange import logs
 from hashrange.storage.errors import Corrupt, NotWritable, OpenError, StorageError, Unavailable
-from hashrange.storage.sqlite import log_file, page_checksums, place, schema
+from hashrange.storage.sqlite import log_file, page_checksums, page_encryption, place, schema
 from hashrange.storage.sqlite.log_file import LogFile
 from hashrange.storage.sqlite.reserve import Reserve
 
@@ -150,7 +150,8 @@ def _check_generation(path: Path, found: LogFile, readable: int) -> None:
 def _take_in_log(path: Path) -> None:
     """Copy the log into the file without the index file that readers share, for which there may be no room."""
     try:
-        connection = apsw.Connection(str(path))
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        connection = page_encryption.connect(str(path), str(path), flags, schema.STATEMENT_CACHE_SIZE)
         try:
             schema.pragma(connection, "locking_mode", "EXCLUSIVE")
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()

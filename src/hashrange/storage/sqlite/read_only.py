@@ -14,7 +14,7 @@ import apsw
 
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import NotChecked, OpenError, StorageError
-from hashrange.storage.sqlite import log_file, page_checksums, place, schema
+from hashrange.storage.sqlite import log_file, page_checksums, page_encryption, place, schema
 from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START
 from hashrange.storage.sqlite.directory_lock import LOCK_NAME, is_locked
 from hashrange.storage.sqlite.faults import translate
@@ -193,6 +193,7 @@ class ReadOnlyStore:
                 shutil.copyfile(path, directory / path.name)
         except OSError as error:
             raise OpenError(f"cannot copy {self._file} to a place that can be written: {error}") from error
+        page_encryption.unlock_copy(directory, self._file.parent)
         self._file = directory / self._file.name
         self._states = _states(self._file)
 

@@ -10,7 +10,7 @@ import apsw
 
 from hashrange.storage.errors import Corrupt, NotWritable, StorageError
 from hashrange.storage.formats import FORMAT_VERSION, check_version
-from hashrange.storage.sqlite import page_checksums, page_faults
+from hashrange.storage.sqlite import page_checksums, page_encryption, page_faults
 from hashrange.storage.sqlite.faults import translate
 
 APPLICATION_ID = 0x48524E47  # "HRNG", so that file(1) and we can tell whose database it is
@@ -38,17 +38,17 @@ def data_file(directory: Path) -> Path:
 def connect(path: str, *, cache_kib: int, create: bool = False) -> apsw.Connection:
     """Open a connection for reading and writing with the settings every connection shares."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return _connect(path, flags, cache_kib)
+    return _connect(path, path, flags, cache_kib)
 
 
 def connect_read_only(path: str, parameter: str, *, cache_kib: int) -> apsw.Connection:
     """Open a connection that changes no file; the parameter of https://sqlite.org/uri.html says how it does without."""
     uri = f"file:{quote(os.fsencode(path))}?{parameter}"
-    return _connect(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, cache_kib)
+    return _connect(path, uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, cache_kib)
 
 
-def _connect(name: str, flags: int, cache_kib: int) -> apsw.Connection:
-    connection = apsw.Connection(name, flags=flags, statementcachesize=STATEMENT_CACHE_SIZE)
+def _connect(path: str, name: str, flags: int, cache_kib: int) -> apsw.Connection:
+    connection = page_encryption.connect(path, name, flags, STATEMENT_CACHE_SIZE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     # Without this SQLite plans by the value bound to a LIMIT, and prepares the statement again whenever it changes.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

@@ -19,7 +19,7 @@ from hashrange.services.cloudwatch.math.tree import (
 _LEVELS_MAX = 40  # of parentheses, functions and signs
 _TOKENS_MAX = 800  # a chain of operators is as deep as it is long
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)"
+    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<text>'[^']*'|\"[^\"]*\")"
     r"|(?P<mark>&&|\|\||<=|>=|==|!=|[-+*/^<>(),\[\]]))"
