@@ -21,8 +21,8 @@ from hashrange.storage.errors import OpenError
 # ruff: noqa: PLC0415
 
 _PLAIN = (
-    "this data was begun without --root-key: keys and secrets are encrypted, but items stay in the clear. Export them "
-    "and import them into a new data directory to have them encrypted"
+    "this data was begun without --root-key: keys and secrets are encrypted, but items stay in the clear. "
+    "`hashrange migrate --root-key` makes a copy that is encrypted"
 )
 log = logs.Log("vaults")
 
