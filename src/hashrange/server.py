@@ -217,7 +217,10 @@ class Server:
         """Open the directory; it follows changes only where somebody looks into it."""
         directory = Directory(engine, keys)
         if self._settings.auth != "off":
-            await asyncio.to_thread(directory.start)
+            try:
+                await asyncio.to_thread(directory.start)
+            except Corrupt as error:
+                raise _unreadable("records of identities", engine, error) from error
             self._every(POLL_SECONDS, directory.poll)
             self._every(FLUSH_SECONDS, directory.last_uses.flush)
             self._last_uses = directory.last_uses
