@@ -1,4 +1,7 @@
-"""One server with `--auth iam` for all attacks, set up as the guide says: bootstrap, serve, then IAM by the API."""
+"""One server with `--auth iam` for all attacks, set up as the guide says: bootstrap, serve, then IAM by the API.
+
+Fixtures that make things are of the session: tests of several modules may come mixed, and a module's fixture twice.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing

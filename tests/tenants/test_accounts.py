@@ -54,7 +54,7 @@ KEPT: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def table(house: House) -> None:
     house.table(
         NAME,
@@ -66,13 +66,13 @@ def table(house: House) -> None:
     house.must("PutItem", TableName=NAME, Item={**KEY, "city": {"S": "Rome"}, "secret": {"S": CANARY}})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def eve(stranger: SignedCaller) -> SignedCaller:
     """A user of the other account who may do everything there."""
     return made(stranger, "eve", document(allow("*")))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def mallory(stranger: SignedCaller) -> SignedCaller:
     """A user of the other account who may read items of one table of this one."""
     return made(stranger, "mallory", document(allow("GetItem", resource=ARN)))

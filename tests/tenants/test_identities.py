@@ -20,7 +20,7 @@ def items(house: House) -> None:
         house.must("PutItem", TableName=TABLE, Item=item_of(owner))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def carol(house: House) -> SignedCaller:
     """Somebody who looks after their own keys, and may become a tenant under their own name."""
     own = f"arn:aws:iam::{ACCOUNT}:user/${{aws:username}}"

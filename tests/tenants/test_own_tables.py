@@ -39,7 +39,7 @@ BY_TAG = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tables(house: House) -> None:
     """A table of each, with a tag, an item, a stream and recovery."""
     for name in (MINE, THEIRS):
@@ -51,7 +51,7 @@ def tables(house: House) -> None:
         house.must("UpdateContributorInsights", TableName=name, ContributorInsightsAction="ENABLE")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def callers(house: House, tables: None) -> dict[str, SignedCaller]:
     broker = trust(f"arn:aws:iam::{ACCOUNT}:user/broker")
     tags = [{"Key": "tenant", "Value": "alice"}]

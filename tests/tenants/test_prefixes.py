@@ -16,7 +16,7 @@ OBJECTS = f"arn:aws:s3:::{BUCKET}"
 SCHEMA: dict[str, Any] = {"KeySchema": key_schema("id"), "AttributeDefinitions": definitions(id="S")}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def red(house: House) -> SignedCaller:
     for name in (MINE, THEIRS):
         house.table(name, **SCHEMA)

@@ -16,7 +16,7 @@ ARN = f"{TABLES}/{NAME}"
 SCHEMA: dict[str, Any] = {"KeySchema": key_schema("id"), "AttributeDefinitions": definitions(id="S")}
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def table(house: House) -> None:
     house.table(NAME, **SCHEMA)
     house.role("deep", document({"Effect": "Deny", "Principal": "*", "Action": "sts:AssumeRole"}))

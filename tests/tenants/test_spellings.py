@@ -26,7 +26,7 @@ def alice(house: House) -> SignedCaller:
     return house.people["alice's session"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def numbered(house: House) -> SignedCaller:
     """A tenant who is the number 1, of a table of numbers, and the bytes `a`, of a table of bytes."""
     for name, kind in (("numbers", "N"), ("bytes", "B")):
@@ -39,7 +39,7 @@ def numbered(house: House) -> SignedCaller:
     return house.user("numbered", allow("GetItem", "PutItem", "Query", "PartiQLSelect", Condition=own))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pattern_role(house: House) -> str:
     """A role whose policy compares with patterns."""
     like = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["${aws:PrincipalTag/tenant}"]}, **SOME_KEY}
