@@ -100,8 +100,13 @@ def test_a_token_of_the_provider_begins_a_session(
     with refused("MissingAuthenticationToken", 403):
         sts.get_caller_identity()
     server.serving.stop()
-    text = (tmp_path / "data" / "audit.jsonl").read_text()
-    assert token(exp=now + 600, iat=now).split(".")[1] not in text
+    _check_audit(tmp_path / "data", token(exp=now + 600, iat=now).split(".")[1], capsys)
+
+
+def _check_audit(folder: Path, token_part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the log has of the calls: who it was, and why they were refused, but no token."""
+    text = (folder / "audit.jsonl").read_text()
+    assert token_part not in text
     noted = [json.loads(line) for line in text.splitlines()]
     calls = [event for event in noted if event["eventName"] == "AssumeRoleWithWebIdentity"]
     assert {event["userIdentity"]["type"] for event in calls} == {"WebIdentityUser"}
@@ -112,7 +117,7 @@ def test_a_token_of_the_provider_begins_a_session(
     assert decisions[0]["considered"][0]["unmet"] == [
         {"operator": "StringEquals", "key": "id.example.org/realm:sub", "values": ["user-1"]}
     ]
-    told = words(capsys, "iam", "explain", calls[-1]["requestID"], "--data-dir", str(tmp_path / "data"))
+    told = words(capsys, "iam", "explain", calls[-1]["requestID"], "--data-dir", str(folder))
     assert "The role's trust policy must allow it" in told
     (denied,) = [event for event in noted if event["eventName"] == "GetItem"]
     data = denied["userIdentity"]["sessionContext"]["webIdFederationData"]

@@ -31,7 +31,7 @@ def check(
         asked = Asked(action, arn, _as_named(caller, role), known)
         decision = decide(asked, rules)
         if not decision.allowed:
-            raise errors.denied_by(asked, decision, rules)
+            raise errors.denied_by(errors.unauthorized(caller.arn, action, arn), asked, decision, rules)
 
 
 def _as_named(principal: Principal, role: Role) -> Caller:
@@ -67,7 +67,7 @@ def check_federated(
         if explicit:
             decision = decision._replace(policy=policy)
         message = f"Not authorized to perform {action}"
-        raise errors.denied_by(asked, decision, Rules(resource=policy), message)
+        raise errors.denied_by(message, asked, decision, Rules(resource=policy))
 
 
 def _compiled(role: Role) -> Policy:
