@@ -143,6 +143,20 @@ def test_large_requests_say_where_they_came_from(path: Path) -> None:
     assert "audited/1" in put["userAgent"]
 
 
+@pytest.mark.parametrize("odd", [{}, {"ConsistentRead": "true"}])
+def test_nobody_hides_what_they_read_behind_padding(path: Path, odd: dict[str, Any]) -> None:
+    """A large request is read on a thread of its own, also where it is read a second, slower way."""
+    with serving("--in-memory", "--audit-log", str(path)) as server:
+        make_table(client(server))
+        read = {"TableName": "music", "Key": {"pk": {"S": "a"}}, "Unknown": "x" * 300_000, **odd}
+        assert server.post("GetItem", read).status == 200
+        server.stop()
+    event = events(path)[-1]
+    assert event["eventName"] == "GetItem"
+    assert event["requestParameters"]["key"] == {"pk": {"S": "a"}}
+    assert event["resources"][0]["ARN"].endswith("table/music")
+
+
 def test_events_of_tls_say_so(path: Path, tmp_path: Path) -> None:
     authority = Authority(days=1)
     issued = authority.issue(["localhost"])
