@@ -17,7 +17,7 @@ from auth.test_web_tokens import ISSUER, key_set, token
 from hashrange.config import SettingInvalid, load
 from hashrange.services.sts import providers
 from iam_refusals import ACCOUNT, refused
-from owned_server import Owned, document, owned, statement
+from owned_server import Owned, document, owned, statement, words
 
 PROVIDER = f"arn:aws:iam::{ACCOUNT}:oidc-provider/id.example.org/realm"
 ACTION = "sts:AssumeRoleWithWebIdentity"
@@ -39,7 +39,9 @@ def server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Owned
         yield running
 
 
-def test_a_token_of_the_provider_begins_a_session(server: Owned, tmp_path: Path) -> None:
+def test_a_token_of_the_provider_begins_a_session(
+    server: Owned, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     iam = server.client("iam")
     role = iam.create_role(RoleName="web", AssumeRolePolicyDocument=trust({"Federated": PROVIDER}, MINE))
     own_rows = {
@@ -98,11 +100,25 @@ def test_a_token_of_the_provider_begins_a_session(server: Owned, tmp_path: Path)
     with refused("MissingAuthenticationToken", 403):
         sts.get_caller_identity()
     server.serving.stop()
-    text = (tmp_path / "data" / "audit.jsonl").read_text()
-    assert token(exp=now + 600, iat=now).split(".")[1] not in text
+    _check_audit(tmp_path / "data", token(exp=now + 600, iat=now).split(".")[1], capsys)
+
+
+def _check_audit(folder: Path, token_part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the log has of the calls: who it was, and why they were refused, but no token."""
+    text = (folder / "audit.jsonl").read_text()
+    assert token_part not in text
     noted = [json.loads(line) for line in text.splitlines()]
     calls = [event for event in noted if event["eventName"] == "AssumeRoleWithWebIdentity"]
     assert {event["userIdentity"]["type"] for event in calls} == {"WebIdentityUser"}
+    decisions = [
+        event["additionalEventData"]["decision"] for event in calls if "additionalEventData" in event
+    ]
+    assert [decision["policyType"] for decision in decisions] == ["role trust policy"] * 3
+    assert decisions[0]["considered"][0]["unmet"] == [
+        {"operator": "StringEquals", "key": "id.example.org/realm:sub", "values": ["user-1"]}
+    ]
+    told = words(capsys, "iam", "explain", calls[-1]["requestID"], "--data-dir", str(folder))
+    assert "The role's trust policy must allow it" in told
     (denied,) = [event for event in noted if event["eventName"] == "GetItem"]
     data = denied["userIdentity"]["sessionContext"]["webIdFederationData"]
     assert data["federatedProvider"] == PROVIDER

@@ -64,7 +64,7 @@ def test_who_would_have_to_allow_it_is_told() -> None:
     )
     assert "the session policy must allow it" in words(Rules([mine], session=[nothing]))
     assert "no identity-based policy allows it" in words(Rules([nothing]))
-    assert "belongs to another account" in words(Rules([mine], owner="999999999999"))
+    assert "The resource's own policy must allow it as well" in words(Rules([mine], owner="999999999999"))
     denial = policy({**allow(Sid="No"), "Effect": "Deny"}, name="closed")
     assert "by statement No of the identity-based policy closed." in words(Rules([mine, denial]))
     assert (

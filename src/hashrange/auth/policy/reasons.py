@@ -106,7 +106,7 @@ def matches(asked: Asked, rules: Rules) -> Iterator[Match]:
 def _match(asked: Asked, kind: PolicyType, policy: Policy, statement: Statement) -> Match:
     resources, grantees = statement.resources, statement.grantees
     return Match(
-        kind,
+        PolicyType.TRUST if resources is None else kind,  # only a trust policy has no resources
         policy,
         statement,
         resources is not None and not resources.include(asked.resource, asked.keys),

@@ -72,8 +72,13 @@ def _advice(reasons: Reasons) -> Iterator[str]:
         yield f"The caller's own policies are not enough: the {missing} must allow it as well. Add to it: {statement}"
     elif missing == PolicyType.RESOURCE.value:
         yield (
-            "The resource belongs to another account, whose resource policy must allow it as well: a statement with "
-            f"the caller as its Principal, and {statement}"
+            "The resource's own policy must allow it as well, as the resource is another account's, or a key: a "
+            f"statement with the caller as its Principal, and {statement}"
+        )
+    elif missing == PolicyType.TRUST.value:
+        yield (
+            "The role's trust policy must allow it: a statement with the caller, or the identity provider who vouches "
+            f"for them, as its Principal, and the action {reasons.action}"
         )
     else:
         yield f"To allow it, add to a policy of the caller: {statement}"

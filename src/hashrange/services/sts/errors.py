@@ -2,22 +2,24 @@
 
 from hashrange.api.errors import ApiError
 from hashrange.api.permissions.denials import AccessDenied
-from hashrange.auth.policy.decision import Decision, Rules
+from hashrange.auth.policy.decision import Decision, PolicyType, Rules
 from hashrange.auth.policy.statements import Asked
 
 
 def denied(caller_arn: str, action: str, resource: str) -> ApiError:
     """AccessDenied; it does not tell whether the role is there."""
-    return access_denied(_unauthorized(caller_arn, action, resource))
+    return access_denied(unauthorized(caller_arn, action, resource))
 
 
-def denied_by(asked: Asked, decision: Decision, rules: Rules) -> ApiError:
+def denied_by(message: str, asked: Asked, decision: Decision, rules: Rules) -> ApiError:
     """The same, decided by policies, which the audit log tells more about."""
-    message = _unauthorized(asked.caller.arn, asked.action, asked.resource)
+    if decision.type is PolicyType.RESOURCE:
+        decision = decision._replace(type=PolicyType.TRUST)  # which is a role's resource policy
     return AccessDenied(asked, decision, rules, code="AccessDenied", message=message, status=403)
 
 
-def _unauthorized(caller_arn: str, action: str, resource: str) -> str:
+def unauthorized(caller_arn: str, action: str, resource: str) -> str:
+    """Who may not do what."""
     return f"User: {caller_arn} is not authorized to perform: {action} on resource: {resource}"
 
 

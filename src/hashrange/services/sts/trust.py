@@ -6,7 +6,7 @@ from hashrange.api.context import Context
 from hashrange.api.permissions.keys import AllKeys
 from hashrange.api.permissions.needs import Need
 from hashrange.auth.policy import documents
-from hashrange.auth.policy.decision import decide
+from hashrange.auth.policy.decision import Decision, PolicyType, Rules, decide
 from hashrange.auth.policy.documents import Kind, MalformedPolicy
 from hashrange.auth.policy.grantees import Caller, Naming
 from hashrange.auth.policy.keys import KeyValue
@@ -31,7 +31,7 @@ def check(
         asked = Asked(action, arn, _as_named(caller, role), known)
         decision = decide(asked, rules)
         if not decision.allowed:
-            raise errors.denied_by(asked, decision, rules)
+            raise errors.denied_by(errors.unauthorized(caller.arn, action, arn), asked, decision, rules)
 
 
 def _as_named(principal: Principal, role: Role) -> Caller:
@@ -44,10 +44,13 @@ def _as_named(principal: Principal, role: Role) -> Caller:
     return caller
 
 
-def check_federated(role: Role, action: str, provider_arn: str, keys: dict[str, KeyValue]) -> None:
+def check_federated(
+    account_id: str, role: Role, action: str, provider_arn: str, keys: dict[str, KeyValue]
+) -> None:
     """Refuse whoever a provider vouches for, unless a statement names the provider: everybody is not enough."""
     policy = _compiled(role)
-    asked = Asked(action, "*", Caller("", "", provider=provider_arn), keys)
+    arn = arn_of(account_id, role)
+    asked = Asked(action, arn, Caller("", "", provider=provider_arn), keys)
     named = (
         statement
         for statement in policy.statements
@@ -57,8 +60,14 @@ def check_federated(role: Role, action: str, provider_arn: str, keys: dict[str, 
         and not statement.grantees.negated
         and statement.actions.include(action.lower())
     )
-    if policy.denial(asked) is not None or all(one.naming(asked) is Naming.NOT for one in named):
-        raise errors.access_denied(f"Not authorized to perform {action}")
+    denial = policy.denial(asked)
+    if denial is not None or all(one.naming(asked) is Naming.NOT for one in named):
+        explicit = denial is not None
+        decision = Decision(allowed=False, explicit=explicit, type=PolicyType.TRUST, statement=denial)
+        if explicit:
+            decision = decision._replace(policy=policy)
+        message = f"Not authorized to perform {action}"
+        raise errors.denied_by(message, asked, decision, Rules(resource=policy))
 
 
 def _compiled(role: Role) -> Policy:
