@@ -20,8 +20,9 @@ def server() -> Iterator[Serving]:
 
 @pytest.fixture(scope="session")
 def iam_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Enforcing]:
-    """One server with --auth iam for all tests."""
-    with enforcing(tmp_path_factory.mktemp("iam") / "data", "--log-level", "warning") as running:
+    """One server with --auth iam, encryption and keys for all tests."""
+    folder = tmp_path_factory.mktemp("iam")
+    with enforcing(folder / "data", "--log-level", "warning", encrypts=True) as running:
         yield running
 
 
