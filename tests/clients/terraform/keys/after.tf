@@ -1,4 +1,4 @@
-# The key is described otherwise and no longer rotated, and the table is encrypted under the key of the service.
+# The key is described otherwise and no longer rotated, and the table is encrypted under the store's own key again.
 data "aws_caller_identity" "me" {}
 
 resource "aws_kms_key" "notes" {
@@ -33,7 +33,7 @@ resource "aws_dynamodb_table" "notes" {
   }
 
   server_side_encryption {
-    enabled = true
+    enabled = false
   }
 }
 
