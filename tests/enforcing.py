@@ -120,19 +120,31 @@ class Enforcing:
         return arn
 
 
-def bootstrap(data_dir: Path) -> Key:
+def bootstrap(data_dir: Path, *flags: str) -> Key:
     """Make the first administrator's key."""
-    command = [sys.executable, "-m", "hashrange", "iam", "bootstrap", "--data-dir", str(data_dir), "--json"]
+    words = ["iam", "bootstrap", "--data-dir", str(data_dir), "--json", *flags]
+    command = [sys.executable, "-m", "hashrange", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     made = json.loads(done.stdout)
     return Key(made["AccessKeyId"], made["SecretAccessKey"])
 
 
+def _root_key(path: Path) -> tuple[str, str]:
+    """The flag for a new root key: with it data is encrypted, and there is a key service."""
+    path.touch(mode=0o600)
+    path.write_text("5e" * 32)
+    return "--root-key", f"file:{path}"
+
+
 @contextmanager
-def enforcing(data_dir: Path, *flags: str, verify: Path | None = None) -> Iterator[Enforcing]:
+def enforcing(
+    data_dir: Path, *flags: str, verify: Path | None = None, encrypts: bool = False
+) -> Iterator[Enforcing]:
     """Start a server on new data; whatever it fails at unexpectedly fails the test."""
-    key = bootstrap(data_dir)
-    with serving("--data-dir", str(data_dir), "--auth", "iam", "--transition-ms", "0", *flags) as running:
+    root = _root_key(data_dir.with_suffix(".key")) if encrypts else ()
+    key = bootstrap(data_dir, *root)
+    common = ("--data-dir", str(data_dir), "--auth", "iam", "--transition-ms", "0", *root)
+    with serving(*common, *flags) as running:
         yield Enforcing(running, key, data_dir, verify)
         log = running.log_text()
     assert "Traceback" not in log, log

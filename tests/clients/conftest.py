@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from auth.test_web_tokens import ISSUER, key_set
 from enforcing import Enforcing, enforcing
 from serving import Serving, serving
 
@@ -20,8 +21,11 @@ def server() -> Iterator[Serving]:
 
 @pytest.fixture(scope="session")
 def iam_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Enforcing]:
-    """One server with --auth iam for all tests."""
-    with enforcing(tmp_path_factory.mktemp("iam") / "data", "--log-level", "warning") as running:
+    """One server with --auth iam, encryption, keys and an identity provider for all tests."""
+    folder = tmp_path_factory.mktemp("iam")
+    (folder / "jwks.json").write_text(key_set())
+    provider = ("--oidc-issuer", ISSUER, "--oidc-audience", "app", "--oidc-jwks", str(folder / "jwks.json"))
+    with enforcing(folder / "data", "--log-level", "warning", *provider, encrypts=True) as running:
         yield running
 
 

@@ -1,5 +1,6 @@
 """The AWS CLI with verified signatures and policies: it makes users and roles, and is what they are."""
 
+import base64
 import json
 import subprocess
 from collections.abc import Iterator
@@ -138,3 +139,31 @@ def test_a_wrong_secret_is_told_so(iam_server: Enforcing, nobody: Aws) -> None:
         stranger("list-tables")
     with pytest.raises(Failed, match="SignatureDoesNotMatch"):
         stranger("list-users", service="iam")
+
+
+def test_keys_of_the_key_service(
+    iam_server: Enforcing, admin: Aws, nobody: Aws, name: str, tmp_path: Path
+) -> None:
+    """A key with an alias, a table under it, and a user who may encrypt and not decrypt."""
+    key = admin("create-key", service="kms", description=name)["KeyMetadata"]
+    admin("create-alias", service="kms", alias_name=f"alias/{name}", target_key_id=key["KeyId"])
+    aliases = admin("list-aliases", service="kms", key_id=key["KeyId"])["Aliases"]
+    assert [alias["AliasName"] for alias in aliases] == [f"alias/{name}"]
+    iam_server.table(name)
+    encrypted = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": f"alias/{name}"}
+    admin("update-table", table_name=name, sse_specification=encrypted)
+    described = admin("describe-table", table_name=name)["Table"]["SSEDescription"]
+    assert described["KMSMasterKeyArn"] == key["Arn"]
+    user = signed_by(nobody, iam_server.user(name, statement("kms:Encrypt", key["Arn"])))
+    # This version of the CLI takes bytes as they are, and gives them as base64.
+    sealed = user("encrypt", service="kms", key_id=f"alias/{name}", plaintext="hello")["CiphertextBlob"]
+    (tmp_path / "sealed").write_bytes(base64.b64decode(sealed))
+    blob = f"fileb://{tmp_path / 'sealed'}"
+    with pytest.raises(Failed, match=r"AccessDeniedException.*kms:Decrypt"):
+        user("decrypt", service="kms", ciphertext_blob=blob)
+    opened = admin("decrypt", service="kms", ciphertext_blob=blob)
+    assert (base64.b64decode(opened["Plaintext"]), opened["KeyId"]) == (b"hello", key["Arn"])
+    admin("disable-key", service="kms", key_id=key["KeyId"])
+    with pytest.raises(Failed, match="DisabledException"):
+        user("encrypt", service="kms", key_id=key["KeyId"], plaintext="x")
+    admin("enable-key", service="kms", key_id=key["KeyId"])

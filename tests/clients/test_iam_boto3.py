@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -13,6 +14,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from auth.test_web_tokens import ISSUER, token
 from enforcing import ACCOUNT, READ_ONLY, REGION, Enforcing, Key, document, statement
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -235,6 +237,36 @@ def test_credentials_that_a_program_prints(clean: Path, iam_server: Enforcing) -
     (clean / "printed.json").write_text(json.dumps(printed))
     (clean / "config").write_text(f"[default]\ncredential_process = cat {clean / 'printed.json'}\n")
     assert boto3.Session().client("sts").get_caller_identity()["Account"] == ACCOUNT
+
+
+def test_credentials_for_the_token_of_a_provider(
+    clean: Path, iam_server: Enforcing, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As clusters give them to their workloads: a file with a token, and the role that it is good for."""
+    issuer = ISSUER.removeprefix("https://")
+    trust = {
+        "Effect": "Allow",
+        "Principal": {"Federated": f"arn:aws:iam::{ACCOUNT}:oidc-provider/{issuer}"},
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": {"StringEquals": {f"{issuer}:aud": "app", f"{issuer}:sub": "user-1"}},
+    }
+    name = unique("workload")
+    iam = iam_server.client("iam", iam_server.administrator)
+    role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=document(trust))["Role"]["Arn"]
+    rule = document(statement("dynamodb:GetItem", arn_of(table)))
+    iam.put_role_policy(RoleName=name, PolicyName="reads", PolicyDocument=rule)
+    now = int(time.time())
+    (clean / "token").write_text(token(iat=now, exp=now + 600))
+    monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(clean / "token"))
+    monkeypatch.setenv("AWS_ROLE_ARN", role)
+    monkeypatch.setenv("AWS_ROLE_SESSION_NAME", "pod")
+    session = boto3.Session()
+    assert session.client("sts").get_caller_identity()["Arn"].endswith(f":assumed-role/{name}/pod")
+    client = session.client("dynamodb")
+    assert client.get_item(TableName=table, Key=ITEM)["Item"] == ITEM
+    assert refused(client.delete_table, TableName=table)[0] == "AccessDeniedException"
+    (clean / "token").write_text(token(iat=now, exp=now + 600, sub="user-2"))
+    assert refused(boto3.Session().client("sts").get_caller_identity)[0] == "AccessDenied"
 
 
 def test_a_presigned_url_tells_who_signed_it(iam_server: Enforcing, session_roles: tuple[Key, str]) -> None:

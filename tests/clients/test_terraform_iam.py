@@ -1,4 +1,4 @@
-"""Terraform with --auth iam: users, keys, policies, groups, roles and policies of tables."""
+"""Terraform with --auth iam: users, keys, policies, groups, roles, policies of tables, and keys that encrypt them."""
 
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,23 @@ def test_identities_are_made_used_changed_adopted_and_destroyed(
     assert name not in {user["UserName"] for user in iam.list_users()["Users"]}
     assert f"{name}-writer" not in {role["RoleName"] for role in iam.list_roles()["Roles"]}
     assert iam.list_policies(Scope="Local")["Policies"] == []
+
+
+def test_a_key_and_a_table_under_it(prepared: Terraform, iam_server: Enforcing, name: str) -> None:
+    dynamodb = iam_server.client("dynamodb", iam_server.administrator)
+    kms = iam_server.client("kms", iam_server.administrator)
+    prepared.configure("main.tf", CONFIGURATIONS / "keys" / "before.tf")
+    prepared.apply()
+    assert prepared.changes() == {}
+    facts = prepared.outputs()["facts"]
+    described = dynamodb.describe_table(TableName=name)["Table"]["SSEDescription"]
+    assert (described["Status"], described["KMSMasterKeyArn"]) == ("ENABLED", facts["arn"])
+    prepared.configure("main.tf", CONFIGURATIONS / "keys" / "after.tf")
+    prepared.apply()
+    assert prepared.changes() == {}
+    assert "SSEDescription" not in dynamodb.describe_table(TableName=name)["Table"]
+    prepared.destroy()
+    assert kms.describe_key(KeyId=facts["id"])["KeyMetadata"]["KeyState"] == "PendingDeletion"
 
 
 def code_of(call: Any, **arguments: Any) -> str:
