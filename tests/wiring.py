@@ -28,6 +28,7 @@ from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
 from hashrange.wire.router import Router
 
+_PATIENCE_SECONDS = 60.0  # on a machine that others use, too
 AUTHORIZATION = (
     b"AWS4-HMAC-SHA256 Credential=AKID/20260101/eu-west-1/dynamodb/aws4_request, "
     b"SignedHeaders=host;x-amz-date, Signature=0a1b"
@@ -279,7 +280,7 @@ class Client:
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(10)
+        self.socket.settimeout(_PATIENCE_SECONDS)
         try:
             self.socket.connect(("127.0.0.1", port))
         except OSError:
@@ -342,13 +343,13 @@ class Client:
         except TimeoutError:
             return True
         finally:
-            self.socket.settimeout(10)
+            self.socket.settimeout(_PATIENCE_SECONDS)
         return False
 
     def stop_sending(self) -> None:
         self.socket.shutdown(socket.SHUT_WR)
 
-    def closed(self, within: float = 5) -> bool:
+    def closed(self, within: float = _PATIENCE_SECONDS) -> bool:
         """Tell whether the server closes the connection, without another byte, in this time."""
         self.socket.settimeout(within)
         try:
@@ -365,7 +366,7 @@ class Client:
         self._buffer += data
 
 
-def eventually(truth: Callable[[], bool], seconds: float = 60) -> bool:
+def eventually(truth: Callable[[], bool], seconds: float = _PATIENCE_SECONDS) -> bool:
     """Wait for something to become true."""
     deadline = time.monotonic() + seconds
     while not truth():

@@ -414,7 +414,9 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         try:
             values[setting.name] = setting.metadata["parse"](text)
         except ValueError as error:
-            raise SettingInvalid(f"{label}: {masked_place(text)!r} is not valid: {error}") from None
+            # Who forgets the word before the colon has written the key itself.
+            shown = "what is given" if setting.name == "root_key" else repr(masked_place(text))
+            raise SettingInvalid(f"{label}: {shown} is not valid: {error}") from None
     settings = Settings(**values)
     if "auth" not in values and not binds_loopback(settings.host):
         raise SettingInvalid(

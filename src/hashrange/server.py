@@ -31,6 +31,7 @@ from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
+from hashrange.core import accounts
 from hashrange.delivery import deliver_to
 from hashrange.durations import shown_duration
 from hashrange.engines import open_engine
@@ -85,7 +86,6 @@ from hashrange.wire.table_pages import TableFinder
 from hashrange.wire.tls import EXPIRY_CHECK_SECONDS, Tls
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
-ACCOUNT_ID = "000000000000"
 SERVICES = (DYNAMODB, STREAMS, STREAMS_ON_DYNAMODB, CLOUDWATCH, AUTO_SCALING, KMS)
 _FORGET_SECONDS = 0.5  # between two looks for keys of tables that were unwrapped too long ago
 _LOOK_SECONDS = 0.05  # how soon the background work sees a change that another worker has made
@@ -174,7 +174,7 @@ class Server:
             background,
             body_bytes_max=settings.max_body_bytes,
             audit=audit,
-            unsigned=Unsigned(UNSIGNED, partial(context_for, Identity("", None, anonymous(ACCOUNT_ID)))),
+            unsigned=Unsigned(UNSIGNED, partial(context_for, Identity("", None, anonymous(accounts.OWN)))),
         )
         paths = self._own_pages(engine, catalogue, control, chaos, metering)
         paths[cbor_endpoint.PATH] = CborEndpoint((CLOUDWATCH,), runner)
@@ -203,7 +203,9 @@ class Server:
         self._health = own_pages.health_page(data)
         return {
             health.PATH: self._health,
-            **own_pages.monitoring(data, metering, TableFinder(catalogue, ACCOUNT_ID, self._settings.region)),
+            **own_pages.monitoring(
+                data, metering, TableFinder(catalogue, accounts.OWN, self._settings.region)
+            ),
             metrics_endpoint.PATH: own_pages.metrics_page(
                 data, self._worker.number if self._worker else 0, self._metrics
             ),
@@ -215,7 +217,10 @@ class Server:
         """Open the directory; it follows changes only where somebody looks into it."""
         directory = Directory(engine, keys)
         if self._settings.auth != "off":
-            await asyncio.to_thread(directory.start)
+            try:
+                await asyncio.to_thread(directory.start)
+            except Corrupt as error:
+                raise _unreadable("records of identities", engine, error) from error
             self._every(POLL_SECONDS, directory.poll)
             self._every(FLUSH_SECONDS, directory.last_uses.flush)
             self._last_uses = directory.last_uses
@@ -446,7 +451,7 @@ class Server:
                 clock=self._clock,
                 settings=self._settings,
                 region=identity.region or self._settings.region,
-                account_id=ACCOUNT_ID if principal is None else principal.account_id,
+                account_id=accounts.OWN if principal is None else principal.account_id,
                 access_key=identity.access_key,
                 prepared=prepared,
                 backups=backups,

@@ -143,6 +143,20 @@ def test_large_requests_say_where_they_came_from(path: Path) -> None:
     assert "audited/1" in put["userAgent"]
 
 
+@pytest.mark.parametrize("odd", [{}, {"ConsistentRead": "true"}])
+def test_nobody_hides_what_they_read_behind_padding(path: Path, odd: dict[str, Any]) -> None:
+    """A large request is read on a thread of its own, also where it is read a second, slower way."""
+    with serving("--in-memory", "--audit-log", str(path)) as server:
+        make_table(client(server))
+        read = {"TableName": "music", "Key": {"pk": {"S": "a"}}, "Unknown": "x" * 300_000, **odd}
+        assert server.post("GetItem", read).status == 200
+        server.stop()
+    event = events(path)[-1]
+    assert event["eventName"] == "GetItem"
+    assert event["requestParameters"]["key"] == {"pk": {"S": "a"}}
+    assert event["resources"][0]["ARN"].endswith("table/music")
+
+
 def test_events_of_tls_say_so(path: Path, tmp_path: Path) -> None:
     authority = Authority(days=1)
     issued = authority.issue(["localhost"])
@@ -189,6 +203,26 @@ def test_management_events_alone(path: Path) -> None:
         server.stop()
     names = [event["eventName"] for event in events(path)]
     assert (names[0], names[-1], "PutItem" in names) == ("CreateTable", "DeleteTable", False)
+
+
+def test_the_servers_own_pages_are_noted_and_lost_events_counted(path: Path) -> None:
+    with serving("--in-memory", "--audit-log", str(path), "--test-clock", "--chaos") as server:
+        for page, body in (("clock", {"advance_seconds": 60}), ("clock", {"advance_seconds": -1})):
+            server.request("POST", f"/_hashrange/{page}", json.dumps(body).encode())
+        server.request("DELETE", "/_hashrange/chaos?id=x")
+        server.request("GET", "/_hashrange/clock")
+        metrics = server.request("GET", "/metrics").body
+        server.stop()
+    assert b"\nhashrange_audit_dropped_events_total 0\n" in metrics
+    noted = [
+        (event["eventName"], event.get("errorCode"), event["requestParameters"]) for event in events(path)
+    ]
+    assert noted == [
+        ("MoveClock", None, {"method": "POST", "body": {"advance_seconds": 60}}),
+        ("MoveClock", "400 Bad Request", {"method": "POST", "body": {"advance_seconds": -1}}),
+        ("InjectFaults", None, {"method": "DELETE", "query": "id=x"}),
+    ]
+    assert {event["eventSource"] for event in events(path)} == {"hashrange"}
 
 
 def test_keys_are_hashed(path: Path) -> None:

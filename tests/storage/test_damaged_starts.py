@@ -11,7 +11,9 @@ from faults.stores import fact, fill, opened
 from faults.tables import FACTS
 from hashrange.config import Settings
 from hashrange.server import Server
-from hashrange.storage.errors import StorageError
+from hashrange.storage import layout
+from hashrange.storage.directory import Directory
+from hashrange.storage.errors import DamagedRow, StorageError
 from hashrange.storage.sqlite.log_file import FRAME_HEADER_BYTES, HEADER_BYTES
 from hashrange.storage.sqlite.schema import PAGE_BYTES
 from storage.damage import flip, pages_with, roots
@@ -45,11 +47,11 @@ def copied(directory: Path, to: Path) -> Path:
     return to / "data"
 
 
-def refusal(directory: Path) -> str:
+def refusal(directory: Path, auth: str = "off") -> str:
     """What the start of a server says; fails if it starts."""
 
     async def start() -> str:
-        server = Server(Settings(port=0, data_dir=directory))
+        server = Server(Settings(port=0, data_dir=directory, auth=auth))
         try:
             await server.start()
         except StorageError as error:
@@ -91,6 +93,17 @@ def test_a_page_of_the_catalogue(stopped: Path, tmp_path: Path) -> None:
     says_what_to_do(message, directory)
     assert message.startswith("the table records in SQLite (")
     assert "`hashrange verify`" in message
+
+
+def test_a_row_of_an_identity(stopped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_damage(_: Directory) -> None:
+        raise DamagedRow(layout.CATALOGUE)
+
+    monkeypatch.setattr(Directory, "start", find_damage)
+    directory = copied(stopped, tmp_path)
+    message = refusal(directory, "iam")
+    says_what_to_do(message, directory)
+    assert message.startswith("the records of identities in SQLite (")
 
 
 def test_damaged_counters_do_not_keep_a_server_from_starting(stopped: Path, tmp_path: Path) -> None:

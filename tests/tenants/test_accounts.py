@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from item_tables import definitions, index, key_schema
 from permissions.test_needs import DYNAMODB
-from tenants.conftest import OTHER_ACCOUNT
+from tenants.conftest import BUCKET, OTHER_ACCOUNT
 from tenants.shared_house import ACCOUNT, CANARY, TABLES, House, allow, document, trust
 from tenants.signed_callers import SignedCaller
 
@@ -249,3 +249,22 @@ def _of_house(request: Any) -> Any:
             return request.replace("table/orders", f"table/{NAME}")
         case _:
             return request
+
+
+def test_buckets_and_the_pages_of_the_server_are_its_own_accounts(
+    house: House, stranger: SignedCaller
+) -> None:
+    """Whatever the other account's administrator allows themselves."""
+    source = {
+        "S3BucketSource": {"S3Bucket": BUCKET},
+        "InputFormat": "DYNAMODB_JSON",
+        "TableCreationParameters": {
+            "TableName": "taken",
+            "KeySchema": key_schema("id"),
+            "AttributeDefinitions": definitions(id="S"),
+            "BillingMode": "PAY_PER_REQUEST",
+        },
+    }
+    assert stranger.ask("ImportTable", source).error == DENIED
+    assert stranger.look_at("/metrics").status == 403
+    assert house.admin.look_at("/metrics").status == 200

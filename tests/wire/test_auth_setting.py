@@ -58,3 +58,9 @@ def test_on_loopback_the_banner_is_as_it_was() -> None:
     assert "  try       AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws dynamodb list-tables " in text
     assert "auth" not in text
     assert "WARNING" not in text
+
+
+def test_a_root_key_without_the_word_before_it_is_not_repeated() -> None:
+    with pytest.raises(SettingInvalid, match="it must be file:PATH") as caught:
+        load({"root_key": "c2VjcmV0c2VjcmV0"}, {})
+    assert "c2VjcmV0" not in str(caught.value)

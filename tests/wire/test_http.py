@@ -31,7 +31,7 @@ def test_a_read_behind_a_write_waits_for_it(wire: Wire, client: Client) -> None:
     finally:
         wire.engine.hold = False
         wire.release()
-    client.socket.settimeout(10)
+    client.socket.settimeout(60)
     assert client.read().json == {}
     assert client.read().json == {"value": "v"}
 

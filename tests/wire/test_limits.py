@@ -108,12 +108,12 @@ def test_nonsense_behind_a_request_does_not_cost_it_its_answer(wire: Wire) -> No
 
 
 def test_idle_connections_are_closed(small_wire: Callable[..., Wire]) -> None:
-    wire = small_wire(idle_seconds=0.3)
+    wire = small_wire(idle_seconds=1.0)  # within which a busy machine gets to send a request
     with wire.connect() as silent, wire.connect() as used:
         used.send(request("Echo", {}))
         assert used.read().status == 200
-        assert silent.closed(2)
-        assert used.closed(2)
+        assert silent.closed()
+        assert used.closed()
     assert eventually(lambda: wire.connections() == 0)
 
 
@@ -142,11 +142,11 @@ def drip(client: Client, data: bytes) -> None:
 
 
 def test_a_request_under_way_is_not_timed_out(small_wire: Callable[..., Wire]) -> None:
-    wire = small_wire(idle_seconds=0.1, head_seconds=0.1, body_seconds=0.1)
+    wire = small_wire(idle_seconds=0.6, head_seconds=0.6, body_seconds=0.6)
     wire.engine.hold = True
     with wire.connect() as client:
         client.send(request("Write", {"key": "a", "value": "b"}))
-        time.sleep(0.5)
+        time.sleep(1.0)
         wire.release()
         wire.engine.hold = False
         assert client.read().status == 200
@@ -176,12 +176,12 @@ def send_until_stuck(client: Client, data: bytes, most: int) -> int:
 @pytest.mark.slow
 def test_a_slow_reader_gets_everything_in_the_end(small_wire: Callable[..., Wire]) -> None:
     """It takes longer than the server waits for a client that reads nothing, but it does go on reading."""
-    wire = small_wire(unread_seconds=2.0, unsent_bytes_max=65536)
+    wire = small_wire(unread_seconds=4.0, unsent_bytes_max=65536)
     with Client(wire.port, receive_buffer=65536) as slow:
         slow.send(request("Big", {"bytes": 16_000_000}))
         received = 0
         while received < 16_000_000:
-            time.sleep(0.01)
+            time.sleep(0.02)
             data = slow.socket.recv(1 << 16)
             assert data, "the server hung up"
             received += len(data)

@@ -1,7 +1,8 @@
 """The link that notes calls in the audit log. There is none where nothing is audited."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -11,16 +12,20 @@ from hashrange.api.errors import ApiError, as_api_error
 from hashrange.api.permissions.denials import AccessDenied
 from hashrange.api.permissions.needs import PARTITION_KEYS
 from hashrange.api.results import Result
-from hashrange.audit.events import DATA_EVENTS, Action, Origin, Outcome, event, is_reading
+from hashrange.audit.events import DATA_EVENTS, STATEMENTS, Action, Origin, Outcome, event, is_reading
 from hashrange.audit.identity import identity_of
 from hashrange.audit.redaction import Redaction, TooLong
 from hashrange.chain.executor import Call, Done
 from hashrange.chain.links import Runner
 from hashrange.clock import Clock
+from hashrange.core.errors import Refused
+from hashrange.core.values import Malformed
 from hashrange.storage.errors import StorageError
 
 # Their messages quote what was sent, which may be a value of an item.
 _QUOTING = frozenset({"ValidationException", "SerializationException"})
+
+_RESOURCES_MAX = 100
 
 log = logs.Log("audit")
 
@@ -29,6 +34,15 @@ class Events(Protocol):
     """What takes events."""
 
     def append(self, event: dict[str, Any], chars: int = 0, /) -> None: ...
+
+
+class _About(NamedTuple):
+    """What an event says of the request itself."""
+
+    parameters: dict[str, Any] | None = None
+    chars: int = 0
+    resources: Sequence[str] = ()
+    statements: tuple[str, ...] = ()
 
 
 class Audit:
@@ -43,18 +57,28 @@ class Audit:
 
     def link(self, call: Call, done: Done, following: Runner, /) -> None:
         """Note how a call ends, when its answer has left."""
+        # A large request is taken apart on its own thread, and gone when the call ends.
+        about = self._about_large(call) if call.patient else None
         if not self._with_data and call.operation.name in DATA_EVENTS:
-            following(call, self._noting_denials(call, done))
+            following(call, self._noting_denials(call, done, about))
             return
         origin = call.origin()
 
         def ended(result: Result | None, error: BaseException | None) -> None:
             done(result, error)
-            self._try(call, origin, error)
+            self._try(call, origin, error, about)
 
         following(call, ended)
 
-    def _noting_denials(self, call: Call, done: Done) -> Done:
+    def _about_large(self, call: Call) -> "_About":
+        if call.request is None:
+            try:
+                call.request = call.operation.shape.explain(call.sent())
+            except (ApiError, Malformed, Refused):
+                return _About()  # it will be refused for that
+        return self._about(call)
+
+    def _noting_denials(self, call: Call, done: Done, about: "_About | None") -> Done:
         """Of data events that are not noted, what policies have denied is."""
 
         def ended(result: Result | None, error: BaseException | None) -> None:
@@ -64,13 +88,14 @@ class Audit:
             origin = call.context.origin() if denied else None
             done(result, error)
             if origin is not None:
-                self._try(call, origin, error)
+                self._try(call, origin, error, about)
 
         return ended
 
-    def _try(self, call: Call, origin: Origin, error: BaseException | None) -> None:
+    def _try(self, call: Call, origin: Origin, error: BaseException | None, about: "_About | None") -> None:
         try:
-            self._note(call, origin, None if error is None else as_api_error(error))
+            known = self._about(call) if about is None else about
+            self._note(call, origin, None if error is None else as_api_error(error), known)
         except Exception as problem:  # noqa: BLE001 - the answer has left; this must not end its connection
             log.error("audit.not_noted", operation=call.operation.name, error=problem)
 
@@ -110,9 +135,8 @@ class Audit:
             )
         )
 
-    def _note(self, call: Call, origin: Origin, error: ApiError | None) -> None:
-        context, operation, request = call.context, call.operation, call.request
-        action = Action(operation.action, context.account_id, context.region)
+    def _about(self, call: Call) -> "_About":
+        context, request = call.context, call.request
         parameters: dict[str, Any] | None = None
         chars = 0
         if request is not None:
@@ -122,6 +146,12 @@ class Audit:
                 )
             except TooLong:
                 parameters = {"omitted": "the request is too long to be shown"}
+        statements = _statements(request) if call.operation.name in STATEMENTS else ()
+        return _About(parameters, chars, _resources(call), statements)
+
+    def _note(self, call: Call, origin: Origin, error: ApiError | None, about: "_About") -> None:
+        context, operation = call.context, call.operation
+        action = Action(operation.action, context.account_id, context.region)
         self._events.append(
             event(
                 action,
@@ -129,12 +159,12 @@ class Audit:
                 Outcome() if error is None else _outcome(error, is_data=action.is_data),
                 now=self._clock.now(),
                 identity=user_identity(context),
-                parameters=parameters,
-                resources=_resources(call),
-                read_only=is_reading(operation.name, _statements(request)),
+                parameters=about.parameters,
+                resources=list(about.resources),
+                read_only=is_reading(operation.name, about.statements),
                 additional=self._decisions(error, context.denied_statements),
             ),
-            chars,
+            about.chars,
         )
 
     def _decisions(self, error: ApiError | None, statements: Mapping[int, ApiError]) -> dict[str, Any] | None:
@@ -193,7 +223,9 @@ def _resources(call: Call) -> list[str]:
     except Exception:  # noqa: BLE001 - a request that is wrong may name anything
         return []
     prefix = f"arn:aws:dynamodb:{call.context.region}:{call.context.account_id}:table/"
-    return [str(name) if str(name).startswith("arn:") else prefix + str(name) for name in names][:100]
+    return [
+        name if name.startswith("arn:") else prefix + name for name in map(str, islice(names, _RESOURCES_MAX))
+    ]
 
 
 def _statements(request: Any) -> tuple[str, ...]:

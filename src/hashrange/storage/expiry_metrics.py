@@ -7,6 +7,7 @@ from hashrange.core.schema import Table
 from hashrange.metrics import Metric, Sample
 from hashrange.storage import expiry, layout
 from hashrange.storage.engine import Reader
+from hashrange.storage.metric_page import table_labels
 
 
 def expiry_metrics(reader: Reader, tables: Sequence[Table], now: float) -> list[Metric]:
@@ -22,7 +23,7 @@ def expiry_metrics(reader: Reader, tables: Sequence[Table], now: float) -> list[
     )
     for table in tables:
         if table.ttl is not None:
-            labels = {"region": table.region, "table": table.name}
+            labels = table_labels(table)
             total = reader.counter(layout.expired_items_key(table.number))
             deleted.samples.append(Sample(labels, total))
             lag.samples.append(Sample(labels, _lag_seconds(reader, table.number, table.ttl.slot, now)))

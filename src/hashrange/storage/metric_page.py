@@ -10,6 +10,7 @@ from typing import get_args
 from hashrange.capacity import histograms
 from hashrange.capacity.observation import Outcome
 from hashrange.capacity.series import Place, Series, Statistics, parse_series
+from hashrange.core import accounts
 from hashrange.core.schema import Index, Table
 from hashrange.metrics import Metric, Sample
 from hashrange.storage import metric_rows, store
@@ -103,8 +104,10 @@ def _histogram(labels: Mapping[str, str], statistics: Statistics) -> list[Sample
 
 def _user_errors(regions: Mapping[tuple[str, str], Series]) -> Metric:
     errors = Metric("hashrange_user_errors_total", "counter", "Requests that were at fault themselves.", [])
+    sums: dict[str, float] = {}
     for (_, region), series in regions.items():
-        errors.samples.append(Sample({"region": region}, series.get("UserErrors", Statistics()).sum))
+        sums[region] = sums.get(region, 0) + series.get("UserErrors", Statistics()).sum
+    errors.samples.extend(Sample({"region": region}, total) for region, total in sums.items())
     return errors
 
 
@@ -119,7 +122,7 @@ def _tables(reader: Reader, tables: Sequence[Table]) -> list[Metric]:
     for table in tables:
         for name, statistics in sorted(metric_rows.totals(reader, Place(*_address(table))).items()):
             metric, dimensions = parse_series(name, table.name)
-            labels = {"region": table.region, "table": table.name}
+            labels = table_labels(table)
             index = dimensions.get("GlobalSecondaryIndexName", "")
             if metric in plain:
                 if "Operation" in dimensions:
@@ -135,6 +138,12 @@ def _tables(reader: Reader, tables: Sequence[Table]) -> list[Metric]:
                 labels |= {"index": index, "kind": kind, "cause": cause}
                 throttled.samples.append(Sample(labels, statistics.sum))
     return [consumed, throttled, *plain.values()]
+
+
+def table_labels(table: Table) -> dict[str, str]:
+    """The labels of a table's series; those of the server's own account have none for it."""
+    account = {} if table.account_id == accounts.OWN else {"account": table.account_id}
+    return {"region": table.region, "table": table.name, **account}
 
 
 def _address(table: Table) -> tuple[str, str, str]:
@@ -153,7 +162,7 @@ def _capacity(reader: Reader, tables: Sequence[Table]) -> list[Metric]:
         owners += [(index, index) for index in table.global_indexes]
         for owner, index in owners:
             name = "" if index is None else index.name
-            labels = {"region": table.region, "table": table.name, "index": name}
+            labels = table_labels(table) | {"index": name}
             partitions.samples.append(Sample(labels, len(owner.partitions)))
             items.samples.append(Sample(labels, store.row_count(reader, table, index)))
             size.samples.append(Sample(labels, store.size_bytes(reader, table, index)))
@@ -179,6 +188,6 @@ def _iterator_age(reader: Reader, tables: Sequence[Table], now: float) -> Metric
                 reader, table.account_id, table.region, "IteratorAge", dimensions, start, now + 60, 60
             )
             oldest = max((point.max for point in points), default=0.0)
-            labels = {"region": table.region, "table": table.name, "stream": table.stream_label}
+            labels = table_labels(table) | {"stream": table.stream_label}
             age.samples.append(Sample(labels, oldest / _MILLISECONDS))
     return age

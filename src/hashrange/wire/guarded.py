@@ -9,6 +9,7 @@ from hashrange.api.permissions.denials import AccessDenied
 from hashrange.api.permissions.needs import Need
 from hashrange.audit.events import Origin
 from hashrange.chain.audit import Audit
+from hashrange.core import accounts
 from hashrange.wire import errors
 from hashrange.wire.identity import Callers, Unidentified
 from hashrange.wire.interfaces import Exchange
@@ -43,6 +44,7 @@ class Guarded:
         self._callers = callers
         self._page = page
         self._audit = audit
+        self._per_account = isinstance(endpoint, AccountEndpoint)
 
     def handle(self, exchange: Exchange, request_id: bytes) -> None:
         """Answer a request if it is signed and allowed."""
@@ -51,7 +53,7 @@ class Guarded:
         try:
             context = self._callers.identify(exchange, SIGNING_NAME)
             if self._page.asks:
-                _permit(context, self._page.action, origin)
+                _permit(context, self._page.action, origin, per_account=self._per_account)
         except (Unidentified, AccessDenied) as error:
             shown = ApiError(error.code, error.message, status=_FORBIDDEN)
             head, body = errors.render(shown, DEFAULT_FORM, request_id)
@@ -67,8 +69,9 @@ class Guarded:
             self._endpoint.handle(exchange, request_id)
 
 
-def _permit(context: Context, action: str, origin: Origin) -> None:
-    need = Need(action, "*")
+def _permit(context: Context, action: str, origin: Origin, *, per_account: bool) -> None:
+    # What is no account's own, such as metrics and the clock, is the server's.
+    need = Need(action, "*", account_id=context.account_id if per_account else accounts.OWN)
     here = guard.coming_from(context, lambda: origin)
     denied = guard.refused(here, here.caller(), need)
     if denied is not None:

@@ -11,6 +11,7 @@ from hashrange.api.permissions.needs import NO_KEYS, ItemKeys, Need, TagKeys
 from hashrange.api.resource_policies.resources import place_of
 from hashrange.auth import arns
 from hashrange.auth.policy.keys import ConditionKeys
+from hashrange.core import accounts
 
 Needs = Callable[[Context, Any], Iterable[Need]]
 
@@ -173,13 +174,18 @@ def export_table(context: Context, request: Any) -> Iterator[Need]:
 
 
 def _reading(source: Any) -> Iterator[Need]:
-    yield Need("s3:ListBucket", f"arn:aws:s3:::{source.s3_bucket}")
-    yield Need("s3:GetObject", _objects(source.s3_bucket, source.s3_key_prefix))
+    yield _on_bucket("s3:ListBucket", f"arn:aws:s3:::{source.s3_bucket}")
+    yield _on_bucket("s3:GetObject", _objects(source.s3_bucket, source.s3_key_prefix))
 
 
 def _writing(bucket: str, prefix: str | None) -> Iterator[Need]:
     for name in _EXPORTING:
-        yield Need(f"s3:{name}", _objects(bucket, prefix))
+        yield _on_bucket(f"s3:{name}", _objects(bucket, prefix))
+
+
+def _on_bucket(action: str, resource: str) -> Need:
+    """Buckets are the server's, and with that its own account's: no other account may look into them or write there."""
+    return Need(action, resource, account_id=accounts.OWN)
 
 
 def _objects(bucket: str, prefix: str | None) -> str:
