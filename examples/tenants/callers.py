@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,28 +93,20 @@ def attempt(what: str, call: Callable[..., Any], **request: Any) -> None:
 
 
 @contextmanager
-def own_server(*accounts: str) -> Iterator[list[Caller]]:
-    """A server with `--auth iam` on data of its own, and an administrator of each account."""
+def own_server(*accounts: str, flags: Sequence[str] = ()) -> Iterator[list[Caller]]:
+    """A server with `--auth iam` on encrypted data of its own, and an administrator of each account."""
     hashrange = (sys.executable, "-m", "hashrange")
     with tempfile.TemporaryDirectory() as folder:
-        data = str(Path(folder) / "data")
+        root_key = Path(folder) / "root.key"
+        root_key.touch(mode=0o600)
+        root_key.write_text(secrets.token_hex(32))
+        data = ("--data-dir", str(Path(folder) / "data"), "--root-key", f"file:{root_key}")
         keys = []
         for account in accounts:
-            bootstrap = (*hashrange, "iam", "bootstrap", "--data-dir", data, "--account", account, "--json")
+            bootstrap = (*hashrange, "iam", "bootstrap", *data, "--account", account, "--json")
             keys.append(json.loads(subprocess.run(bootstrap, capture_output=True, check=True).stdout))
-        command = (
-            *hashrange,
-            "serve",
-            "--auth",
-            "iam",
-            "--data-dir",
-            data,
-            "--port",
-            "0",
-            "--log-level",
-            "error",
-        )
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        serve = ("serve", "--auth", "iam", *data, "--port", "0", "--log-level", "error", *flags)
+        with subprocess.Popen((*hashrange, *serve), stdout=subprocess.PIPE, text=True) as server:
             try:
                 endpoint = _endpoint(server)
                 yield [Caller(endpoint, key["AccessKeyId"], key["SecretAccessKey"]) for key in keys]

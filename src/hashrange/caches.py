@@ -1,5 +1,6 @@
 """A cache that never grows past its bound."""
 
+import contextlib
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -7,7 +8,7 @@ V = TypeVar("V")
 
 
 class BoundedCache(Generic[K, V]):
-    """A dictionary of at most so many entries; the oldest goes first. One thread writes to it."""
+    """A dictionary of at most so many entries; the oldest goes first. Any thread may use it."""
 
     __slots__ = ("_entries", "_entries_max", "get")
 
@@ -19,9 +20,11 @@ class BoundedCache(Generic[K, V]):
     def put(self, key: K, value: V) -> None:
         """Remember a value; where there is no room, forget the one that was put first."""
         entries = self._entries
-        if key not in entries and len(entries) >= self._entries_max:
-            del entries[next(iter(entries))]
         entries[key] = value
+        while len(entries) > self._entries_max:
+            # Another thread may be about to remove the same one.
+            with contextlib.suppress(KeyError, RuntimeError, StopIteration):
+                del entries[next(iter(entries))]
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -191,6 +191,26 @@ def test_management_events_alone(path: Path) -> None:
     assert (names[0], names[-1], "PutItem" in names) == ("CreateTable", "DeleteTable", False)
 
 
+def test_the_servers_own_pages_are_noted_and_lost_events_counted(path: Path) -> None:
+    with serving("--in-memory", "--audit-log", str(path), "--test-clock", "--chaos") as server:
+        for page, body in (("clock", {"advance_seconds": 60}), ("clock", {"advance_seconds": -1})):
+            server.request("POST", f"/_hashrange/{page}", json.dumps(body).encode())
+        server.request("DELETE", "/_hashrange/chaos?id=x")
+        server.request("GET", "/_hashrange/clock")
+        metrics = server.request("GET", "/metrics").body
+        server.stop()
+    assert b"\nhashrange_audit_dropped_events_total 0\n" in metrics
+    noted = [
+        (event["eventName"], event.get("errorCode"), event["requestParameters"]) for event in events(path)
+    ]
+    assert noted == [
+        ("MoveClock", None, {"method": "POST", "body": {"advance_seconds": 60}}),
+        ("MoveClock", "400 Bad Request", {"method": "POST", "body": {"advance_seconds": -1}}),
+        ("InjectFaults", None, {"method": "DELETE", "query": "id=x"}),
+    ]
+    assert {event["eventSource"] for event in events(path)} == {"hashrange"}
+
+
 def test_keys_are_hashed(path: Path) -> None:
     with serving("--in-memory", "--audit-log", str(path), "--audit-keys", "hashed") as server:
         database = client(server)

@@ -89,3 +89,14 @@ def terraform(folder: Path, variables: dict[str, str]) -> Terraform:
     prepared.configure("provider.tf", CONFIGURATIONS / "provider.tf")
     prepared.run("init", "-no-color", "-input=false", f"-plugin-dir={plugins}")
     return prepared
+
+
+def adopt(prepared: Terraform, ids: dict[str, str]) -> None:
+    """Let Terraform forget these resources and import them: a plan finds them as they are configured."""
+    prepared.run("state", "rm", *ids)
+    blocks = [f'import {{\n  to = {address}\n  id = "{found}"\n}}\n' for address, found in ids.items()]
+    prepared.configure("imports.tf", "".join(blocks))
+    assert prepared.changes() == {}
+    prepared.apply_plan()
+    (prepared.folder / "imports.tf").unlink()
+    assert prepared.changes() == {}

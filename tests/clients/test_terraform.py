@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from clients.terraforming import CONFIGURATIONS, Terraform, terraform
+from clients.terraforming import CONFIGURATIONS, Terraform, adopt, terraform
 from serving import Serving, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]  # minutes, and ten of them on a busy machine
@@ -33,17 +33,6 @@ def make_and_change(prepared: Terraform, scenario: str) -> None:
         prepared.configure("main.tf", CONFIGURATIONS / scenario / f"{stage}.tf")
         prepared.apply()
         assert prepared.changes() == {}, stage
-
-
-def adopt(prepared: Terraform, ids: dict[str, str]) -> None:
-    """Let Terraform forget these resources and import them: a plan finds them as they are configured."""
-    prepared.run("state", "rm", *ids)
-    blocks = [f'import {{\n  to = {address}\n  id = "{found}"\n}}\n' for address, found in ids.items()]
-    prepared.configure("imports.tf", "".join(blocks))
-    assert prepared.changes() == {}
-    prepared.apply_plan()
-    (prepared.folder / "imports.tf").unlink()
-    assert prepared.changes() == {}
 
 
 def test_a_table_on_demand_with_all_its_settings(prepared: Terraform, client: Any, name: str) -> None:

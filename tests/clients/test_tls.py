@@ -11,12 +11,12 @@ from typing import Any
 import boto3
 import pytest
 from botocore.config import Config
-from botocore.exceptions import ConnectionClosedError, SSLError
+from botocore.exceptions import ClientError, ConnectionClosedError, SSLError
 
 from clients import toolchains
 from clients.aws_cli import AWS, Failed, aws_cli, environment_for
 from clients.toolchains import NODE
-from enforcing import REGION, Enforcing, enforcing
+from enforcing import ACCOUNT, REGION, Enforcing, enforcing, statement
 from hashrange import cli
 from serving import Serving, serving
 
@@ -85,6 +85,27 @@ def test_boto3_trusts_the_authority_it_is_told(safe: Enforcing) -> None:
         stranger.list_tables()
 
 
+def test_profiles_say_everything(
+    safe: Enforcing, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Endpoint, authority, key and role, as docs/clients.md has it: no argument and no variable is needed."""
+    key = safe.user("profiled")
+    role = safe.role("writer", f"arn:aws:iam::{ACCOUNT}:user/profiled", statement("dynamodb:ListTables"))
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    common = f"endpoint_url = {safe.endpoint}\nregion = {REGION}\nca_bundle = {files / 'ca.pem'}\n"
+    (tmp_path / "config").write_text(
+        f"[profile hashrange]\naws_access_key_id = {key.access_key_id}\naws_secret_access_key = {key.secret}\n{common}"
+        f"[profile hashrange-writer]\nrole_arn = {role}\nsource_profile = hashrange\n{common}"
+    )
+    session = boto3.Session(profile_name="hashrange-writer")
+    assert ":assumed-role/writer/" in session.client("sts").get_caller_identity()["Arn"]
+    assert session.client("dynamodb").list_tables()["TableNames"] is not None
+    with pytest.raises(ClientError, match="AccessDenied"):
+        boto3.Session(profile_name="hashrange").client("dynamodb").list_tables()
+
+
 def test_policies_know_that_the_transport_is_secure(safe: Enforcing) -> None:
     rule = {
         "Effect": "Allow",
@@ -147,6 +168,7 @@ def test_our_own_commands_trust_the_bundle_of_aws_tools(safe: Enforcing, files: 
     endpoint = ("--endpoint", safe.endpoint)
     assert run("clock", "advance", "1h", *endpoint, **known)[0] == 0
     assert run("chaos", "list", *endpoint, **known)[0] == 0
+    assert "admin" in run("iam", "list-users", *endpoint, **known)[1]
     status, output, _ = run("heat", "hot", "--json", *endpoint, **known)
     assert status == 0
     assert json.loads(output)

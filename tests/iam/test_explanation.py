@@ -58,6 +58,8 @@ def test_every_denial_is_noted_with_its_reason_and_explained(
     wrong = server.client("dynamodb", {**key, "SecretAccessKey": "wrong"})
     with pytest.raises(ClientError) as caught:
         wrong.list_tables()
+    with pytest.raises(ClientError):
+        server.client("iam", {**key, "SecretAccessKey": "wrong"}).list_users()
     unsigned = caught.value.response["ResponseMetadata"]["RequestId"]
     for name, value in server.environment(key).items():
         monkeypatch.setenv(name, value)
@@ -70,6 +72,8 @@ def test_every_denial_is_noted_with_its_reason_and_explained(
 
     noted = {event["requestID"]: event for event in events(server) if "requestID" in event}
     assert "canary-eve" not in (server.folder / "audit.jsonl").read_text()
+    outcomes = {(event["eventName"], event.get("errorCode")) for event in events(server)}
+    assert {(name, "InvalidSignatureException") for name in ("ListTables", "ListUsers")} <= outcomes
     decision = noted[theirs]["additionalEventData"]["decision"]
     assert (decision["action"], decision["decision"]) == (GET, "implicitDeny")
     assert decision["conditionKeys"]["dynamodb:leadingkeys"] == ["***(Redacted)"]

@@ -205,3 +205,19 @@ def test_positions_are_counted_in_lines(iam: Any) -> None:
     assert lines[end["Line"] - 1][end["Column"] - 2] == "}"
     assert "Allow" in "".join(lines[start["Line"] - 1 : end["Line"]])
     assert "Deny" not in "".join(lines[start["Line"] - 1 : end["Line"]])
+
+
+def test_long_policies_have_short_pages(iam: Any) -> None:
+    """However much is asked for, a request looks at a bounded number of statements."""
+    long = document(*[statement("Allow", f"dynamodb:Action{number}") for number in range(1000)])
+    request = {
+        "PolicyInputList": [long],
+        "ActionNames": [GET],
+        "ResourceArns": [f"{TABLE}{number}" for number in range(60)],
+    }
+    first = iam.simulate_custom_policy(**request, MaxItems=1000)
+    assert (len(first["EvaluationResults"]), first["IsTruncated"]) == (49, True)
+    pages = iam.get_paginator("simulate_custom_policy").paginate(**request)
+    assert len(pages.build_full_result()["EvaluationResults"]) == 60
+    with refused("InvalidInput", 400, "too large"):
+        custom(iam, *[long] * 9)

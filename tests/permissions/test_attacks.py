@@ -1,5 +1,6 @@
 """Ways round a policy that must lead nowhere, and the words of a refusal."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -229,3 +230,12 @@ def test_the_tags_of_a_table_of_another_account(server: Guarded) -> None:
     server.ask(eve, "TagResource", ResourceArn=ORDERS, Tags=[{"Key": "k", "Value": "v"}])
     assert server.ask(eve, "ListTagsOfResource", ResourceArn=ORDERS)["Tags"] == [{"Key": "k", "Value": "v"}]
     assert server.call("ListTagsOfResource", ResourceArn=ORDERS)["Tags"] == [{"Key": "k", "Value": "v"}]
+
+
+def test_what_get_session_token_gives_is_not_for_iam(server: Guarded) -> None:
+    """As on the service without a second factor: a stolen session must not make itself a lasting key."""
+    session = replace(user(allow("*")), issued_at=1.0)
+    error = server.error(session, "iam:CreateAccessKey")
+    assert error is not None
+    assert error.code == "UnrecognizedClientException"
+    assert not server.denies(session, "Scan", TableName="orders")

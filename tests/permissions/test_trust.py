@@ -13,6 +13,7 @@ from hashrange.storage.identity_rows import Role
 from permissions.callers import OURS, Guarded, document, user
 
 ALICE = user(tags={"team": "red"})
+ACTIONS = ["sts:AssumeRole"]
 
 
 def trusting(condition: dict[str, Any]) -> Role:
@@ -49,3 +50,12 @@ def test_conditions_of_a_trust_policy(condition: dict[str, Any], *, trusted: boo
     else:
         with pytest.raises(ApiError):
             trust.check(here, OURS, role, ["sts:AssumeRole"], {"sts:externalid": "outside"})
+
+
+def test_whoever_gets_the_name_of_somebody_who_was_trusted_is_somebody_else() -> None:
+    context = msgspec.structs.replace(Guarded().context, principal=ALICE, account_id=OURS)
+    role = trusting({})
+    trust.check(context, OURS, msgspec.structs.replace(role, trusted={ALICE.arn: "AIDAALICE"}), ACTIONS, {})
+    gone = msgspec.structs.replace(role, trusted={ALICE.arn: "AIDABEFORE"})
+    with pytest.raises(ApiError):
+        trust.check(context, OURS, gone, ACTIONS, {})

@@ -66,7 +66,6 @@ def test_rows_are_under_the_key_of_their_table() -> None:
     for key in (
         ROW,
         layout.log_prefix(7, 1) + bytes(8),
-        past.past_key(ROW, 8),
     ):
         assert number_of(key) == table
     for key in (
@@ -74,7 +73,7 @@ def test_rows_are_under_the_key_of_their_table() -> None:
         layout.backfill_key(7, 0),
         layout.CATALOGUE + b"a",
         layout.TOKEN + b"t",
-        layout.PAST,
+        past.past_key(ROW, 8),
         layout.JOB + b"x",
     ):
         assert number_of(key) == STORE

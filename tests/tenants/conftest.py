@@ -29,7 +29,8 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, Si
     data = tmp_path_factory.mktemp("tenants") / "data"
     keys = [bootstrap(data, account) for account in ("000000000000", OTHER_ACCOUNT)]
     (data / "buckets" / BUCKET).mkdir(parents=True)
-    with serving("--data-dir", str(data), "--auth", "iam", "--log-level", "warning") as running:
+    flags = ("--auth", "iam", "--data-key-cache", "1s", "--log-level", "warning")
+    with serving("--data-dir", str(data), *flags) as running:
         ours, theirs = (SignedCaller(running.endpoint, *key) for key in keys)
         yield furnished(ours), theirs
         log = running.log_text()

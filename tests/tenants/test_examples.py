@@ -52,6 +52,13 @@ def test_access_keys_are_rotated_and_switched_off(lines: Lines) -> None:
     assert outcomes == ["done", REFUSED, "done", gone, gone]
 
 
+def test_a_table_cannot_be_read_without_its_key(lines: Lines) -> None:
+    outcomes = [line.partition(": ")[2] for line in lines("own_kms_keys")]
+    without = "ValidationException"
+    tried = ["done", "done", REFUSED, "off", without, "done", without, "on", "done"]
+    assert outcomes == [*tried, "done", "done"]
+
+
 @pytest.mark.slow  # it starts four interpreters
 def test_a_table_is_shared_with_another_account() -> None:
     """As a program, with a server of its own that it sets up by `hashrange iam bootstrap --account`."""
@@ -64,6 +71,7 @@ def test_a_table_is_shared_with_another_account() -> None:
 
 def test_every_example_is_run_and_listed() -> None:
     programs = {path.name for path in FOLDER.glob("*.py")} - {"callers.py"}
-    assert programs == {"leading_keys.py", "own_tables.py", "own_access_keys.py", "two_accounts.py"}
+    names = ("leading_keys", "own_tables", "own_access_keys", "own_kms_keys", "two_accounts")
+    assert programs == {f"{name}.py" for name in names}
     listed = (FOLDER / "README.md").read_text("utf-8")
     assert all(f"({name})" in listed for name in programs)

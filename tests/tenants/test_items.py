@@ -214,6 +214,7 @@ def test_a_tenant_reaches_their_own_items(house: House, caller: str, way: str) -
 
 @pytest.mark.parametrize("table", [TABLE, f"{TABLES}/{TABLE}"])
 def test_a_tenant_reaches_nothing_of_the_other(house: House, caller: str, table: str) -> None:
+    before = _count(house, "bob")
     for way, (operation, request) in ways("bob", table).items():
         if operation in {"ExecuteStatement", "ExecuteTransaction"} and table != TABLE:
             continue  # PartiQL takes no ARNs
@@ -222,10 +223,15 @@ def test_a_tenant_reaches_nothing_of_the_other(house: House, caller: str, table:
         # What the caller has sent themselves may be in the answer; what is stored, may not.
         assert f'"{CANARY}"'.encode() not in reply.raw
     assert house.must("GetItem", TableName=TABLE, Key=key_of("bob"))["Item"] == item_of("bob")
+    assert _count(house, "bob") == before
+
+
+def _count(house: House, tenant: str) -> int:
     listed = house.must(
-        "Query", TableName=TABLE, KeyConditionExpression="tenant = :t", **_texts(t="bob"), Select="COUNT"
+        "Query", TableName=TABLE, KeyConditionExpression="tenant = :t", **_texts(t=tenant), Select="COUNT"
     )
-    assert listed["Count"] == 1
+    count: int = listed["Count"]
+    return count
 
 
 def test_a_table_that_is_not_there_is_denied_like_one_of_others(house: House, caller: str) -> None:

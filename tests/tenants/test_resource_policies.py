@@ -1,5 +1,6 @@
 """Policies of tables on a server with identities: whom they may name, and how one confirms to lock oneself out."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from item_tables import definitions, key_schema
 from tenants.conftest import OTHER_ACCOUNT
-from tenants.shared_house import ACCOUNT, TABLES, House, allow, document
+from tenants.shared_house import ACCOUNT, TABLES, House, allow, document, trust
 from tenants.signed_callers import Reply, SignedCaller
 
 NAME = "guarded"
@@ -78,6 +79,51 @@ def test_a_policy_names_nobody_else(house: House, principal: str) -> None:
     assert (made.error, made.body["message"]) == ("ValidationException", wrong)
     missing = house.admin.ask("GetResourcePolicy", {"ResourceArn": ARN})
     assert missing.error == "PolicyNotFoundException"
+
+
+def test_a_policy_means_the_user_and_not_the_name(house: House) -> None:
+    """Whoever is made anew under an old name has nothing of what the name was given, and is denied nothing either."""
+    arn = f"arn:aws:iam::{ACCOUNT}:user/gone"
+    request = {"TableName": NAME, "Key": {"id": {"S": "1"}}}
+    first = house.user("gone")
+    text = document({**allow("GetItem", resource=ARN), "Principal": {"AWS": arn}})
+    house.must("PutResourcePolicy", ResourceArn=ARN, Policy=text)
+    assert first.ask("GetItem", request).status == 200
+    assert _shown(house) == arn
+    iam = house.admin.client("iam")
+    user_id = iam.get_user(UserName="gone")["User"]["UserId"]
+    iam.delete_access_key(UserName="gone", AccessKeyId=first.access_key)
+    iam.delete_user(UserName="gone")
+    assert _shown(house) == user_id
+    second = house.user("gone")
+    assert second.ask("GetItem", request).error == "AccessDeniedException"
+    assert _shown(house) == user_id
+    assert put(house.admin, {"AWS": user_id}).error == "ValidationException"
+    house.must("PutResourcePolicy", ResourceArn=ARN, Policy=text)
+    assert second.ask("GetItem", request).status == 200
+    new_id = iam.get_user(UserName="gone")["User"]["UserId"]
+    before = house.must("GetResourcePolicy", ResourceArn=ARN)
+    assert put(house.admin, {"AWS": new_id}).body["RevisionId"] == before["RevisionId"]
+    assert _shown(house) == arn
+
+
+def test_a_policy_means_the_role_and_not_the_name(house: House) -> None:
+    iam = house.admin.client("iam")
+    request = {"TableName": NAME, "Key": {"id": {"S": "1"}}}
+    role = house.role("temporary", trust(f"arn:aws:iam::{ACCOUNT}:user/broker"))
+    assert put(house.admin, {"AWS": role}).status == 200
+    assert house.people["broker"].assume(role, "first").ask("GetItem", request).status == 200
+    iam.delete_role(RoleName="temporary")
+    house.role("temporary", trust(f"arn:aws:iam::{ACCOUNT}:user/broker"))
+    assert (
+        house.people["broker"].assume(role, "second").ask("GetItem", request).error == "AccessDeniedException"
+    )
+
+
+def _shown(house: House) -> str:
+    policy = json.loads(house.must("GetResourcePolicy", ResourceArn=ARN)["Policy"])
+    name: str = policy["Statement"][0]["Principal"]["AWS"]
+    return name
 
 
 def test_a_header_confirms_that_one_locks_oneself_out(house: House) -> None:

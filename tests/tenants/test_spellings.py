@@ -168,11 +168,10 @@ def test_names_that_look_alike_are_other_names(alice: SignedCaller, name: str) -
 
 
 @pytest.mark.parametrize("tag", ["*", "b*", "bo?", "${aws:PrincipalTag/other}", "?ob"])
-def test_the_value_of_a_tag_is_no_pattern(house: House, pattern_role: str, tag: str) -> None:
+def test_a_tag_that_looks_like_a_pattern_is_refused(house: House, pattern_role: str, tag: str) -> None:
     tags = [{"Key": "tenant", "Value": tag}, {"Key": "other", "Value": "bob"}]
-    person = house.people["broker"].assume(pattern_role, "pattern", Tags=tags)
-    assert person.ask("GetItem", {"TableName": TABLE, "Key": key_of("bob")}).error == DENIED
-    assert person.ask("GetItem", {"TableName": TABLE, "Key": key_of(tag)}).status == 200
+    with pytest.raises(ClientError, match="ValidationError"):
+        house.people["broker"].assume(pattern_role, "pattern", Tags=tags)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ def place(context: Context, name_or_arn: str) -> tuple[str, str]:
 
 def reached(context: Context, name_or_arn: str) -> tuple[str, str]:
     """The account and the bare name, for operations that api/permissions may have allowed to other accounts."""
+    if not name_or_arn.startswith("arn:"):
+        return context.account_id, name_or_arn  # as nearly all requests have it
     account_id, name = place(context, name_or_arn)
     if account_id != context.account_id and account_id not in context.reaches:
         raise _out_of_reach()

@@ -28,7 +28,7 @@ DATA_EVENTS = frozenset(
 )
 _OWN = "hashrange"  # the source of what AWS has no service for
 _READING = ("Get", "List", "Describe", "Query", "Scan", "BatchGet", "TransactGet", "Simulate")
-_STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"})
+STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"})
 _MESSAGE_CHARS_MAX = 1024
 _AGENT_CHARS_MAX = 1024
 
@@ -73,7 +73,7 @@ class Action(NamedTuple):
 
 def is_reading(operation: str, statements: tuple[str, ...] = ()) -> bool:
     """Whether an operation changes nothing; of statements that is so if all of them select."""
-    if operation in _STATEMENTS:
+    if operation in STATEMENTS:
         return bool(statements) and all(text.lstrip()[:6].upper() == "SELECT" for text in statements)
     return operation.startswith(_READING)
 
@@ -91,13 +91,13 @@ def event(
     additional: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """One event; members that CloudTrail leaves out where there is nothing to say are left out."""
-    prefix = action.name.partition(":")[0]
+    prefix, operation, source, is_data = _named(action.name)
     shown: dict[str, Any] = {
         "eventVersion": EVENT_VERSION,
         "userIdentity": identity,
         "eventTime": _time(int(now)),
-        "eventSource": _OWN if prefix == _OWN else f"{_SOURCES.get(prefix, prefix)}.amazonaws.com",
-        "eventName": action.operation,
+        "eventSource": source,
+        "eventName": operation,
         "awsRegion": action.region,
         "sourceIPAddress": origin.address,
         "userAgent": origin.user_agent[:_AGENT_CHARS_MAX],
@@ -106,18 +106,19 @@ def event(
         shown["errorCode"] = outcome.code
         if outcome.message:
             shown["errorMessage"] = outcome.message[:_MESSAGE_CHARS_MAX]
+    shown["requestParameters"] = parameters
+    shown["responseElements"] = None
+    if additional is not None:
+        shown["additionalEventData"] = additional
     shown |= {
-        "requestParameters": parameters,
-        "responseElements": None,
-        **({} if additional is None else {"additionalEventData": additional}),
         "requestID": origin.request_id,
         "eventID": _event_id(),
         "readOnly": read_only,
         "resources": [_resource(arn, action.account_id) for arn in resources],
         "eventType": "AwsApiCall",
-        "managementEvent": not action.is_data,
+        "managementEvent": not is_data,
         "recipientAccountId": action.account_id,
-        "eventCategory": "Data" if action.is_data else "Management",
+        "eventCategory": "Data" if is_data else "Management",
     }
     if prefix in _API_VERSIONS:
         shown["apiVersion"] = _API_VERSIONS[prefix]
@@ -140,6 +141,14 @@ def notice(name: str, now: float, **details: object) -> dict[str, Any]:
         "eventType": "AuditLogNotice",
         "additionalEventData": details,
     }
+
+
+@lru_cache(maxsize=512)  # of actions that there are; a request may name any other
+def _named(action: str) -> tuple[str, str, str, bool]:
+    """The service's prefix, the operation, the source, and whether it is a data event."""
+    prefix, _, operation = action.rpartition(":")
+    source = _OWN if prefix == _OWN else f"{_SOURCES.get(prefix, prefix)}.amazonaws.com"
+    return prefix, operation, source, operation in DATA_EVENTS
 
 
 @lru_cache(maxsize=8)

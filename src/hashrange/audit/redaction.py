@@ -32,6 +32,13 @@ _VALUES = frozenset({"expression_attribute_values", "parameters"})  # nothing of
 _BY_ATTRIBUTE = frozenset(
     {"attribute_updates", "expected", "key_conditions", "query_filter", "scan_filter"}
 )  # their names are
+Treatment = Literal["key", "item", "keys", "names", "statement", "request_items", "secret"]
+_OTHERS: dict[str, Treatment] = {
+    "item": "item",
+    "keys": "keys",
+    "statement": "statement",
+    "request_items": "request_items",
+}
 # A name in double quotes; or a literal: text in single quotes, Ion in backticks, a number that is no part of a name.
 _TOKEN = re.compile(r""""(?:[^"]|"")*"?|'(?:[^']|'')*'?|`[^`]*`?|(?<![\w$.])[+-]?\d[\w.+-]*""")
 
@@ -84,29 +91,36 @@ class _Walk:
         """The members that were sent."""
         table = getattr(structure, "table_name", None) or table
         shown: dict[str, Any] = {}
-        for field, name in _members(type(structure)):
+        for field, name, treatment in _members(type(structure)):
             value = getattr(structure, field)
-            if value is None or value is msgspec.UNSET or field in _VALUES:
+            if value is None or value is msgspec.UNSET:
                 continue
             self._count(name)
-            if field == "item":
+            if treatment is None:
+                shown[name] = self._text(value) if type(value) is str else self._value(value, table)
+            else:
+                self._treat(treatment, name, value, table, shown)
+        return shown
+
+    def _treat(
+        self, treatment: Treatment, name: str, value: Any, table: str | None, shown: dict[str, Any]
+    ) -> None:
+        match treatment:
+            case "key":
+                shown[name] = self._key(value)
+            case "item":
                 shown["key"] = self._key_of_item(value, table)
                 shown["items"] = [self._text(attribute) for attribute in value]
-            elif field in _KEYS:
-                shown[name] = self._key(value)
-            elif field == "keys":
+            case "keys":
                 shown[name] = [self._key(key) for key in value]
-            elif field in _BY_ATTRIBUTE:
+            case "names":
                 shown[name] = [self._text(attribute) for attribute in value]
-            elif field == "statement":
+            case "statement":
                 shown[name] = self._text(without_literals(value))
-            elif field == "request_items":
+            case "request_items":
                 shown[name] = {self._text(table): self._value(part, table) for table, part in value.items()}
-            elif field.replace("_", "") in _SECRETS:
+            case "secret":
                 shown[name] = HIDDEN
-            else:
-                shown[name] = self._value(value, table)
-        return shown
 
     def _value(self, value: object, table: str | None) -> Any:
         if isinstance(value, msgspec.Struct):
@@ -134,13 +148,11 @@ class _Walk:
 
     def _shown_key(self, value: object) -> object:
         # A key that is none may be as large, and as deep, as a request: of such nothing is shown.
-        if (
-            type(value) is dict
-            and all(type(content) is str for content in value.values())
-            and len(value) == 1
-        ):
-            shown = self._redaction.key(value)
-            return {kind: self._text(text) for kind, text in shown.items()} if type(shown) is dict else shown
+        if type(value) is dict and len(value) == 1:
+            ((kind, content),) = value.items()
+            if type(content) is str:
+                shown = self._redaction.key(value)
+                return {kind: self._text(shown[kind])} if type(shown) is dict else shown
         return REDACTED
 
     def _text(self, text: str) -> str:
@@ -159,7 +171,22 @@ def without_literals(statement: str) -> str:
 
 
 @cache  # of the structures of requests there are as many as operations, and some more
-def _members(structure: type[msgspec.Struct]) -> list[tuple[str, str]]:
-    """The members of a structure, each with the service's name as CloudTrail writes it: with a small letter."""
+def _members(structure: type[msgspec.Struct]) -> list[tuple[str, str, Treatment | None]]:
+    """The members that are shown, each with the service's name as CloudTrail writes it, with a small letter."""
     names = (name[:1].lower() + name[1:] for name in structure.__struct_encode_fields__)
-    return list(zip(structure.__struct_fields__, names, strict=True))
+    return [
+        (field, name, _treatment(field))
+        for field, name in zip(structure.__struct_fields__, names, strict=True)
+        if field not in _VALUES
+    ]
+
+
+def _treatment(field: str) -> Treatment | None:
+    """How a member is shown; None: as it is, unless it is a structure, of whose members each has its own."""
+    if field in _KEYS:
+        return "key"
+    if field in _BY_ATTRIBUTE:
+        return "names"
+    if field.replace("_", "") in _SECRETS:
+        return "secret"
+    return _OTHERS.get(field)

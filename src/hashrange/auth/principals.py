@@ -47,7 +47,9 @@ class Principal:
     _keys: MappingProxyType[str, KeyValue] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        caller = Caller(self.account_id, self.arn, self.role_arn, is_root=self.is_root)
+        has_id = self.kind in {PrincipalKind.USER, PrincipalKind.ASSUMED_ROLE}
+        unique_id = self.principal_id.partition(":")[0] if has_id else None
+        caller = Caller(self.account_id, self.arn, self.role_arn, is_root=self.is_root, unique_id=unique_id)
         object.__setattr__(self, "_caller", caller)
         object.__setattr__(self, "_keys", MappingProxyType(self._condition_keys()))
 

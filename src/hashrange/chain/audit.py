@@ -1,6 +1,7 @@
 """The link that notes calls in the audit log. There is none where nothing is audited."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 import msgspec
@@ -11,7 +12,7 @@ from hashrange.api.errors import ApiError, as_api_error
 from hashrange.api.permissions.denials import AccessDenied
 from hashrange.api.permissions.needs import PARTITION_KEYS
 from hashrange.api.results import Result
-from hashrange.audit.events import DATA_EVENTS, Action, Origin, Outcome, event, is_reading
+from hashrange.audit.events import DATA_EVENTS, STATEMENTS, Action, Origin, Outcome, event, is_reading
 from hashrange.audit.identity import identity_of
 from hashrange.audit.redaction import Redaction, TooLong
 from hashrange.chain.executor import Call, Done
@@ -21,6 +22,8 @@ from hashrange.storage.errors import StorageError
 
 # Their messages quote what was sent, which may be a value of an item.
 _QUOTING = frozenset({"ValidationException", "SerializationException"})
+
+_RESOURCES_MAX = 100
 
 log = logs.Log("audit")
 
@@ -131,7 +134,9 @@ class Audit:
                 identity=user_identity(context),
                 parameters=parameters,
                 resources=_resources(call),
-                read_only=is_reading(operation.name, _statements(request)),
+                read_only=is_reading(
+                    operation.name, _statements(request) if operation.name in STATEMENTS else ()
+                ),
                 additional=self._decisions(error, context.denied_statements),
             ),
             chars,
@@ -193,7 +198,9 @@ def _resources(call: Call) -> list[str]:
     except Exception:  # noqa: BLE001 - a request that is wrong may name anything
         return []
     prefix = f"arn:aws:dynamodb:{call.context.region}:{call.context.account_id}:table/"
-    return [str(name) if str(name).startswith("arn:") else prefix + str(name) for name in names][:100]
+    return [
+        name if name.startswith("arn:") else prefix + name for name in map(str, islice(names, _RESOURCES_MAX))
+    ]
 
 
 def _statements(request: Any) -> tuple[str, ...]:

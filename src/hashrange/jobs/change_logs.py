@@ -13,6 +13,7 @@ from hashrange.jobs.job import IDLE_SECONDS
 from hashrange.storage import appends, catalogue, change_log, holds, layout, stream_rows
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Reader, Transaction
+from hashrange.storage.errors import KeyUnusable
 
 _DAY_SECONDS = 24 * 3600.0
 # Records go this much later than they could: whoever takes hold of the past meanwhile finds them.
@@ -30,6 +31,7 @@ class _Trimmable(msgspec.Struct, frozen=True):
 
     records: list[bytes]
     shard: bytes | None
+    prefix: bytes | None = None  # of records that all go, and cannot be read
 
 
 class TrimLogs:
@@ -83,7 +85,11 @@ def _next_trimmable(
     key = None
     for key, stored in reader.scan(start, encoding.prefix_end(layout.LOG_SHARD), limit=_SHARDS_AT_ONCE):
         number = layout.log_shard_table(key)
-        trimmable = _trimmable(reader, tables.get(number), number, log_shards.decode(stored), now)
+        shard, table = log_shards.decode(stored), tables.get(number)
+        try:
+            trimmable = _trimmable(reader, table, number, shard, now)
+        except KeyUnusable:
+            trimmable = _unreadable(reader, table, number, shard, now)
         if trimmable is not None:
             return key, trimmable
     return key, None
@@ -112,6 +118,19 @@ def _trimmable(
     return _Trimmable(records, layout.log_shard_key(number, shard.number) if gone else None)
 
 
+def _unreadable(
+    reader: Reader, table: Table | None, number: int, shard: Shard, now: float
+) -> _Trimmable | None:
+    """A whole shard, if all of it is old: how old a record is says only the record, whose key cannot be used."""
+    horizon = _horizon(reader, table, number, shard, now)
+    if shard.closed_at is None or (
+        horizon is not None and change_log.microseconds(shard.closed_at) >= horizon
+    ):
+        return None
+    prefix = layout.log_prefix(number, shard.number)
+    return _Trimmable([], layout.log_shard_key(number, shard.number), prefix)
+
+
 def _horizon(reader: Reader, table: Table | None, number: int, shard: Shard, now: float) -> int | None:
     """The time from which on records are kept, in microseconds; None if none are."""
     moments = list(holds.held(reader, number))
@@ -127,6 +146,9 @@ def _clear(tx: Transaction, *, trimmable: _Trimmable) -> None:
     tx.use_reserve()
     for key in trimmable.records:
         tx.delete(key)
+    prefix = trimmable.prefix
+    if prefix and tx.clear(prefix, encoding.prefix_end(prefix), limit=_CHUNK_ROWS) == _CHUNK_ROWS:
+        return
     if trimmable.shard is not None:
         tx.delete(trimmable.shard)
 

@@ -25,7 +25,7 @@ class SplitPartitions:
     def step(self, now: float) -> float:
         """Look at the sizes of some tables, and update the records that are out of date."""
         if not self._unchecked:
-            self._unchecked = [table for table in self._tables.tables() if table.status != "DELETING"]
+            self._unchecked = [table for table in self._tables.tables() if table.is_writable]
         tables, self._unchecked = self._unchecked[:_CHUNK_TABLES], self._unchecked[_CHUNK_TABLES:]
         for table in self._engine.read(partial(_outgrown, tables=tables)):
             self._engine.write(partial(_split, planned=table, now=now))

@@ -29,10 +29,9 @@ from hashrange.storage.table_keys import TableKey
 _PURPOSE = "data key"
 STORE = NO_TABLE
 _NUMBER = slice(1, 5)
-_PAST_HEAD = slice(1, 10)  # kind and number of the row, in which a zero byte is written as two
-# Rows whose keys have the number of a table behind the first byte, and whose contents are items.
+# Rows whose keys have the number of a table behind the first byte, and whose contents are items. What rows held before
+# (storage/past.py) is kept for seconds, and swept for all tables at once, which one table's key must not stop.
 _OF_TABLES = frozenset((layout.ROWS[0], layout.LOG[0]))
-_PAST = layout.PAST[0]
 # What has to be read before there is a key, the progress of a copy, which copies rows as they are, and leases, which
 # commands hold that have no key.
 _PLAIN = frozenset((layout.ROOT_KEY_CHECK[0], layout.MIGRATION[0], layout.LEASE[0]))
@@ -56,12 +55,7 @@ def is_plain(key: bytes) -> bool:
 
 def number_of(key: bytes) -> bytes:
     """The number of the table under whose data key a row is."""
-    kind = key[0]
-    if kind in _OF_TABLES:
-        return key[_NUMBER]
-    if kind == _PAST and len(key) > 1 and key[1] in _OF_TABLES:
-        return key[_PAST_HEAD].replace(b"\0\xff", b"\0")[_NUMBER]
-    return STORE
+    return key[_NUMBER] if key[0] in _OF_TABLES else STORE
 
 
 class DataKeys:

@@ -41,6 +41,7 @@ class Seals(NamedTuple):
 class _State(NamedTuple):
     identities: Identities
     accounts: frozenset[str]
+    arns_by_id: Mapping[str, str]  # of users and roles
     credentials: BoundedCache[tuple[str, str | None], Credential]
 
 
@@ -105,26 +106,46 @@ class Directory:
         entry = None if self._state is None else self._state.identities.keys.get(access_key)
         return None if entry is None or entry[0] != account_id else entry[1].user
 
-    def has_principal(self, arn: str) -> bool:
+    def has_principal(self, name: str) -> bool:
         """Whether a policy may name it: a user, a role or its session, or an account, that there is.
 
         Where signatures are not verified nobody is known, and anybody may be named.
         """
-        state, named = self._state, arns.parsed(arn)
+        state, named = self._state, arns.parsed(name)
         if state is None:
             return True
-        if named is None or named.account_id not in state.accounts:
+        if named is None:
+            return name in state.arns_by_id
+        if named.account_id not in state.accounts:
             return False
         kind, _, path = named.resource.partition("/")
         match kind:
             case "user" | "role":
-                entity = self.entity(named.account_id, kind, path.rpartition("/")[2])
-                return entity is not None and identity_rows.arn_of(named.account_id, entity) == arn
+                return self.unique_id(name) is not None
             case "assumed-role":
                 role = self.entity(named.account_id, "role", path.partition("/")[0])
                 return role is not None and role.name == path.partition("/")[0]
             case _:  # an account's root, or a federated user, who is kept nowhere
                 return True
+
+    def unique_id(self, arn: str) -> str | None:
+        """The id of the user or role that has an ARN now; another one of that name will have another id."""
+        named = arns.parsed(arn)
+        if named is None:
+            return None
+        kind, _, path = named.resource.partition("/")
+        match kind:
+            case "user" | "role":
+                entity = self.entity(named.account_id, kind, path.rpartition("/")[2])
+            case _:
+                return None
+        if entity is None or identity_rows.arn_of(named.account_id, entity) != arn:
+            return None
+        return entity.id
+
+    def arn_of_id(self, unique_id: str) -> str | None:
+        """The ARN of a user or role; None if there is none of this id any more."""
+        return None if self._state is None else self._state.arns_by_id.get(unique_id)
 
     def seals(self) -> Seals:
         """What seals secrets; raises `RootKeyInvalid` if there is no root key, and none can be made."""
@@ -177,8 +198,8 @@ class Directory:
         with self._lock:
             if ticket > self._accepted:
                 self._accepted = ticket
-                accounts = identities.accounts()
-                self._state = _State(identities, accounts, BoundedCache(_CREDENTIALS_MAX))
+                accounts, by_id = identities.accounts(), identities.arns_by_id()
+                self._state = _State(identities, accounts, by_id, BoundedCache(_CREDENTIALS_MAX))
 
     def _of_key(self, identities: Identities, access_key: str) -> Credential | None:
         entry = identities.keys.get(access_key)

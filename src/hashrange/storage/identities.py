@@ -59,6 +59,11 @@ class Identities(msgspec.Struct, frozen=True):
         named = (account_id for account_id, _ in chain(self.users, self.groups, self.roles))
         return frozenset(chain(named, (account_id for account_id, _ in self.keys.values())))
 
+    def arns_by_id(self) -> dict[str, str]:
+        """The ARNs of users and roles, by their unique ids."""
+        owned = chain(self.users.items(), self.roles.items())
+        return {entity.id: identity_rows.arn_of(account_id, entity) for (account_id, _), entity in owned}
+
     def of_key(self, account_id: str, key: AccessKey, compiler: Compiler) -> Principal | None:
         """Who has a long-term key; None if its user is gone."""
         if key.user is None:

@@ -49,6 +49,7 @@ class Role(Entity, frozen=True, kw_only=True):
     """A role."""
 
     trust: str  # document
+    trusted: dict[str, str] = {}  # whom it names: their ids when it was written, by ARN
     description: str | None = None
     max_session_seconds: int = 3600
 

@@ -11,7 +11,7 @@ import msgspec
 
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.core.schema import Table
-from hashrange.storage import layout, past
+from hashrange.storage import layout
 from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.errors import Corrupt, KeyUnusable
 
@@ -74,11 +74,10 @@ def abandoned(reader: Reader) -> Iterator[bytes]:
 
 def _has_rows(reader: Reader, number: bytes) -> bool:
     """Whether there is anything left that is encrypted under a table's data key."""
-    own = (layout.ROWS + number, layout.LOG + number)
     try:
         return any(
             next(iter(reader.scan(prefix, prefix_end(prefix), limit=1)), None) is not None
-            for prefix in (*own, *map(past.past_prefix, own))
+            for prefix in (layout.ROWS + number, layout.LOG + number)
         )
     except (KeyUnusable, Corrupt):
         return True  # it cannot be read, but it is there

@@ -19,15 +19,27 @@ variable "protected" {
   default     = true
 }
 
+variable "access_key" {
+  type    = string
+  default = "test"
+}
+
+variable "secret_key" {
+  type      = string
+  default   = "test"
+  sensitive = true
+}
+
 provider "aws" {
   region     = "us-east-1"
-  access_key = "test"
-  secret_key = "test"
+  access_key = var.access_key
+  secret_key = var.secret_key
 
   endpoints {
     appautoscaling = var.endpoint
     cloudwatch     = var.endpoint
     dynamodb       = var.endpoint
+    iam            = var.endpoint
     kms            = var.endpoint
     sts            = var.endpoint
   }

@@ -17,7 +17,7 @@ from hashrange.auth.policy.decision import Decision, PolicyType, Rules, decide
 from hashrange.auth.policy.policy import Policy
 from hashrange.auth.policy.residual import Residual, residual
 from hashrange.auth.policy.statements import Asked
-from hashrange.auth.principals import Principal
+from hashrange.auth.principals import Principal, PrincipalKind
 
 _REMEMBERED_MAX = 256  # clients choose the resources
 _RESOURCE_CHARS_MAX = 1024
@@ -36,6 +36,8 @@ def permitted(context: Context, action: str, request: Any) -> Context:
     principal, needs = context.principal, NEEDS.get(action)
     if principal is None or needs is None:
         raise ApiError("AccessDeniedException", "Access is denied")
+    if action.startswith("iam:") and _is_bare_session(principal):
+        raise ApiError("UnrecognizedClientException", "The security token included in the request is invalid")
     if action == _BATCH:
         return _with_denied_statements(context, principal, request)
     others: set[str] = set()
@@ -47,6 +49,11 @@ def permitted(context: Context, action: str, request: Any) -> Context:
         if need.account_id is not None and need.account_id != context.account_id:
             others.add(need.account_id)
     return msgspec.structs.replace(context, reaches=frozenset(others)) if others else context
+
+
+def _is_bare_session(principal: Principal) -> bool:
+    """Whether it is what GetSessionToken gives: without a second factor, which there is none of here, not for IAM."""
+    return principal.issued_at is not None and principal.kind in {PrincipalKind.USER, PrincipalKind.ROOT}
 
 
 def permitted_on_table(context: Context, action: str, request: Any) -> Context:

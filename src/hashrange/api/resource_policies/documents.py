@@ -1,7 +1,7 @@
 """The document of a resource policy: what it may say, and the form in which it is kept."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -59,10 +59,32 @@ def checked(context: Context, sent: str, *, stream: bool) -> Document:
     statements = _listed(content["Statement"])
     _check_actions(statements, _STREAM_ACTIONS if stream else _TABLE_ACTIONS)
     _check_resources(statements, stream=stream)
-    if context.directory is not None and not all(map(context.directory.has_principal, _named(statements))):
+    directory = context.directory
+    if directory is not None and not all(map(directory.has_principal, _named(statements))):
         raise _invalid_principal()
     public_access.refuse(statements)
-    return Document(_stored(content, statements), "Version" in content)
+    text = _stored(content, statements)
+    if directory is not None:
+        text = _renamed(text, directory.unique_id)
+    return Document(text, "Version" in content)
+
+
+def shown(context: Context, text: str) -> str:
+    """A stored document with ARNs in place of ids; whoever is gone is shown by the id, which is nobody's any more."""
+    directory = context.directory
+    return text if directory is None else _renamed(text, directory.arn_of_id)
+
+
+def _renamed(text: str, rename: Callable[[str], str | None]) -> str:
+    """The document with other names for some of its principals."""
+    content = json.loads(text)
+    for statement in content["Statement"]:
+        for element in ("Principal", "NotPrincipal"):
+            named = statement.get(element)
+            if isinstance(named, dict) and "AWS" in named:
+                names = (rename(name) or name for name in _listed(named["AWS"]))
+                named["AWS"] = _single(list(dict.fromkeys(names)))
+    return _dumped(content)
 
 
 def same(text: str | None, document: Document, *, versioned: bool) -> bool:
@@ -131,7 +153,11 @@ def _stored(content: Mapping[str, Any], statements: Iterable[Mapping[str, Any]])
     if "Id" in content:
         stored["Id"] = content["Id"]
     stored["Statement"] = [_statement(statement) for statement in statements]
-    return json.dumps(stored, separators=(",", ":"), ensure_ascii=False)
+    return _dumped(stored)
+
+
+def _dumped(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
 
 
 def _statement(sent: Mapping[str, Any]) -> dict[str, Any]:

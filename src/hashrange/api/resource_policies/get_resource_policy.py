@@ -4,7 +4,7 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Answer, Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
-from hashrange.api.resource_policies import resources, revisions
+from hashrange.api.resource_policies import documents, resources, revisions
 from hashrange.api.resource_policies.structures import ResourceArn
 from hashrange.api.results import Described
 
@@ -31,4 +31,5 @@ def get_resource_policy(context: Context, request: GetResourcePolicy) -> Plan:
     policy = revisions.current(resources.table_of(context, place), place)
     if policy is None or policy.document is None:
         raise revisions.not_found(request.resource_arn)
-    return Answer(Described(GetResourcePolicyOutput(policy=policy.document, revision_id=policy.revision)))
+    text = documents.shown(context, policy.document)
+    return Answer(Described(GetResourcePolicyOutput(policy=text, revision_id=policy.revision)))

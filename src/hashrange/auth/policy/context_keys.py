@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_VARIABLE = re.compile(r"\$\{\s*([^\s,}*?$]{3,256})\s*(?:,[^}]*)?\}")
+# All of it is bounded, so that no document takes longer than its length.
+_VARIABLE = re.compile(r"\$\{\s{0,16}([^\s,}*?$]{3,256})\s{0,16}(?:,[^}$]{0,256})?\}")
 
 
 def context_keys(document: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Grantees: whom a statement of a resource or trust policy is about."""
 
 import enum
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ from hashrange.auth import arns
 
 _EVERYBODY = "*"
 _ACCOUNT_DIGITS = 12
+_UNIQUE_ID = re.compile(r"A(?:ID|RO)A[A-Z0-9]{12,124}")
 
 
 class Caller(NamedTuple):
@@ -19,6 +21,7 @@ class Caller(NamedTuple):
     is_root: bool = False
     provider: str | None = None  # who vouches for a federated caller
     service: str | None = None
+    unique_id: str | None = None  # of the user, or of the session's role
 
 
 class Naming(enum.IntEnum):
@@ -35,7 +38,7 @@ class Grantees(NamedTuple):
 
     everybody: bool = False
     accounts: frozenset[str] = frozenset()
-    arns: frozenset[str] = frozenset()
+    arns: frozenset[str] = frozenset()  # and unique ids
     providers: frozenset[str] = frozenset()
     services: frozenset[str] = frozenset()
     negated: bool = False
@@ -44,10 +47,12 @@ class Grantees(NamedTuple):
         """How the element names a caller."""
         if self.negated:
             return Naming.NOT if self._excludes(caller) else Naming.LOOSELY
-        if caller.arn in self.arns:
+        by_id = caller.unique_id in self.arns
+        if caller.arn in self.arns or (by_id and caller.role_arn is None):
             return Naming.DIRECTLY
         if (
             self.everybody
+            or by_id
             or caller.role_arn in self.arns
             or caller.provider in self.providers
             or caller.service in self.services
@@ -59,8 +64,11 @@ class Grantees(NamedTuple):
         """A caller is excluded if the element lists them with their account, and a session with its role."""
         if self.everybody or caller.service in self.services or caller.provider in self.providers:
             return True
-        names = {caller.arn, caller.role_arn or caller.arn}
-        return caller.account_id in self.accounts and (caller.is_root or names <= self.arns)
+        if caller.account_id not in self.accounts:
+            return False
+        role_or_user = caller.role_arn or caller.arn
+        named = caller.unique_id in self.arns or role_or_user in self.arns
+        return caller.is_root or (named and (caller.role_arn is None or caller.arn in self.arns))
 
 
 class InvalidPrincipal(Exception):
@@ -81,7 +89,7 @@ def compiled(element: str | Mapping[str, list[str]], *, negated: bool = False) -
             everybody = True
         elif account_id is not None:
             accounts.add(account_id)
-        elif _is_principal_arn(value):
+        elif _is_principal_arn(value) or is_unique_id(value):
             named.add(value)
         else:
             raise InvalidPrincipal(f'"AWS":"{value}"')
@@ -103,6 +111,11 @@ def account_of(principal: str) -> str | None:
     if arn is None or (arn.service, arn.resource) != ("iam", "root"):
         return None
     return arn.account_id
+
+
+def is_unique_id(text: str) -> bool:
+    """Whether it is the id of a user or role, which a stored policy has in place of the ARN."""
+    return _UNIQUE_ID.fullmatch(text) is not None
 
 
 def _is_principal_arn(text: str) -> bool:

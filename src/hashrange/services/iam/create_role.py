@@ -1,5 +1,7 @@
 """CreateRole: make a role, with who may assume it."""
 
+import msgspec
+
 from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
@@ -16,6 +18,7 @@ from hashrange.services.iam.structures import (
     SessionSeconds,
     Tag,
 )
+from hashrange.services.iam.trusted import named_ids
 from hashrange.services.iam.views import role_view
 from hashrange.storage.engine import Transaction
 from hashrange.storage.identity_rows import Role
@@ -60,7 +63,8 @@ def create_role(context: Context, request: CreateRole) -> Plan:
     def step(tx: Transaction) -> CreateRoleOutput:
         if role.boundary is not None:
             attachments.check_attachable(tx, context, role.boundary)
-        ROLES.add(tx, context, role)
+        trusted = named_ids(tx, context, role.trust)
+        ROLES.add(tx, context, msgspec.structs.replace(role, trusted=trusted))
         return CreateRoleOutput(role=role_view(context.account_id, role))
 
     return changed(context, step)

@@ -21,11 +21,14 @@ from hashrange.auth.policy.policy import Policy
 from hashrange.auth.policy.positions import statement_positions
 from hashrange.auth.policy.reasons import Match, Recorded, decision_name, matches, reasons
 from hashrange.auth.policy.statements import Asked
+from hashrange.core import effort
 from hashrange.services.iam import errors
 from hashrange.services.iam.structures import Document
 
 _ACTION = re.compile(r"[A-Za-z0-9-]+:[A-Za-z0-9]+")
 _PAGE = 100
+_STATEMENTS_MAX = 50_000  # that are looked at for one page
+_STATEMENT_UNITS = 100
 _DOCUMENT_CHARS_MAX = 524_288  # of all that are sent
 
 ActionNames = list[Annotated[str, Meta(min_length=3, max_length=128)]]
@@ -143,6 +146,8 @@ def sources(documents_sent: Iterable[str] | None, name: str, kind: Kind) -> list
     listed = list(documents_sent or ())
     if sum(map(len, listed)) > _DOCUMENT_CHARS_MAX:
         raise errors.invalid_input(f"{name} is too large")
+    for document in listed:
+        effort.spend_on_text(document)
     return [_source(document, f"{name}.{number}", kind) for number, document in enumerate(listed, 1)]
 
 
@@ -209,8 +214,10 @@ def simulated(who: Simulated, pairs: Pairs) -> SimulationOutput:
             raise errors.invalid_input(f"Invalid Entity Action: {action}")
     resources = pairs.resources or ("*",)
     first, last = _first(pairs.marker), len(pairs.actions) * len(resources)
-    end = min(last, first + (pairs.max_items or _PAGE))
     simulation = _Simulation(who, names_resources=bool(pairs.resources))
+    # A page may have fewer results than were asked for: of very long policies it has.
+    most = min(pairs.max_items or _PAGE, max(1, _STATEMENTS_MAX // simulation.statements))
+    end = min(last, first + most)
     results = [
         simulation.result(pairs.actions[number // len(resources)], resources[number % len(resources)])
         for number in range(first, end)
@@ -235,6 +242,7 @@ class _Simulation:
         self._who = who
         self._names_resources = names_resources
         listed = [*who.identity, *(source for source in (who.boundary, who.resource) if source is not None)]
+        self.statements = sum(len(source.policy.statements) for source in listed) + 1
         self._sources = {id(source.policy): source for source in listed}
         self._positions = {
             id(source.policy): statement_positions(source.policy.document) for source in listed
@@ -248,6 +256,7 @@ class _Simulation:
 
     def result(self, action: str, resource: str) -> EvaluationResult:
         """The result of one action on one resource."""
+        effort.spend(self.statements * _STATEMENT_UNITS)
         who = self._who
         recorded = Recorded(who.keys)
         asked = Asked(action, resource, who.caller, recorded)

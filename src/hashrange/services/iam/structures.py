@@ -53,7 +53,19 @@ Marker = Annotated[str, Meta(min_length=1, max_length=2048)]
 MaxItems = Annotated[int, Meta(ge=1, le=1000)]
 Status = Literal["Active", "Inactive"]
 Timestamp = Annotated[float, kinds.Timestamp()]
-TagKey = Annotated[str, Meta(min_length=1, max_length=128)]
+# Letters, digits and blanks of every script, and some signs.
+_TAG_CHAR = r"(?:[^\W_]|[ \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000_.:/=+\-@])"
+_TAG_CHARS = r"[\p{L}\p{Z}\p{N}_.:/=+\-@]"
+TagKey = Annotated[
+    str,
+    Meta(min_length=1, max_length=128, pattern=rf"\A{_TAG_CHAR}+\Z"),
+    kinds.Name(least=1, most=128, pattern=JavaPattern(_TAG_CHARS + "+", _TAG_CHAR + "+")),
+]
+TagValue = Annotated[
+    str,
+    Meta(max_length=256, pattern=rf"\A{_TAG_CHAR}*\Z"),
+    kinds.Name(least=0, most=256, pattern=JavaPattern(_TAG_CHARS + "*", _TAG_CHAR + "*")),
+]
 
 
 _ALIAS = r"[a-z0-9]([a-z0-9]|-(?!-)){1,61}[a-z0-9]"
@@ -68,7 +80,7 @@ class Tag(Structure, kw_only=True):
     """A tag."""
 
     key: TagKey
-    value: Annotated[str, Meta(max_length=256)]
+    value: TagValue
 
 
 class TagView(Response, kw_only=True):

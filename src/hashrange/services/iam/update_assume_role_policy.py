@@ -8,6 +8,7 @@ from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request
 from hashrange.services.iam.entities import ROLES, check_trust
 from hashrange.services.iam.structures import Document, Name
+from hashrange.services.iam.trusted import named_ids
 
 
 class UpdateAssumeRolePolicy(Request, kw_only=True):
@@ -26,5 +27,9 @@ def update_assume_role_policy(context: Context, request: UpdateAssumeRolePolicy)
     return ROLES.change(
         context,
         request.role_name,
-        lambda _tx, role: msgspec.structs.replace(role, trust=request.policy_document),
+        lambda tx, role: msgspec.structs.replace(
+            role,
+            trust=request.policy_document,
+            trusted=named_ids(tx, context, request.policy_document),
+        ),
     )

@@ -12,6 +12,7 @@ from hashrange.auth.policy.grantees import Caller, Naming
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.auth.policy.policy import Policy, unusable
 from hashrange.auth.policy.statements import Asked
+from hashrange.auth.principals import Principal
 from hashrange.services.sts import errors
 from hashrange.storage.identity_rows import Role, arn_of
 
@@ -27,10 +28,20 @@ def check(
     rules = caller.rules(_compiled(role), account_id)._replace(must_grant=verified)
     for action in actions:
         known = AllKeys(context, caller, Need(action, arn, own, account_id))
-        asked = Asked(action, arn, caller.caller(), known)
+        asked = Asked(action, arn, _as_named(caller, role), known)
         decision = decide(asked, rules)
         if not decision.allowed:
             raise errors.denied_by(asked, decision, rules)
+
+
+def _as_named(principal: Principal, role: Role) -> Caller:
+    """The caller as the trust policy may name them: who only has the name of somebody it meant is somebody else."""
+    caller = principal.caller()
+    own_id = principal.principal_id.partition(":")[0]
+    names = (caller.arn, caller.role_arn or caller.arn)
+    if any(role.trusted.get(name, own_id) != own_id for name in names):
+        return caller._replace(arn="", role_arn=None)
+    return caller
 
 
 def check_federated(role: Role, action: str, provider_arn: str, keys: dict[str, KeyValue]) -> None:

@@ -6,6 +6,7 @@ the one that SQLite calls last would see the other's ciphertext. The first 96 by
 versions, stay readable: a start compares them with the log before anything is opened.
 """
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,7 +32,8 @@ def is_available() -> bool:
 
 def is_encrypted(directory: Path) -> bool:
     """Whether the pages of the data in a directory are encrypted."""
-    return (directory / KEY_NAME).exists()
+    # Not `Path.exists`, which raises for names that no directory has; those who open it say what is wrong.
+    return os.path.exists(directory / KEY_NAME)  # noqa: PTH110
 
 
 def check_available(directory: Path) -> None:
