@@ -26,6 +26,14 @@ _MESSAGE_BYTES_MAX = 150_000
 _DESCRIPTORS = 2  # standard output and standard error
 
 
+def _read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that Python and the loader of libraries read before anything else."""
+    return {name: value for name, value in environment.items() if name.startswith(("PYTHON", "LD_"))}
+
+
+_ENVIRONMENT = dict(os.environ)  # the nursery's, whatever a test has changed by the time it is started
+
+
 class Process(Protocol):
     """What the tests use of `subprocess.Popen`."""
 
@@ -53,6 +61,7 @@ class Nursery:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
+                env=_ENVIRONMENT,
             )
 
     def start(self, words: Sequence[str], output: int, errors: int, environment: Mapping[str, str]) -> int:
@@ -121,11 +130,9 @@ class _Nurseries:
         self._nursery: Nursery | None = None
 
     def nursery(self, environment: Mapping[str, str]) -> Nursery | None:
-        """None where every start is to be cold, or where Python itself would read the environment."""
-        own = any(
-            name.startswith("PYTHON") and os.environ.get(name) != environment[name] for name in environment
-        )
-        if not self.is_wanted or own or not hasattr(os, "pidfd_open"):
+        """None where every start is to be cold, or where Python itself would have started differently."""
+        is_same = _read_at_start(environment) == _read_at_start(_ENVIRONMENT)
+        if not self.is_wanted or not is_same or not hasattr(os, "pidfd_open"):
             return None
         self._nursery = self._nursery or Nursery()
         return self._nursery

@@ -42,4 +42,5 @@ def test_a_process_is_waited_for_and_killed() -> None:
 def test_what_python_itself_reads_makes_a_cold_start() -> None:
     variables = {**os.environ, "PYTHONIOENCODING": "ascii"}
     assert warm.nurseries.nursery(variables) is None
+    assert warm.nurseries.nursery({**os.environ, "LD_PRELOAD": ""}) is None
     assert (warm.nurseries.nursery(os.environ) is None) == (not hasattr(os, "pidfd_open"))
