@@ -42,7 +42,7 @@ def test_what_sts_cannot_do_here_is_refused_as_an_action_that_it_does_not_know(
     make_client: Callable[..., Any],
 ) -> None:
     with pytest.raises(ClientError) as caught:
-        make_client("sts").get_federation_token(Name="somebody")
+        make_client("sts").decode_authorization_message(EncodedMessage="somebody")
     assert caught.value.response["Error"]["Code"] == "InvalidAction"
     assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400
 
