@@ -5,6 +5,7 @@ import http.client
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -129,7 +130,8 @@ def stopped(postgres: PostgresServer, number: int) -> None:
     parent = postgres.process.pid
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
     for process in (parent, *map(int, children)):
-        os.kill(process, number)
+        with suppress(ProcessLookupError):  # that of an earlier connection may be gone by now
+            os.kill(process, number)
 
 
 @pytest.mark.slow
