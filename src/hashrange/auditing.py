@@ -28,7 +28,9 @@ class Auditing:
             raise SettingInvalid(f"the audit log: {problem}") from None
         self.writer = Writer(target, now=clock.now)
         redaction = Redaction(cast("KeyTreatment", settings.audit_keys), secret)
-        self.audit = Audit(self.writer, redaction, clock, with_data=settings.audits_data)
+        self.audit = Audit(
+            self.writer, redaction, clock, with_data=settings.audits_data, with_denials=settings.auth == "iam"
+        )
         if isinstance(target, LogFile) and target.removed_bytes:
             self.writer.append(notice("AuditLogRepaired", clock.now(), removedBytes=target.removed_bytes))
         self.writer.start()

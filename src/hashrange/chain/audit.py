@@ -48,18 +48,34 @@ class _About(NamedTuple):
 class Audit:
     """Notes calls, and requests that never became one."""
 
-    def __init__(self, events: Events, redaction: Redaction, clock: Clock, *, with_data: bool = True) -> None:
-        """Note everything, or without data events only what is about tables, settings and identities, and denials."""
+    def __init__(
+        self,
+        events: Events,
+        redaction: Redaction,
+        clock: Clock,
+        *,
+        with_data: bool = True,
+        with_denials: bool = True,
+    ) -> None:
+        """Note everything, or without data events only what is about tables, settings and identities, and denials.
+
+        Where nobody asks for permissions there are no denials, and data events cost nothing but a look at their name.
+        """
         self._events = events
         self._redaction = redaction
         self._clock = clock
         self._with_data = with_data
+        self._with_denials = with_denials
 
     def link(self, call: Call, done: Done, following: Runner, /) -> None:
         """Note how a call ends, when its answer has left."""
+        is_noted = self._with_data or call.operation.name not in DATA_EVENTS
+        if not is_noted and not self._with_denials:
+            following(call, done)
+            return
         # A large request is taken apart on its own thread, and gone when the call ends.
         about = self._about_large(call) if call.patient else None
-        if not self._with_data and call.operation.name in DATA_EVENTS:
+        if not is_noted:
             following(call, self._noting_denials(call, done, about))
             return
         origin = call.origin()
