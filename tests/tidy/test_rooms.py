@@ -73,6 +73,7 @@ RANKS = {
     "iam_store": 7,
     "iam_command": 8,
     "server": 8,
+    "modeling": 9,
     "running": 9,
     "cli": 10,
     "__main__": 11,

@@ -1,7 +1,8 @@
 """What a model file says, as objects: tables, entities with their key templates, and the patterns that use them.
 
-The loader makes them from YAML; they can as well be written in Python. They hold no logic beyond look-ups: what follows from them (which
-index serves a pattern, how large an item is) is computed elsewhere, so that every command sees the same facts.
+The loader makes them from YAML; they can as well be written in Python. They hold no logic beyond look-ups: what follows
+from them (which index serves a pattern, how large an item is) is computed elsewhere, so that every command sees the
+same facts.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Literally:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A piece that an attribute fills in: `{placed_at}`; `{n:08}` pads a number with zeros, `{at:.10}` cuts after ten characters."""
+    """A piece that an attribute fills in: `{placed_at}`; `{n:08}` pads it with zeros, `{at:.10}` cuts it."""
 
     attribute: str
     pad: int = 0
@@ -106,7 +107,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A piece that spreads writes over shards: `{shard(order_id, 10)}`, or `{shard(random, 10)}` for one drawn at each write."""
+    """A piece that spreads writes: `{shard(order_id, 10)}`, or `{shard(random, 10)}` for one drawn at each write."""
 
     attribute: str | None
     shards: int
@@ -132,7 +133,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How often which key is meant: every one alike, a few often (Zipf, by its exponent), or the latest (a window that moves with time)."""
+    """How often which key is meant: all alike, a few often (Zipf, by its exponent), or the latest (a moving window)."""
 
     kind: Literal["uniform", "zipf", "time-rolling"] = "uniform"
     exponent: float = 1.0
@@ -141,7 +142,10 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of an entity. `size` is the mean of its value in bytes; `values` lists all that there are; `refers` names the entity whose key it is."""
+    """An attribute of an entity.
+
+    `size` is its mean in bytes, `values` are all that there are; `refers` names the entity whose key it is.
+    """
 
     name: str
     type: AttributeType = "S"
@@ -169,7 +173,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A kind of item. `count` items in all, or `count` per item of `parent`, spread by `spread`, at most `count_max` for one parent."""
+    """A kind of item: `count` in all, or for each item of `parent`, `count_max` at most for one."""
 
     name: str
     table: str
@@ -298,10 +302,11 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class ReadPattern:
-    """A question that the application asks. Its definition: the items of `entities` for which `where` and `filter` hold, in order, up to the limit.
+    """A question that the application asks.
 
-    `where` is what keys are to serve; `filter` is what may be left to a filter expression. `operation` and `index` are hints of the author;
-    without them the planner chooses.
+    Its definition: the items of `entities` for which `where` and `filter` hold, in order, up to the limit. `where` is
+    what keys are to serve; `filter` is what may be left to a filter expression. `operation` and `index` are the
+    author's hints; without them the planner chooses.
     """
 
     id: str
