@@ -16,7 +16,7 @@ Scalar = str | int | float | bool | None
 AttributeType = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Place:
     """Where in the file something stands; lines and columns count from 1."""
 
