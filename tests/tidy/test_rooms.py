@@ -75,6 +75,7 @@ RANKS = {
     "iam_store": 7,
     "iam_command": 8,
     "server": 8,
+    "modeling": 9,
     "running": 9,
     "serve_command": 10,
     "cli": 11,
