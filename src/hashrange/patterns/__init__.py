@@ -1,5 +1,6 @@
 """Patterns as code: what one does with DynamoDB beyond single requests, for boto3 and aioboto3, here and on AWS."""
 
+from hashrange.patterns.adjacency import AdjacencyList
 from hashrange.patterns.counters import ShardedCounter
 from hashrange.patterns.cursors import Page
 from hashrange.patterns.errors import (
@@ -24,29 +25,45 @@ from hashrange.patterns.errors import (
     WrongPhase,
 )
 from hashrange.patterns.idempotency import Idempotency
+from hashrange.patterns.large_values import LargeValue
+from hashrange.patterns.leaderboard import Leaderboard
 from hashrange.patterns.locks import Held, Lock
+from hashrange.patterns.outbox import Drained, Event, Outbox, OutboxConsumer
+from hashrange.patterns.pieces import BucketPieces, ItemPieces
 from hashrange.patterns.retries import Retry
+from hashrange.patterns.saga import Abort, Saga, SagaStep, Turn
 from hashrange.patterns.sharding import ShardedWriter
 from hashrange.patterns.steps import Procedure
 from hashrange.patterns.sync import Runner
 from hashrange.patterns.tables import Span, Table, Write
+from hashrange.patterns.time_buckets import TimeBuckets
 from hashrange.patterns.unique import UniqueConstraint
 from hashrange.patterns.versions import OptimisticLock, Versioned
 
 __all__ = [
+    "Abort",
+    "AdjacencyList",
     "AlreadyExists",
     "BadCursor",
+    "BucketPieces",
     "ConditionFailed",
+    "Drained",
+    "Event",
     "FencedOut",
     "Held",
     "Idempotency",
     "InProgress",
     "Incomplete",
+    "ItemPieces",
+    "LargeValue",
+    "Leaderboard",
     "Lock",
     "LockHeld",
     "LockLost",
     "NotFound",
     "OptimisticLock",
+    "Outbox",
+    "OutboxConsumer",
     "Page",
     "PatternError",
     "PayloadDiffers",
@@ -54,7 +71,9 @@ __all__ = [
     "Refused",
     "Retry",
     "Runner",
+    "Saga",
     "SagaFailed",
+    "SagaStep",
     "SagaStuck",
     "ShardedCounter",
     "ShardedWriter",
@@ -62,8 +81,10 @@ __all__ = [
     "Stale",
     "Table",
     "Taken",
+    "TimeBuckets",
     "TooLarge",
     "TransactionCanceled",
+    "Turn",
     "UniqueConstraint",
     "Versioned",
     "Write",
