@@ -19,7 +19,7 @@ EXPORT_DESCRIPTION = (
 
 def add_import_flags(parser: argparse.ArgumentParser) -> None:
     """Give the parser of `hashrange import` its flags, and what runs it."""
-    parser.set_defaults(run=_run_import)
+    parser.set_defaults(run=run_import)
     _add_common(parser, source=f"{_FILES} or {_TABLE}", target=_TABLE)
     parser.add_argument("--key", metavar="KEY", help="the key of a table to create: pk:S or pk:S,sk:N")
     parser.add_argument(
@@ -33,6 +33,11 @@ def add_import_flags(parser: argparse.ArgumentParser) -> None:
         dest="form",
         help="what files without a manifest have in them (default: what their names say)",
     )
+    parser.add_argument(
+        "--root-key",
+        metavar="WHERE",
+        help="of an encrypted export: file:PATH, env:NAME, command:COMMAND or kms:PATH; one in the clear is refused",
+    )
     parser.add_argument("--json-plain", action="store_true", help="JSON lines are plain, not DynamoDB JSON")
     parser.add_argument("--delimiter", default=",", metavar="CHAR", help="between the fields of CSV")
     parser.add_argument(
@@ -42,7 +47,7 @@ def add_import_flags(parser: argparse.ArgumentParser) -> None:
 
 def add_export_flags(parser: argparse.ArgumentParser) -> None:
     """Give the parser of `hashrange export` its flags, and what runs it."""
-    parser.set_defaults(run=_run_export)
+    parser.set_defaults(run=run_export)
     _add_common(parser, source=_TABLE, target=f"a folder, s3://BUCKET/PREFIX or {_TABLE}")
     parser.add_argument(
         "--format",
@@ -82,13 +87,13 @@ def _add_common(parser: argparse.ArgumentParser, *, source: str, target: str) ->
 # Loading the code of transfers takes a tenth of the time in which a server starts.
 
 
-def _run_import(parsed: argparse.Namespace) -> int:
+def run_import(parsed: argparse.Namespace) -> int:
     from hashrange.transfer import command  # noqa: PLC0415 - see above
 
     return command.run(parsed, is_import=True)
 
 
-def _run_export(parsed: argparse.Namespace) -> int:
+def run_export(parsed: argparse.Namespace) -> int:
     from hashrange.transfer import command  # noqa: PLC0415 - see above
 
     return command.run(parsed, is_import=False)
