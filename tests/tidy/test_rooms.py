@@ -58,6 +58,7 @@ RANKS = {
     "clock_command": 6,
     "heat_command": 6,
     "tls_command": 6,
+    "testing": 6,
     "transfer": 6,
     "export_command": 7,
     "import_command": 7,
@@ -65,6 +66,8 @@ RANKS = {
     "auditing": 7,
     "engines": 7,
     "own_pages": 7,
+    "pytest_plugin": 7,
+    "test_kit": 7,
     "root_key_command": 7,
     "verify": 7,
     "salvage": 7,
@@ -77,6 +80,7 @@ RANKS = {
     "server": 8,
     "running": 9,
     "serve_command": 10,
+    "testing_command": 10,
     "cli": 11,
     "__main__": 12,
 }
@@ -133,6 +137,11 @@ def test_the_bench_is_a_client_like_any_other() -> None:
 def test_transfers_are_clients_like_any_other() -> None:
     rooms = {other for path in modules("src/hashrange/transfer") for other in known(path)}
     assert rooms <= {"client_tls", "core", "formats", "objects", "passwords", "terminal", "transfer"}
+
+
+def test_test_suites_are_clients_like_any_other() -> None:
+    rooms = {other for path in modules("src/hashrange/testing") for other in known(path)}
+    assert rooms <= {"durations", "testing"}
 
 
 def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:
