@@ -182,11 +182,12 @@ class Server:
             workshop = Workshop(engine, catalogue, self._clock, chaos, self._supervisors)
             paths[testing_endpoint.PATH] = TestingEndpoint(workshop, journal, lags, self._clock)
         forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
+        rules = _browser_rules(settings)
         router = Router(
             endpoint,
             region=settings.region,
-            rules=_browser_rules(settings),
-            paths=authentication.guarded(paths, callers, settings, audit),
+            rules=rules,
+            paths=authentication.guarded(paths, callers, settings, audit, rules),
             query_versions=forms,
             verifies=settings.auth != "off",
         )

@@ -13,6 +13,15 @@ GET = "dynamodb:GetItem"
 OWN_ROWS = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["${aws:username}"]}}
 
 
+def denied_abroad(folder: Path) -> str:
+    """A file with the policy in own.json, and a denial that depends on the address."""
+    content = json.loads((folder / "own.json").read_text())
+    abroad = {"IpAddress": {"aws:SourceIp": "192.0.2.0/24"}}
+    content["Statement"].append(statement("Deny", GET, Sid="Abroad", Condition=abroad))
+    (folder / "abroad.json").write_text(json.dumps(content))
+    return str(folder / "abroad.json")
+
+
 def test_all_of_it_through_a_running_server(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +69,12 @@ def test_all_of_it_through_a_running_server(
         assert "the request has eve" in theirs
         limited = simulate(GET, "orders", "--session-policy", str(tmp_path / "none.json"), status=3)
         assert "session policy:\n  Denied: dynamodb:GetItem" in limited
+        iam("put-policy", "own", "--user", "bob", "--document", denied_abroad(tmp_path))
+        unknown = simulate(GET, "orders", "--context", "dynamodb:LeadingKeys=bob", status=4)
+        assert unknown.startswith("unknown\n")
+        assert "depending on aws:SourceIp: --context aws:SourceIp=VALUE" in unknown
+        here = ("--context", "aws:SourceIp=10.0.0.1", "--context", "dynamodb:LeadingKeys=bob")
+        assert simulate(GET, "orders", *here, status=0).startswith("allowed\n")
         server.table("orders")
         denial = document(statement("Deny", GET, Sid="Closed", Principal="*"))
         arn = server.client("dynamodb").describe_table(TableName="orders")["Table"]["TableArn"]
