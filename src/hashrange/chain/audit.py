@@ -16,6 +16,7 @@ from hashrange.audit.events import DATA_EVENTS, STATEMENTS, Action, Origin, Outc
 from hashrange.audit.identity import identity_of
 from hashrange.audit.redaction import Redaction, TooLong
 from hashrange.chain.executor import Call, Done
+from hashrange.chain.floods import Floods
 from hashrange.chain.links import Runner
 from hashrange.clock import Clock
 from hashrange.core.errors import Refused
@@ -26,6 +27,7 @@ from hashrange.storage.errors import StorageError
 _QUOTING = frozenset({"ValidationException", "SerializationException"})
 
 _RESOURCES_MAX = 100
+_PUT_OFF = Outcome("ThrottlingException", "Rate exceeded")  # for too many signatures that were refused
 
 log = logs.Log("audit")
 
@@ -66,6 +68,7 @@ class Audit:
         self._clock = clock
         self._with_data = with_data
         self._with_denials = with_denials
+        self._floods = Floods()
 
     def link(self, call: Call, done: Done, following: Runner, /) -> None:
         """Note how a call ends, when its answer has left."""
@@ -119,6 +122,9 @@ class Audit:
         """Note a request that was refused before it was a call; `claimed` is who it says it is from, if anybody."""
         problem = as_api_error(error)
         action = Action(operation, claimed.account_id if claimed else "", claimed.region if claimed else "")
+        if claimed is None and problem.code == _PUT_OFF.code:
+            self._floods.note(action, origin, self._clock.now())
+            return
         self._events.append(
             event(
                 action,
@@ -132,6 +138,24 @@ class Audit:
                 additional=self._decisions(problem, {}),
             )
         )
+
+    def note_floods(self, is_last: bool) -> None:
+        """Note how many requests were put off, for each address that has sent such; `is_last`: also in this minute."""
+        now = self._clock.now()
+        for action, origin, _, count in self._floods.ended(now, all_of_them=is_last):
+            self._events.append(
+                event(
+                    action,
+                    origin,
+                    _PUT_OFF,
+                    now=now,
+                    identity=_claimed_identity(origin),
+                    parameters=None,
+                    resources=[],
+                    read_only=is_reading(action.operation),
+                    additional={"requests": count},
+                )
+            )
 
     def page(
         self, action: str, origin: Origin, caller: Context | None, sent: dict[str, Any], outcome: Outcome
