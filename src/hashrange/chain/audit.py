@@ -18,6 +18,7 @@ from hashrange.audit.redaction import Redaction, TooLong
 from hashrange.chain.executor import Call, Done
 from hashrange.chain.floods import Floods
 from hashrange.chain.links import Runner
+from hashrange.chain.partition_keys import VALUES_MAX, partition_keys
 from hashrange.clock import Clock
 from hashrange.core.errors import Refused
 from hashrange.core.values import Malformed
@@ -27,6 +28,8 @@ from hashrange.storage.errors import StorageError
 _QUOTING = frozenset({"ValidationException", "SerializationException"})
 
 _RESOURCES_MAX = 100
+_PARTITION_CHARS_MAX = 16 * 1024
+_ADDRESSING = frozenset({"Query", *STATEMENTS})  # whose keys are in expressions
 _PUT_OFF = Outcome("ThrottlingException", "Rate exceeded")  # for too many signatures that were refused
 
 log = logs.Log("audit")
@@ -184,10 +187,29 @@ class Audit:
                 parameters, chars = self._redaction.parameters(
                     request, lambda name: _key_names(context, name)
                 )
+                chars += self._add_partition_keys(call, parameters)
             except TooLong:
                 parameters = {"omitted": "the request is too long to be shown"}
         statements = _statements(request) if call.operation.name in STATEMENTS else ()
         return _About(parameters, chars, _resources(call), statements)
+
+    def _add_partition_keys(self, call: Call, parameters: dict[str, Any]) -> int:
+        """Show which partitions a query or a statement is about, as keys are shown; gives how much that is."""
+        if call.operation.name not in _ADDRESSING:
+            return 0
+        shown: dict[str, dict[str, list[object]]] = {}
+        chars = 0
+        keys = partition_keys(call.operation.name, call.context, call.request)
+        for number, (resource, attribute, value) in enumerate(keys, start=1):
+            chars += sum(map(len, (attribute, *value.values())))
+            if chars > _PARTITION_CHARS_MAX or number == VALUES_MAX:
+                parameters["partitionKeysTruncated"] = True
+                break
+            values = shown.setdefault(resource, {}).setdefault(attribute, [])
+            values.append(self._redaction.key(value))
+        if shown:
+            parameters["partitionKeys"] = shown
+        return chars
 
     def _note(self, call: Call, origin: Origin, error: ApiError | None, about: "_About") -> None:
         context, operation = call.context, call.operation
