@@ -72,6 +72,7 @@ RANKS = {
     "root_key_command": 7,
     "verify": 7,
     "salvage": 7,
+    "iam_check": 7,
     "iam_explanation": 7,
     "iam_operations": 1,
     "iam_server": 7,
