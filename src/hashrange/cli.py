@@ -43,6 +43,7 @@ class CommandModule(Protocol):
 
 COMMANDS = (
     Command("serve", "serve_command", "start the server"),
+    Command("testing", "testing_command", "start a server for a test suite"),
     Command("migrate", "migrate", "copy all data to another engine"),
     Command("verify", "verify", "check everything in a store"),
     Command("salvage", "salvage", "copy what can be read of a damaged store"),
@@ -59,6 +60,7 @@ COMMANDS = (
     Command("tls", "tls_command", "make certificates for trying out TLS"),
     Command("audit", "audit_command", "check an audit log"),
     Command("root-key", "root_key_command", "change the root key of encrypted data"),
+    Command("model", "modeling.model_command", "design tables from access patterns, before the application"),
     Command("import", "import_command", "write files or another table into a table"),
     Command("export", "export_command", "write a table into files or another table"),
 )

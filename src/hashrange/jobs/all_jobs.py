@@ -97,7 +97,7 @@ def _short_jobs(tables: Catalogue, settings: Settings, vault: LazyVault, engine:
         ChangeKeys(engine, vault),
         WatchTableKeys(engine, tables, settings.data_key_cache),
         ExpireTokens(engine),
-        ForgetPast(engine, settings.eventual_lag / 1000),
+        ForgetPast(engine, settings.lag_ms_max / 1000),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),
         TrimLogs(engine, tables),
         EvaluateAlarms(engine),
@@ -122,9 +122,9 @@ def _long_jobs(
     return [
         backup_jobs(engine, tables, backups, threads("backup")),
         restore_jobs(engine, tables, backups, threads("restore")),
-        export_jobs(engine, objects, threads("export")),
+        export_jobs(engine, objects, threads("export"), backups.seals),
         import_jobs(engine, tables, objects, backups, threads("import")),
-        bulk_jobs(engine, objects, threads("bulk-put")),
+        bulk_jobs(engine, objects, threads("bulk-put"), backups.seals),
         Aside(KeepBackups(engine, backups), threads("keep-backups")),
         ForgetJobs(engine),
     ]
