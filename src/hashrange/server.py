@@ -11,7 +11,6 @@ from hashrange import authentication, logs, own_pages, workers
 from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
-from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
 from hashrange.auditing import Auditing
@@ -29,6 +28,7 @@ from hashrange.chain.executor import LocalExecutor
 from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
 from hashrange.chain.shared_executor import SharedExecutor
+from hashrange.chain.table_keys import fetching_table_keys
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
 from hashrange.core import accounts
@@ -46,6 +46,7 @@ from hashrange.metrics import Metric
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.own_pages import Data
+from hashrange.remote_keys.opening import RemoteKeys, open_remote_keys
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.iam.registry import IAM
@@ -121,6 +122,7 @@ class Server:
         self._tls: Tls | None = None
         self._auditing: Auditing | None = None
         self._last_uses: LastUses | None = None
+        self._remote_keys: RemoteKeys | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -133,6 +135,7 @@ class Server:
         background = self._background = Background(deliver)
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
+        fetch = await asyncio.to_thread(fetching_table_keys, self._remote_keys, catalogue, background)
         await asyncio.to_thread(lag_record.compare, engine, settings.eventual_lag)
         if settings.eventual_lag:
             engine = RememberingEngine(engine, self._clock)
@@ -148,7 +151,7 @@ class Server:
         audit = self._open_audit()
         logged = log_request if settings.log_level == "debug" else None
         authorize = Authorize() if settings.auth == "iam" else None
-        run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos)
+        run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos, fetch)
         directory = await self._open_directory(engine, keys)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, vault)
         callers = authentication.callers(
@@ -160,7 +163,7 @@ class Server:
         if control is not None:
             control.before_move = metering.close_moment
         endpoint = JsonEndpoint(
-            (_data_service(settings), *SERVICES[1:]),
+            (lagging(DYNAMODB, settings.eventual_lag / 1000), *SERVICES[1:]),
             run,
             callers,
             background,
@@ -243,13 +246,17 @@ class Server:
         self._engine = engine
         if not self._is_clock_given:
             self._clock = clock
+        remote = self._remote_keys = open_remote_keys(self._settings, self._now)
         try:
-            opened = await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+            opened = await asyncio.to_thread(open_keys, self._settings.root_key, engine, remote)
         except Corrupt as error:
             raise _unreadable("records of keys", engine, error) from error
         if opened.forget is not None:
             self._every(_FORGET_SECONDS, partial(self._forget_keys, opened.forget))
         return opened.engine, opened.source
+
+    def _now(self) -> float:
+        return self._clock.now()  # of the clock that there is by then
 
     def _forget_keys(self, forget: Callable[[float, float], None]) -> None:
         forget(self._clock.now(), self._settings.data_key_cache)
@@ -262,7 +269,9 @@ class Server:
         objects: ObjectStore,
         vault: LazyVault,
     ) -> None:
-        self._supervisors = supervise(engine, catalogue, self._clock, self._settings, backups, objects, vault)
+        self._supervisors = supervise(
+            engine, catalogue, self._clock, self._settings, backups, objects, vault, self._remote_keys
+        )
         for supervisor in self._supervisors:
             supervisor.start()
         if self._clock_control is not None:
@@ -423,6 +432,8 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
+        if self._remote_keys is not None:
+            self._remote_keys.close()
         if self._auditing is not None:
             await asyncio.to_thread(self._auditing.writer.stop)
         if self._last_uses is not None:
@@ -485,7 +496,3 @@ def _browser_rules(settings: Settings) -> BrowserRules:
     return BrowserRules(
         settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
     )
-
-
-def _data_service(settings: Settings) -> Service:
-    return lagging(DYNAMODB, settings.eventual_lag / 1000) if settings.eventual_lag else DYNAMODB

@@ -13,6 +13,7 @@ from hashrange.kms.key_source import KeySource
 from hashrange.kms.root_key import RootKey, RootKeyInvalid
 from hashrange.kms.sealing import check_value
 from hashrange.passwords import hide_variable
+from hashrange.remote_keys.patient import patient_keys
 from hashrange.storage import root_key_record
 from hashrange.storage.engine import Engine
 from hashrange.storage.errors import OpenError
@@ -28,6 +29,7 @@ log = logs.Log("vaults")
 
 if TYPE_CHECKING:
     from hashrange.kms.interface import FileSeals
+    from hashrange.kms.table_key import TableKeys
     from hashrange.storage.copying import Copyable
     from hashrange.storage.data_keys import DataKeys
     from hashrange.storage.encrypted_copies import Stored
@@ -59,8 +61,8 @@ class Opened(NamedTuple):
     )
 
 
-def open_keys(place: str, engine: Engine) -> Opened:
-    """Open the keys of some data.
+def open_keys(place: str, engine: Engine, table_keys: "TableKeys | None" = None) -> Opened:
+    """Open the keys of some data; `table_keys` are those that another key service opens.
 
     A root key that is named has new data encrypted. The file beside the data, which is made for secrets without anybody
     asking for it, has not. Waits for the disk.
@@ -78,9 +80,13 @@ def open_keys(place: str, engine: Engine) -> Opened:
         return Opened(engine, source)
     from hashrange.storage.encrypting import open_encrypted
 
-    data_keys = _data_keys(key)
+    data_keys = _data_keys(key, table_keys=table_keys)
     encrypted = open_encrypted(engine, data_keys)
     if encrypted is None:
+        if table_keys is not None:
+            raise OpenError(
+                f"{engine.description} is in the clear, so --kms-endpoint would protect nothing: {_PLAIN}"
+            )
         log.warning("rows.plain", reason=_PLAIN)
         return Opened(engine, source)
     encrypted.write(lambda tx: root_key_record.claim(tx, check_value(key)))
@@ -117,7 +123,7 @@ def decrypted_read(place: str, description: str, read: "ReadStep") -> "ReadStep"
     from hashrange.storage.encrypting import EncryptedReads
 
     # Whoever has the root key may see whether the data is whole.
-    return EncryptedReads(read, _data_keys(key, checks_states=False)).read
+    return EncryptedReads(read, _data_keys(key, checks_states=False, table_keys=patient_keys())).read
 
 
 def encrypted_target(place: str, engine: "Copyable") -> "Copyable":
@@ -130,7 +136,7 @@ def encrypted_target(place: str, engine: "Copyable") -> "Copyable":
         raise OpenError(
             f"what is copied to {engine.description} is encrypted: name the root key with --root-key"
         )
-    keys = _data_keys(key, checks_states=False)
+    keys = _data_keys(key, checks_states=False, table_keys=patient_keys())
     if open_encrypted(engine, keys) is None:
         raise OpenError(f"{engine.description} is not empty")
     return EncryptedTarget(engine, keys)
@@ -151,8 +157,10 @@ def claim_named_key(place: str, engine: Engine) -> None:
         engine.write(lambda tx: root_key_record.claim(tx, check_value(key)))
 
 
-def _data_keys(key: RootKey, *, checks_states: bool = True) -> "DataKeys":
+def _data_keys(
+    key: RootKey, *, checks_states: bool = True, table_keys: "TableKeys | None" = None
+) -> "DataKeys":
     from hashrange.kms.wrapping import Wrapping
     from hashrange.storage.data_keys import DataKeys
 
-    return DataKeys(Wrapping(key.reveal()), checks_states=checks_states)
+    return DataKeys(Wrapping(key.reveal()), checks_states=checks_states, table_keys=table_keys)

@@ -16,7 +16,9 @@ from hashrange.storage.past import PastReader
 
 
 def lagging(service: Service, lag_seconds: float) -> Service:
-    """The service with operations that read the past where they may."""
+    """The service with operations that read the past where they may; without a lag it is what it was."""
+    if not lag_seconds:
+        return service
     operations = {name: _lagging(operation, lag_seconds) for name, operation in service.operations.items()}
     return msgspec.structs.replace(service, operations=operations)
 

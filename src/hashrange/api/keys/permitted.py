@@ -76,8 +76,11 @@ def require_alias(context: Context, action: str, alias: str) -> None:
     key_policies.require(context, f"kms:{action}", arn, None, KmsKeys())
 
 
-def require_for_table(context: Context, table_name: str, key: KmsKey) -> None:
-    """Refuse a key that the caller may not have a table encrypted under: the service asks on the caller's behalf."""
+def require_for_table(context: Context, table_name: str, key_arn: str, key: KmsKey | None) -> None:
+    """Refuse a key that the caller may not have a table encrypted under: the service asks on the caller's behalf.
+
+    A key of another key service (None) has its policy there, and the caller's own ones decide here.
+    """
     if not key_policies.is_asked(context):
         return
     known = {
@@ -90,9 +93,13 @@ def require_for_table(context: Context, table_name: str, key: KmsKey) -> None:
         "aws:dynamodb:subscriberId": context.account_id,
     }
     keys = KmsKeys(known, key=key, encryption_context=encryption_context)
-    arn = key_rows.key_arn(lookup.place_of(context), key.id)
     for action in ("kms:DescribeKey", "kms:CreateGrant"):
-        key_policies.require(context, action, arn, key, keys)
+        key_policies.require(context, action, key_arn, key, keys)
+
+
+def require_remote_name(context: Context, name: str) -> None:
+    """Refuse to tell what another key service says of a name, if the caller may not ask for it."""
+    _require_unknown(context, "DescribeKey", lookup.place_of(context), name)
 
 
 def _require_unknown(context: Context, action: str, place: Place, name: str) -> None:

@@ -1,12 +1,14 @@
 """Under which key a table is encrypted: a request names one in some way, the table's record has its ARN."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
-from hashrange.api.keys import lookup, new_keys, permitted, use, wording
-from hashrange.api.permissions.denials import AccessDenied
+from hashrange.api.keys import lookup, new_keys, permitted, remote, use, wording
+from hashrange.api.keys.remote import told_as_denied
 from hashrange.auth import arns
 from hashrange.core.schema import Table, changed
 from hashrange.kms.interface import KeyVault
@@ -40,17 +42,36 @@ def keeper(context: Context, name: str | None, table_name: str) -> Keeper:
     return Keeper(context, table_name, vault)
 
 
+class ChosenKey(NamedTuple):
+    """The key of a table."""
+
+    arn: str | None  # None: the service's own
+    ciphertext: bytes = b""  # of the table's own key, if another key service has wrapped it
+
+
 def with_key(tx: Transaction, finder: Keeper, table: Table) -> Table:
     """The table with the ARN of the key that it names; refuses keys that cannot be used."""
-    return table if table.sse_key is None else changed(table, sse_key=key_arn(tx, finder, table.sse_key))
+    if table.sse_key is None:
+        return table
+    key = chosen_key(tx, finder, table.sse_key)
+    return changed(table, sse_key=key.arn, sse_table_key=key.ciphertext)
 
 
-def key_arn(tx: Transaction, finder: Keeper, name: str) -> str:
-    """The ARN of a key that can be used."""
+def chosen_key(tx: Transaction, finder: Keeper, name: str) -> ChosenKey:
+    """A key that can be used, in whichever way it is named."""
+    context = finder.context
+    if _is_managed(lookup.place_of(context), name):
+        return ChosenKey(_managed(tx, finder))
+    if context.settings.kms_endpoint is not None:
+        sealed = remote.table_key(context, finder.table_name, name)
+        return ChosenKey(sealed.key_arn, sealed.ciphertext)
+    return ChosenKey(_own_key_arn(tx, finder, name))
+
+
+def _own_key_arn(tx: Transaction, finder: Keeper, name: str) -> str:
+    """The ARN of a key of this server's key service."""
     context = finder.context
     place = lookup.place_of(context)
-    if _is_managed(place, name):
-        return _managed(tx, finder)
     arn = arns.parsed(name) if name.startswith("arn:") else None
     if arn is not None and arn.region == place.region and arn.account_id != place.account_id:
         raise ApiError("AccessDeniedException", wording.foreign(context.caller().arn))
@@ -59,11 +80,8 @@ def key_arn(tx: Transaction, finder: Keeper, name: str) -> str:
     except ApiError as error:
         raise errors.validation(wording.missing(str(error.message))) from None
     found = key_rows.key_arn(place, key.id)
-    try:
-        permitted.require_for_table(context, finder.table_name, key)
-    except AccessDenied as denied:
-        message = wording.denied(str(denied.message))
-        raise AccessDenied(denied.asked, denied.decision, denied.rules, message=message) from None
+    with told_as_denied():
+        permitted.require_for_table(context, finder.table_name, found, key)
     state = key_rows.state_of(key)
     if state is not None:
         raise errors.validation(wording.unusable(found, state))
