@@ -17,6 +17,9 @@ AT_ONCE := -n 4 --dist worksteal
 # Python keeps what it has compiled, also where the environment says otherwise: pytest rewrites every test module, which
 # takes five seconds of processor time in each of its processes if it cannot keep the outcome.
 export PYTHONDONTWRITEBYTECODE :=
+# A registry that does not answer at once is asked again.
+export PIP_RETRIES := 10
+export PIP_TIMEOUT := 60
 
 .PHONY: serve test check fast lint fmt types clean clients fuzz differential mutants bytecode pages pythons
 
@@ -24,9 +27,9 @@ serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
 
 test: $(VENV)/ready bytecode
-	$(BIN)/pytest $(AT_ONCE)
-	$(BIN)/pytest -n 3 --dist worksteal --engine postgres tests/api
-	$(BIN)/pytest -n 3 --dist worksteal --engine postgres-serializable $(WRITES)
+	.ci/pytest $(AT_ONCE)
+	.ci/pytest -n 3 --dist worksteal --engine postgres tests/api
+	.ci/pytest -n 3 --dist worksteal --engine postgres-serializable $(WRITES)
 
 # Smoke tests on the other supported Pythons, as far as they are on this machine.
 pythons: $(VENV)/ready
@@ -59,7 +62,7 @@ check: $(VENV)/ready
 	@$(MAKE) --no-print-directory --jobs 3 lint types fast
 
 fast: $(VENV)/ready
-	$(BIN)/pytest -q -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick $(FAST)
+	.ci/pytest -q -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick $(FAST)
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

@@ -232,8 +232,10 @@ def _become(told: dict[str, Any], descriptors: list[int]) -> list[str]:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the keyboard's, which whoever runs pytest gets as well
-    from hashrange.cli import main
+    from hashrange.cli import COMMANDS, main
 
+    for command in COMMANDS:
+        command.load()
     gc.collect()
     gc.freeze()
     sys.exit(main(_fork_when_told(socket.socket(fileno=int(sys.argv[1])))))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from hashrange import config, terminal
 from hashrange.audit import verification
-from hashrange.audit.files import all_files
+from hashrange.audit.files import ROTATED, all_files
+from hashrange.audit.verification import Known, PlacedLine, Report
 from hashrange.config import AUDIT_FILE_NAME, Settings
 
 DESCRIPTION = (
@@ -39,6 +40,14 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="a hash that the log must have; may be repeated",
     )
     checking.add_argument(
+        "--from",
+        dest="before",
+        action="append",
+        default=[],
+        metavar="HASH",
+        help="the last hash of files that were put away elsewhere: a chain may go on behind it; may be repeated",
+    )
+    checking.add_argument(
         "--only", action="store_true", help="check these files alone, in this order, and none beside them"
     )
 
@@ -65,21 +74,29 @@ def run(options: argparse.Namespace) -> int:
         terminal.complain(f"there is no {named[0]}")
         return 2
     try:
-        report = verification.check(_lines(files), options.head)
+        known = Known(heads=options.head, before=options.before)
+        report = verification.check(_lines(files), known)
     except OSError as error:
         terminal.complain(f"cannot read {error.filename}: {error.strerror}")
         return 2
-    for problem in report.problems:
-        terminal.complain(problem)
+    for line in (*report.problems, *report.notes):
+        terminal.complain(line)
     for name, chain in report.chains.items():
         terminal.show(f"chain {name}: {chain.first} to {chain.head.number}, last hash {chain.head.hash}")
-    verdict = "all is well" if not report.problem_count else f"{report.problem_count} problems"
-    terminal.show(f"{report.lines} lines in {len(files)} files: {verdict}")
+    terminal.show(f"{report.lines} lines in {len(files)} files: {_verdict(report)}")
     return 1 if report.problem_count else 0
 
 
-def _lines(files: list[Path]) -> Iterator[tuple[str, bytes]]:
+def _verdict(report: Report) -> str:
+    if report.problem_count:
+        return f"{report.problem_count} problems"
+    return "all is well, but for an incomplete last line" if report.notes else "all is well"
+
+
+def _lines(files: list[Path]) -> Iterator[PlacedLine]:
     for path in files:
+        is_current = ROTATED.search(path.name) is None
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                yield f"{path}:{number}", line
+                # Only the last line of a file can lack its end.
+                yield PlacedLine(f"{path}:{number}", line, is_last=is_current)

@@ -31,9 +31,16 @@ class Auditing:
         self.audit = Audit(
             self.writer, redaction, clock, with_data=settings.audits_data, with_denials=settings.auth == "iam"
         )
-        if isinstance(target, LogFile) and target.removed_bytes:
-            self.writer.append(notice("AuditLogRepaired", clock.now(), removedBytes=target.removed_bytes))
+        if isinstance(target, LogFile):
+            self._note_repairs(target, clock.now())
         self.writer.start()
+
+    def _note_repairs(self, target: LogFile, now: float) -> None:
+        """Say in the log what was wrong with its file."""
+        if target.broken is not None:
+            self.writer.append(notice("AuditLogBegunAnew", now, reason=target.broken))
+        if target.removed_bytes:
+            self.writer.append(notice("AuditLogRepaired", now, removedBytes=target.removed_bytes))
 
     def metrics(self) -> list[Metric]:
         """How many events were lost: of this process, since it started."""

@@ -16,10 +16,12 @@ from hashrange.wire import (
     insights_endpoint,
     metrics_endpoint,
 )
+from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.failed_signatures import FailedSignatures
 from hashrange.wire.guarded import Guarded, Page
 from hashrange.wire.identity import Callers, ClaimedCallers, Identity
 from hashrange.wire.noted_pages import NotedPage
+from hashrange.wire.open_pages import OpenPage
 from hashrange.wire.router import Endpoint
 from hashrange.wire.verified_callers import NoteUse, VerifiedCallers
 
@@ -32,6 +34,7 @@ _ACTIONS = {
     metrics_endpoint.PATH: "hashrange:GetMetrics",
 }
 _UNKNOWN = "hashrange:Unknown"
+_FOR_ALL = frozenset({health.PATH, cbor_endpoint.PATH})  # nothing to see; an API, which has rules of its own
 _CHANGING = (chaos_endpoint.PATH, clock_endpoint.PATH)
 
 
@@ -56,21 +59,32 @@ def callers(
 
 
 def guarded(
-    paths: Mapping[bytes, Endpoint], known: Callers, settings: Settings, audit: Audit | None
+    paths: Mapping[bytes, Endpoint],
+    known: Callers,
+    settings: Settings,
+    audit: Audit | None,
+    rules: BrowserRules,
 ) -> Mapping[bytes, Endpoint]:
-    """The paths, with a signature before those that are not for everybody and do not look at it themselves."""
+    """The paths, with a signature before those that are not for everybody and do not look at it themselves.
+
+    Where no signature is asked for, the name that the server is asked by must be a safe one.
+    """
     if settings.auth == "off":
-        return paths if audit is None else {**paths, **_noted(paths, known, audit)}
-    unguarded = {health.PATH, cbor_endpoint.PATH}
-    if settings.public_metrics:
-        unguarded.add(metrics_endpoint.PATH)
+        noted = paths if audit is None else {**paths, **_noted(paths, known, audit)}
+        return {
+            path: endpoint if path in _FOR_ALL else OpenPage(endpoint, rules)
+            for path, endpoint in noted.items()
+        }
     asks = settings.auth == "iam"
-    return {
+    pages = {
         path: endpoint
-        if path in unguarded
+        if path in _FOR_ALL
         else Guarded(endpoint, known, Page(_ACTIONS.get(path, _UNKNOWN), asks and path in _ACTIONS), audit)
         for path, endpoint in paths.items()
     }
+    if settings.public_metrics:
+        pages[metrics_endpoint.PATH] = OpenPage(paths[metrics_endpoint.PATH], rules)
+    return pages
 
 
 def _noted(paths: Mapping[bytes, Endpoint], known: Callers, audit: Audit) -> dict[bytes, Endpoint]:

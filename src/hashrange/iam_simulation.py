@@ -8,9 +8,10 @@ from hashrange.iam_operations import Content, Operations, text_of
 
 DESCRIPTION = (
     "say whether a user or role may do something, and which statement of which policy decides; "
-    "the exit status is 0 if it is allowed and 3 if it is denied"
+    "the exit status is 0 if it is allowed, 3 if it is denied, and 4 if a statement might deny it, depending on a "
+    "condition key that --context does not give"
 )
-_DENIED_STATUS = 3
+_STATUSES = {"allowed": 0, "denied": 3, "unknown": 4}
 _REGION = "us-east-1"
 # Keys that a request may have several values of.
 _MULTIVALUED = frozenset(
@@ -38,7 +39,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--session-policy", metavar="FILE", help="that limits the session; - for standard input"
     )
-    parser.set_defaults(show=_shown, status=lambda answer: 0 if answer["Allowed"] else _DENIED_STATUS)
+    parser.set_defaults(show=_shown, status=lambda answer: _STATUSES[answer["Decision"]])
 
 
 def run(operations: Operations, options: argparse.Namespace) -> Content:
@@ -65,11 +66,19 @@ def run(operations: Operations, options: argparse.Namespace) -> Content:
     if options.session_policy is not None:
         limit = {"PolicyInputList": [text_of(options.session_policy)], **asked}
         results.append(operations.ask("SimulateCustomPolicy", limit)["EvaluationResults"][0])
+    verdict = _verdict(results)
     return {
-        "Allowed": all(result["EvalDecision"] == "allowed" for result in results),
+        "Allowed": verdict == "allowed",
+        "Decision": verdict,
         "Policies": results[0],
         **({"SessionPolicy": results[1]} if len(results) > 1 else {}),
     }
+
+
+def _verdict(results: list[Content]) -> str:
+    if any(result["EvalDecision"] != "allowed" for result in results):
+        return "denied"
+    return "unknown" if any(result.get("OpenDenialKeys", ()) for result in results) else "allowed"
 
 
 def _entries(sent: list[str]) -> list[Content]:
@@ -97,14 +106,18 @@ def _resource_policy(operations: Operations, resource: str) -> str | None:
 
 
 def _shown(answer: Content) -> Iterator[str]:
-    yield "allowed" if answer["Allowed"] else "denied"
+    yield answer["Decision"]
     for title, name in (("Policies", "policies"), ("SessionPolicy", "session policy")):
         result = answer.get(title)
         if result is None:
             continue
         yield f"{name}:"
         yield from (f"  {line}" for line in result["Explanation"])
+        for key in result.get("OpenDenialKeys", ()):
+            yield f"  A statement denies it or does not, depending on {key}: --context {key}=VALUE"
         for key in result["MissingContextValues"]:
+            if key in result.get("OpenDenialKeys", ()):
+                continue
             yield f"  A condition asks for {key}, which the request does not have: --context {key}=VALUE"
         boundary = result.get("PermissionsBoundaryDecisionDetail")
         if boundary is not None:

@@ -182,11 +182,12 @@ class Server:
         paths = self._own_pages(engine, catalogue, control, chaos, metering)
         paths[cbor_endpoint.PATH] = CborEndpoint((CLOUDWATCH,), runner)
         forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
+        rules = _browser_rules(settings)
         router = Router(
             endpoint,
             region=settings.region,
-            rules=_browser_rules(settings),
-            paths=authentication.guarded(paths, callers, settings, audit),
+            rules=rules,
+            paths=authentication.guarded(paths, callers, settings, audit, rules),
             query_versions=forms,
             verifies=settings.auth != "off",
         )

@@ -250,6 +250,33 @@ def test_all_workers_write_and_a_killed_server_goes_on(path: Path, tmp_path: Pat
     assert (checked.returncode, checked.stdout.count("chain ")) == (0, 2)
 
 
+def test_a_removed_file_is_noticed_and_half_a_line_is_not_called_tampering(
+    path: Path, tmp_path: Path
+) -> None:
+    flags = ("--data-dir", str(tmp_path / "data"), "--audit-log", str(path))
+    with serving(*flags) as server:
+        make_table(client(server))
+        until(lambda: "CreateTable" in path.read_text())
+        path.unlink()
+        until(lambda: path.exists() and "AuditLogBegunAnew" in path.read_text())
+        lost = events(path)[0]["additionalEventData"]["lost"]["hash"]
+        client(server).put_item(TableName="music", Item={"pk": {"S": "a"}})
+        until(lambda: "PutItem" in path.read_text())
+        server.stop(signal.SIGKILL)
+    with path.open("ab") as file:
+        file.write(path.read_bytes()[:32])
+    checked = verify(path)
+    assert (checked.returncode, "the log begins anew here" in checked.stderr) == (1, True)
+    checked = verify(path, "--from", lost)
+    assert (checked.returncode, "the last line is incomplete" in checked.stderr) == (0, True)
+    assert checked.stdout.endswith("all is well, but for an incomplete last line\n")
+    with serving(*flags) as server:
+        until(lambda: "AuditLogRepaired" in path.read_text())
+        server.stop()
+    checked = verify(path, "--from", lost)
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
 def test_verify_finds_what_was_changed(path: Path) -> None:
     with serving("--in-memory", "--audit-log", str(path)) as server:
         make_table(client(server))

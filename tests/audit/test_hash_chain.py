@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hashrange.audit import hash_chain
-from hashrange.audit.verification import check
+from hashrange.audit.verification import Known, PlacedLine, Report, check
 
 
 def written(events: int) -> tuple[list[bytes], hash_chain.Head]:
@@ -20,8 +20,15 @@ def written(events: int) -> tuple[list[bytes], hash_chain.Head]:
     return lines, head
 
 
-def problems(lines: list[bytes], *heads: str) -> list[str]:
-    return check(((str(number), line) for number, line in enumerate(lines)), heads).problems
+def checked(lines: list[bytes], *heads: str, before: str = "") -> Report:
+    placed = (
+        PlacedLine(str(number), line, is_last=number == len(lines) - 1) for number, line in enumerate(lines)
+    )
+    return check(placed, Known(heads=heads, before=[before]))
+
+
+def problems(lines: list[bytes], *heads: str, before: str = "") -> list[str]:
+    return checked(lines, *heads, before=before).problems
 
 
 def test_what_was_written_is_well() -> None:
@@ -40,7 +47,7 @@ def test_every_changed_byte_is_found() -> None:
 
 def test_a_line_with_a_hash_of_its_own_breaks_the_chain() -> None:
     lines, head = written(3)
-    start, _ = hash_chain.read(lines[0])
+    start = hash_chain.read(lines[0]).head
     forged, _ = hash_chain.sealed({"eventName": "Forged"}, start)
     assert problems([lines[0], forged, lines[2]]) == ["2: it follows another line than number 2"]
     assert problems([lines[0], forged], head.hash) == [
@@ -60,9 +67,24 @@ def test_the_end_is_missed_by_whoever_knows_its_hash() -> None:
     assert problems(lines[:3], head.hash) != []
 
 
-def test_a_log_whose_oldest_files_are_gone_is_well() -> None:
+def test_a_chain_without_its_beginning_is_found_unless_its_end_was_noted() -> None:
     lines, _ = written(6)
-    assert problems(lines[3:]) == []
+    put_away = hash_chain.read(lines[2]).head.hash
+    missing = f"0: the beginning of its chain is missing: lines 1 to 3, up to hash {put_away}"
+    assert problems(lines[3:]) == [missing]
+    assert problems(lines[3:], before="f" * 64) == [missing]
+    assert problems(lines[3:], before=put_away) == []
+
+
+def test_a_chain_that_takes_the_place_of_another_names_its_end() -> None:
+    lost, end = written(3)
+    first, head = hash_chain.sealed({"eventName": "Anew"}, hash_chain.new_chain(follows=end.hash))
+    second, _ = hash_chain.sealed({"eventName": "Next"}, head)
+    problem = f"0: the log begins anew here: the file before it, up to hash {end.hash}, was lost"
+    assert problems([first, second]) == [problem]
+    assert problems([first, second], before=end.hash) == []
+    assert problems([*lost, first, second]) == []
+    assert problems([*lost[:2], first, second]) == [problem.replace("0:", "2:", 1)]
 
 
 def test_chains_of_several_processes_may_share_a_stream() -> None:
@@ -71,9 +93,17 @@ def test_chains_of_several_processes_may_share_a_stream() -> None:
     assert problems([line for pair in zip(first, second, strict=True) for line in pair]) == []
 
 
-def test_a_line_that_is_cut_off_is_found() -> None:
+@pytest.mark.parametrize("left", [1, 32, 100, -1])
+def test_half_a_line_at_the_end_is_no_problem_but_is_said(left: int) -> None:
     lines, _ = written(2)
-    assert problems([lines[0], lines[1][:-1]]) == ["1: it is cut off"]
+    report = checked([lines[0], lines[1][:left]])
+    assert (report.problems, report.lines) == ([], 1)
+    assert report.notes[0].startswith("1: the last line is incomplete: the server was killed")
+
+
+def test_half_a_line_in_the_middle_is_found() -> None:
+    lines, _ = written(3)
+    assert problems([lines[0], lines[1][:-1], lines[2]])[0] == "1: it is cut off"
 
 
 @given(st.text())

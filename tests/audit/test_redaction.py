@@ -6,6 +6,7 @@ import msgspec
 import orjson
 import pytest
 
+from hashrange.api.partiql import tokens
 from hashrange.api.registry import DYNAMODB
 from hashrange.audit.redaction import HIDDEN, REDACTED, Redaction, TooLong, without_literals
 
@@ -98,6 +99,25 @@ def test_keys_may_be_hashed_or_redacted() -> None:
     assert shown("GetItem", request, "redacted")["key"] == {"pk": REDACTED}
 
 
+def test_page_tokens_are_shown_as_keys_are() -> None:
+    resume = tokens.encode(tokens.Resume(0, SECRET.encode()), b"binding")
+    request = {"Statement": "SELECT * FROM music", "NextToken": resume}
+    assert shown("ExecuteStatement", request)["nextToken"] == resume
+    hashed = shown("ExecuteStatement", request, "hashed")["nextToken"]
+    assert hashed.startswith("hmac-sha256:")
+    assert shown("ExecuteStatement", request, "redacted")["nextToken"] == REDACTED
+    page = {"TableName": "music", "ExclusiveStartKey": {"pk": {"S": SECRET}, "city": {"S": SECRET}}}
+    for operation in ("Query", "Scan"):
+        assert shown(operation, page, "redacted")["exclusiveStartKey"] == {"pk": REDACTED, "city": REDACTED}
+
+
+def test_a_statement_that_is_too_long_is_cut_and_still_has_no_literal() -> None:
+    statement = f"SELECT * FROM t WHERE a IN ['{'x' * 4080}{SECRET}']"
+    assert shown("ExecuteStatement", {"Statement": statement})["statement"] == (
+        f"SELECT * FROM t WHERE a IN [{REDACTED}"
+    )
+
+
 @pytest.mark.parametrize(
     "value", [{"M": {"x": {"S": SECRET}}}, {"L": [{"S": SECRET}]}, {"S": "a", "N": SECRET}, {}]
 )
@@ -129,6 +149,16 @@ def test_a_request_without_end_is_not_shown() -> None:
         ("""SELECT "a'b" FROM "t1" WHERE c='say "x"'""", f"""SELECT "a'b" FROM "t1" WHERE c={REDACTED}"""),
         ("SELECT a1 FROM t2 WHERE b[0] IN [-1.5e10,2]", None),
         ("UPDATE t SET a='unfinished", f"UPDATE t SET a={REDACTED}"),
+        ("SELECT * FROM t -- of bob", f"SELECT * FROM t {REDACTED}"),
+        ("SELECT /* it's */ * FROM t WHERE a='x'", f"SELECT {REDACTED} * FROM t WHERE a={REDACTED}"),
+        ("SELECT * FROM t -- it's\nWHERE a='x'", f"SELECT * FROM t {REDACTED}\nWHERE a={REDACTED}"),
+        ("SELECT * FROM t WHERE a='--' AND b='x'", f"SELECT * FROM t WHERE a={REDACTED} AND b={REDACTED}"),
+        ("SELECT * FROM t /* never ends 'x", f"SELECT * FROM t {REDACTED}"),
+        ("SELECT * FROM t WHERE a=.125", f"SELECT * FROM t WHERE a={REDACTED}"),
+        ('SELECT * FROM t WHERE a = "x"', f"SELECT * FROM t WHERE a = {REDACTED}"),
+        ('SELECT * FROM t WHERE a = -- y\n "x"', f"SELECT * FROM t WHERE a = {REDACTED}\n {REDACTED}"),
+        ('SELECT * FROM t WHERE "a" = \u2018x\u2019', f'SELECT * FROM t WHERE "a" = {REDACTED}'),
+        ("SELECT * FROM t WHERE a=`{{x}}` AND b=?", f"SELECT * FROM t WHERE a={REDACTED} AND b=?"),
     ],
 )
 def test_statements_lose_their_literals(statement: str, expected: str | None) -> None:

@@ -1,6 +1,7 @@
 """The writer: nothing is lost that has room, what has none is counted, and files can be put aside at any time."""
 
 import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from hashrange.audit.files import LogFile, LogInvalid, all_files, hashing_secret, of_worker, rotated
-from hashrange.audit.verification import Report, check
+from hashrange.audit.verification import PlacedLine, Report, check
 from hashrange.audit.writer import Writer
 
 
@@ -21,7 +22,11 @@ def lines(*paths: Path) -> list[bytes]:
 
 
 def checked(path: Path) -> Report:
-    return check((str(number), line) for number, line in enumerate(lines(*all_files(path))))
+    return checked_lines(lines(*all_files(path)))
+
+
+def checked_lines(written: list[bytes]) -> Report:
+    return check(PlacedLine(str(number), line) for number, line in enumerate(written))
 
 
 def run(target: LogFile, events: list[dict[str, Any]], **options: Any) -> Writer:
@@ -137,8 +142,70 @@ def test_a_file_that_was_moved_away_is_followed_by_another(tmp_path: Path) -> No
     assert writer._turn()
     writer.append({"eventName": "C"})
     assert writer._turn()
-    assert [json.loads(line)["eventName"] for line in lines(moved, path)] == ["A", "B", "C"]
-    assert check((str(number), line) for number, line in enumerate(lines(moved, path))).problems == []
+    assert (names(moved), names(path)) == (["A"], ["B", "C"])
+    assert checked_lines(lines(moved, path)).problems == []
+
+
+def test_a_file_that_is_removed_is_noticed_at_the_next_write(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    writer = Writer(opened(path), now=lambda: 0.0)
+    writer.append({"eventName": "A"})
+    assert writer._turn()
+    end = checked(path).chains.popitem()[1].head
+    path.unlink()
+    writer.append({"eventName": "B"})
+    assert writer._turn()
+    assert names(path) == ["AuditLogBegunAnew", "B"]
+    assert json.loads(lines(path)[0])["additionalEventData"] == {
+        "reason": "it was removed",
+        "lost": {"chain": end.chain, "lines": 1, "hash": end.hash},
+    }
+    assert checked(path).problems == [
+        f"0: the log begins anew here: the file before it, up to hash {end.hash}, was lost"
+    ]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_is_replaced_is_noticed_without_an_event(tmp_path: Path) -> None:
+    path, other = tmp_path / "audit.jsonl", tmp_path / "other"
+    writer = Writer(opened(path), now=lambda: 0.0)
+    writer.append({"eventName": "A"})
+    assert writer._turn()
+    other.write_bytes(b"something else\nand half a li")
+    other.rename(path)
+    assert writer._turn()
+    assert lines(path)[0] == b"something else\n"
+    assert json.loads(lines(path)[1])["eventName"] == "AuditLogBegunAnew"
+    assert len(checked(path).problems) == 2
+
+
+def test_a_file_that_is_cut_begins_another_chain(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    writer = Writer(opened(path), now=lambda: 0.0)
+    for name in "AB":
+        writer.append({"eventName": name})
+    assert writer._turn()
+    os.truncate(path, path.stat().st_size - 32)
+    writer.append({"eventName": "C"})
+    assert writer._turn()
+    assert names(path) == ["A", "AuditLogBegunAnew", "C"]
+    assert "was lost" in checked(path).problems[0]
+
+
+def test_a_chain_that_began_anew_goes_on_after_a_rotation_and_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    run(opened(path, bytes_max=1), [{"eventName": str(number)} for number in range(5)])
+    writer = Writer(opened(path), now=lambda: 0.0)
+    writer.append({"eventName": "A"})
+    assert writer._turn()
+    path.unlink()
+    assert writer._turn()
+    writer._target.close()
+    run(opened(path, bytes_max=1), [{"eventName": "B"}])  # puts it aside, with a number that is smaller
+    run(opened(path), [{"eventName": "C"}])
+    report = checked(path)
+    assert (len(report.chains), len(report.problems)) == (2, 1)
+    assert "was lost" in report.problems[0]
 
 
 def test_a_link_in_place_of_the_file_is_refused(tmp_path: Path) -> None:

@@ -60,6 +60,16 @@ def test_all_of_it_through_a_running_server(
         assert "the request has eve" in theirs
         limited = simulate(GET, "orders", "--session-policy", str(tmp_path / "none.json"), status=3)
         assert "session policy:\n  Denied: dynamodb:GetItem" in limited
+        own = json.loads((tmp_path / "own.json").read_text())
+        abroad = {"IpAddress": {"aws:SourceIp": "192.0.2.0/24"}}
+        own["Statement"].append(statement("Deny", GET, Sid="Abroad", Condition=abroad))
+        (tmp_path / "abroad.json").write_text(json.dumps(own))
+        iam("put-policy", "own", "--user", "bob", "--document", str(tmp_path / "abroad.json"))
+        unknown = simulate(GET, "orders", "--context", "dynamodb:LeadingKeys=bob", status=4)
+        assert unknown.startswith("unknown\n")
+        assert "depending on aws:SourceIp: --context aws:SourceIp=VALUE" in unknown
+        here = ("--context", "aws:SourceIp=10.0.0.1", "--context", "dynamodb:LeadingKeys=bob")
+        assert simulate(GET, "orders", *here, status=0).startswith("allowed\n")
         server.table("orders")
         denial = document(statement("Deny", GET, Sid="Closed", Principal="*"))
         arn = server.client("dynamodb").describe_table(TableName="orders")["Table"]["TableArn"]

@@ -13,7 +13,7 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from auth.test_web_tokens import ISSUER, key_set, token
+from auth.test_web_tokens import FORGED, ISSUER, key_set, token
 from hashrange.config import SettingInvalid, load
 from hashrange.services.sts import providers
 from iam_refusals import ACCOUNT, refused
@@ -88,6 +88,24 @@ def test_a_token_of_the_provider_begins_a_session(
         sts.assume_role_with_web_identity(
             RoleArn=role["Role"]["Arn"], RoleSessionName="me", WebIdentityToken=token()[:-8] + "AAAAAAAA"
         )
+    _check_forged(sts, role["Role"]["Arn"])
+    # The trust policy knows from where and when the token was sent.
+    for condition in (
+        {"IpAddress": {"aws:SourceIp": "127.0.0.0/8"}},
+        {"DateGreaterThan": {"aws:CurrentTime": "2020-01-01T00:00:00Z"}},
+        {"Bool": {"aws:SecureTransport": "false"}},
+    ):
+        denying = json.loads(trust({"Federated": PROVIDER}, MINE))
+        denial = {"Effect": "Deny", "Principal": "*", "Action": ACTION, "Condition": condition}
+        denying["Statement"].append(denial)
+        iam.update_assume_role_policy(RoleName="web", PolicyDocument=json.dumps(denying))
+        with refused("AccessDenied", 403):
+            assumed()
+    # Who asks is nobody yet, and of no account.
+    nobody = {"StringLike": {"aws:PrincipalAccount": "*"}}
+    iam.update_assume_role_policy(RoleName="web", PolicyDocument=trust({"Federated": PROVIDER}, nobody))
+    with refused("AccessDenied", 403):
+        assumed()
     # Everybody is no provider, and nothing else is answered without a signature.
     iam.update_assume_role_policy(RoleName="web", PolicyDocument=trust("*", {}))
     with refused("AccessDenied", 403):
@@ -103,6 +121,20 @@ def test_a_token_of_the_provider_begins_a_session(
     _check_audit(tmp_path / "data", token(exp=now + 600, iat=now).split(".")[1], capsys)
 
 
+def _check_forged(sts: Any, role: str) -> None:
+    """Whatever a token looks like, the answer is the service's error."""
+    for name, forged in FORGED.items():
+        if not 4 <= len(forged) <= 20_000:
+            continue
+        with pytest.raises(ClientError) as raised:
+            sts.assume_role_with_web_identity(RoleArn=role, RoleSessionName="me", WebIdentityToken=forged)
+        assert raised.value.response["Error"]["Code"] in {
+            "InvalidIdentityToken",
+            "ExpiredToken",
+            "ExpiredTokenException",
+        }, name
+
+
 def _check_audit(folder: Path, token_part: str, capsys: pytest.CaptureFixture[str]) -> None:
     """What the log has of the calls: who it was, and why they were refused, but no token."""
     text = (folder / "audit.jsonl").read_text()
@@ -113,7 +145,7 @@ def _check_audit(folder: Path, token_part: str, capsys: pytest.CaptureFixture[st
     decisions = [
         event["additionalEventData"]["decision"] for event in calls if "additionalEventData" in event
     ]
-    assert [decision["policyType"] for decision in decisions] == ["role trust policy"] * 3
+    assert [decision["policyType"] for decision in decisions] == ["role trust policy"] * 7
     assert decisions[0]["considered"][0]["unmet"] == [
         {"operator": "StringEquals", "key": "id.example.org/realm:sub", "values": ["user-1"]}
     ]

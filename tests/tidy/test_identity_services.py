@@ -28,7 +28,9 @@ _KNOWN = {
     "CreateAccessKey.AccessKey.UserName: the model requires it, the structure does not",
     # The decision in plain words is our own; clients leave out what they do not know.
     "SimulateCustomPolicy.EvaluationResults[].Explanation: the model does not have it",
+    "SimulateCustomPolicy.EvaluationResults[].OpenDenialKeys: the model does not have it",
     "SimulatePrincipalPolicy.EvaluationResults[].Explanation: the model does not have it",
+    "SimulatePrincipalPolicy.EvaluationResults[].OpenDenialKeys: the model does not have it",
     *(
         f"{member}[]: the model has structure, the structure str"
         for member in (

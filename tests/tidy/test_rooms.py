@@ -60,6 +60,8 @@ RANKS = {
     "heat_command": 6,
     "tls_command": 6,
     "transfer": 6,
+    "export_command": 7,
+    "import_command": 7,
     "authentication": 7,
     "auditing": 7,
     "engines": 7,
@@ -75,8 +77,9 @@ RANKS = {
     "iam_command": 8,
     "server": 8,
     "running": 9,
-    "cli": 10,
-    "__main__": 11,
+    "serve_command": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 AWAITING = {"jobs", "running", "server", "wire"}
 # A pure core has no clock, no IO, no randomness, no logging and no threads.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hashrange.cli import banner
 from hashrange.config import SettingInvalid, load
+from hashrange.serve_command import banner
 
 ELSEWHERE = ["0.0.0.0", "::", "192.0.2.1"]
 

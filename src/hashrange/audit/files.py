@@ -16,6 +16,7 @@ from hashrange.audit.hash_chain import Head, LineInvalid
 
 _TAIL_BYTES = 1024 * 1024  # no line is as long
 _SECRET_BYTES = 32
+ROTATED = re.compile(r"\.\d{8}T\d{6}Z-(\d{12})\Z")  # how the name of a file ends that was put aside
 
 log = logs.Log("audit")
 
@@ -40,6 +41,9 @@ class Target(Protocol):
 
     def reopen(self) -> None:
         """Somebody else has moved the file away: begin another."""
+
+    def missing(self) -> str | None:
+        """What has happened to the file behind the writer's back, if anything; it can be written again then."""
 
     def close(self) -> None:
         """End."""
@@ -67,6 +71,9 @@ class StandardOutput:
     def reopen(self) -> None:
         """Nothing can be done."""
 
+    def missing(self) -> None:
+        """Nothing can be known."""
+
     def close(self) -> None:
         """It is not ours."""
 
@@ -83,6 +90,7 @@ class LogFile:
         self._size = 0
         self._since = now
         self.removed_bytes = 0  # of a line that was cut off when the last process died
+        self.broken: str | None = None  # why the chain of the last process could not be continued
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._open(now)
@@ -125,9 +133,48 @@ class LogFile:
 
     def reopen(self) -> None:
         """Begin, or go on with, whatever has the file's name now."""
+        if self._is_in_place():
+            return  # its lock would keep us from opening it twice
         before = self._descriptor
         self._open(time.time())
         os.close(before)
+        self._cut_half_line()
+
+    def missing(self) -> str | None:
+        """How what was written is gone, if it is; then another chain begins, which says whose place it takes.
+
+        A file that was moved is still somewhere, so its chain goes on in the next one.
+        """
+        status = os.fstat(self._descriptor)
+        if not self._is_in_place():
+            problem = "it was removed" if status.st_nlink == 0 else "it was moved"
+            self.reopen()
+        elif status.st_size < self._size:
+            problem = "it was cut"
+            self._cut_half_line()
+        else:
+            return None
+        head = self.head
+        log.error(
+            "audit.file_missing",
+            file=str(self._path),
+            reason=problem,
+            chain=head.chain,
+            number=head.number,
+            hash=head.hash,
+        )
+        if problem == "it was moved":
+            return None
+        self.head = hash_chain.new_chain(follows=head.hash if head.number else "")
+        return problem
+
+    def _is_in_place(self) -> bool:
+        own = os.fstat(self._descriptor)
+        try:
+            named = self._path.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return (named.st_dev, named.st_ino) == (own.st_dev, own.st_ino)
 
     def close(self) -> None:
         """Close the file."""
@@ -145,23 +192,31 @@ class LogFile:
         self._descriptor, self._since = descriptor, now
         self._size = os.fstat(descriptor).st_size
 
-    def _continue(self) -> Head:
-        """The head of the chain; a line that was cut off is taken away: nobody could tell it from a forged one."""
-        lines, end = _last_line(self._descriptor, self._size)
+    def _cut_half_line(self) -> bytes:
+        """Take away a line that was cut off: nobody could tell it from a forged one. Gives the last whole one."""
+        self._size = os.fstat(self._descriptor).st_size
+        line, end = _last_line(self._descriptor, self._size)
         if end < self._size:
             self.removed_bytes = self._size - end
             os.ftruncate(self._descriptor, end)
             self._size = end
-        if not lines:
+        return line
+
+    def _continue(self) -> Head:
+        """The head of the chain."""
+        line = self._cut_half_line()
+        if not line:
             older = rotated(self._path)
             if not older:
                 return hash_chain.new_chain()
-            with older[-1].open("rb") as file:
-                lines, _ = _last_line(file.fileno(), os.fstat(file.fileno()).st_size)
+            # Numbers begin again with a chain, so that the last one is not always the newest.
+            with max(older, key=lambda path: path.stat().st_mtime_ns).open("rb") as file:
+                line, _ = _last_line(file.fileno(), os.fstat(file.fileno()).st_size)
         try:
-            return hash_chain.read(lines)[0]
+            return hash_chain.read(line).head._replace(follows="")
         except LineInvalid as problem:
-            log.error("audit.chain_broken", file=str(self._path), reason=f"the last line: {problem}")
+            self.broken = f"the last line: {problem}"
+            log.error("audit.chain_broken", file=str(self._path), reason=self.broken)
             return hash_chain.new_chain()
 
 
@@ -176,9 +231,10 @@ def _last_line(descriptor: int, size: int) -> tuple[bytes, int]:
 
 def rotated(path: Path) -> list[Path]:
     """The files that were put aside, the oldest first."""
-    pattern = re.compile(re.escape(path.name) + r"\.\d{8}T\d{6}Z-(\d{12})")
     found = [
-        (int(match[1]), file) for file in path.parent.glob("*") if (match := pattern.fullmatch(file.name))
+        (int(match[1]), file)
+        for file in path.parent.glob("*")
+        if (match := ROTATED.search(file.name)) and file.name[: match.start()] == path.name
     ]
     return [file for _, file in sorted(found)]
 

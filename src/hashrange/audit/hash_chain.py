@@ -25,22 +25,32 @@ class Head(NamedTuple):
     chain: str
     number: int
     hash: str
+    follows: str = ""  # the last hash of the chain whose place this one takes, because its file was lost
+
+
+class Line(NamedTuple):
+    """What a line says of its chain."""
+
+    head: Head
+    previous: str
 
 
 class LineInvalid(Exception):
     """A line is not what was written."""
 
 
-def new_chain() -> Head:
+def new_chain(follows: str = "") -> Head:
     """The head of a chain that has no line yet."""
-    return Head(secrets.token_hex(8), 0, FIRST_HASH)
+    return Head(secrets.token_hex(8), 0, FIRST_HASH, follows)
 
 
 def sealed(event: Mapping[str, object], head: Head) -> tuple[bytes, Head]:
     """The line of an event, and the chain's head behind it."""
     number = head.number + 1
-    linked = {**event, _MEMBER: {"id": head.chain, "number": number, "previous": head.hash}}
-    text = dumped(linked)
+    link: dict[str, object] = {"id": head.chain, "number": number, "previous": head.hash}
+    if head.follows:
+        link["follows"] = head.follows
+    text = dumped({**event, _MEMBER: link})
     digest = hashlib.sha256(text).hexdigest()
     return b'%b,"hash":"%b"}\n' % (text[:-1], digest.encode()), Head(head.chain, number, digest)
 
@@ -56,8 +66,8 @@ def dumped(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":"), default=str).replace("\x7f", "\\u007f").encode("ascii")
 
 
-def read(line: bytes) -> tuple[Head, str]:
-    """The head behind a line, and the hash it has for the line before; raises LineInvalid."""
+def read(line: bytes) -> Line:
+    """What a line says of its chain; raises LineInvalid."""
     line = line.removesuffix(b"\n")
     end = _END.search(line)
     if end is None:
@@ -68,6 +78,7 @@ def read(line: bytes) -> tuple[Head, str]:
         raise LineInvalid("it was changed: its hash is another one")
     try:
         link = json.loads(text)[_MEMBER]
-        return Head(str(link["id"]), int(link["number"]), digest), str(link["previous"])
-    except (ValueError, KeyError, TypeError):
+        follows = str(link.get("follows", ""))
+        return Line(Head(str(link["id"]), int(link["number"]), digest, follows), str(link["previous"]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise LineInvalid("it is not of an audit log") from None

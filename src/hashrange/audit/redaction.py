@@ -32,15 +32,27 @@ _VALUES = frozenset({"expression_attribute_values", "parameters"})  # nothing of
 _BY_ATTRIBUTE = frozenset(
     {"attribute_updates", "expected", "key_conditions", "query_filter", "scan_filter"}
 )  # their names are
-Treatment = Literal["key", "item", "keys", "names", "statement", "request_items", "secret"]
+Treatment = Literal["key", "item", "keys", "names", "statement", "request_items", "secret", "token"]
 _OTHERS: dict[str, Treatment] = {
+    "next_token": "token",  # that of a SELECT has the key that it goes on behind
     "item": "item",
     "keys": "keys",
     "statement": "statement",
     "request_items": "request_items",
 }
-# A name in double quotes; or a literal: text in single quotes, Ion in backticks, a number that is no part of a name.
-_TOKEN = re.compile(r""""(?:[^"]|"")*"?|'(?:[^']|'')*'?|`[^`]*`?|(?<![\w$.])[+-]?\d[\w.+-]*""")
+# The tokens of the lexer (core/partiql/lexer.py) in its order, so that both agree on where a text or a comment begins:
+# what may be shown, what may not, and names in double quotes. Behind what is no token the lexer refuses the rest.
+_TOKEN = re.compile(
+    r"""
+      (?P<SHOWN> \s+ | [^\W\d][\w$]* | \$[\w$]* )
+    | (?P<NAME> "(?:[^"]|"")*" )
+    | (?P<COMMENT> --[^\r\n]* | /\*.*?\*/ )
+    | (?P<LITERAL> '(?:[^']|'')*' | `[^`]*` | (?: [0-9]+ (?:\.[0-9]*)? | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )? )
+    | (?P<OPERATOR> << | <> | <= | >= | != | [=<>:\[] )
+    | (?P<SYMBOL> >> | \|\| | /(?!\*) | [-+*%(){}\],.;?@] )
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
 
 
 class TooLong(Exception):
@@ -73,6 +85,12 @@ class Redaction:
         if self._keys == "plain":
             return text
         return REDACTED if self._keys == "redacted" else self._hashed(f"S:{text}")
+
+    def token(self, text: str) -> str:
+        """A page token, in which the key of an item may be."""
+        if self._keys == "plain":
+            return text
+        return REDACTED if self._keys == "redacted" else self._hashed(f"token:{text}")
 
     def _hashed(self, text: str) -> str:
         digest = hmac.digest(self._secret, text.encode("utf-8", "surrogatepass"), "sha256")
@@ -116,9 +134,12 @@ class _Walk:
             case "names":
                 shown[name] = [self._text(attribute) for attribute in value]
             case "statement":
-                shown[name] = self._text(without_literals(value))
+                # No more is read than could be shown: a transaction may have a hundred statements.
+                shown[name] = self._text(without_literals(value[: _TEXT_CHARS_MAX + 1]))
             case "request_items":
                 shown[name] = {self._text(table): self._value(part, table) for table, part in value.items()}
+            case "token":
+                shown[name] = self._text(self._redaction.token(value))
             case "secret":
                 shown[name] = HIDDEN
 
@@ -166,8 +187,22 @@ class _Walk:
 
 
 def without_literals(statement: str) -> str:
-    """A PartiQL statement in which neither texts nor numbers are left; names in double quotes stay."""
-    return _TOKEN.sub(lambda token: token[0] if token[0].startswith('"') else REDACTED, statement)
+    """A PartiQL statement in which no text, number or comment is left; names stay, where names can be.
+
+    Behind a comparison a name in double quotes is more likely a text that somebody has put into the wrong quotes.
+    """
+    shown: list[str] = []
+    at, compared = 0, False
+    match_next = _TOKEN.scanner(statement).match  # type: ignore[attr-defined]
+    while (match := match_next()) is not None:
+        kind, written = match.lastgroup, match.group()
+        hidden = kind in {"LITERAL", "COMMENT"} or (kind == "NAME" and compared)
+        shown.append(REDACTED if hidden else written)
+        compared = kind == "OPERATOR" or (compared and (kind == "COMMENT" or written.isspace()))
+        at = match.end()
+    if at < len(statement):
+        shown.append(REDACTED)
+    return "".join(shown)
 
 
 @cache  # of the structures of requests there are as many as operations, and some more

@@ -86,6 +86,7 @@ class Writer:
             if self._reopening:
                 self._reopening = False
                 self._target.reopen()
+            self._notice_missing_file()
             while self._queue or self._dropped:
                 self._write_some()
             if self._now() - self._synced_at >= _SYNC_SECONDS or self._stopping.is_set():
@@ -100,6 +101,17 @@ class Writer:
             self._is_failing = False
             log.info("audit.resumed", dropped=self.dropped)
         return True
+
+    def _notice_missing_file(self) -> None:
+        """See that the file is there; the chain that begins if it is not says so in its first line."""
+        before = self._target.head
+        problem = self._target.missing()
+        if problem is not None:
+            lost = {"chain": before.chain, "lines": before.number, "hash": before.hash}
+            event = notice("AuditLogBegunAnew", self._now(), reason=problem, lost=lost)
+            with self._lock:
+                self._weight += _EVENT_WEIGHT
+                self._queue.appendleft((event, _EVENT_WEIGHT))
 
     def _write_some(self) -> None:
         """Write the next events; they leave the queue, and the chain goes on, when they are written."""

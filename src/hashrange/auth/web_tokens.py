@@ -10,8 +10,10 @@ no token can choose how it is checked.
 import base64
 import binascii
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ _PARTS = 3
 _RSA_BITS_MIN, _RSA_BITS_MAX = 2048, 8192
 _COORDINATE_BYTES = 32
 _SKEW_SECONDS = 60
+# It becomes a condition key and is shown: no control characters, and no halves of characters.
+_SUBJECT = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]{1,255}")
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
 
 
@@ -122,8 +126,8 @@ def verified(token: str, providers: Sequence[Provider], now: float) -> WebIdenti
         raise InvalidToken("Couldn't verify the signature of the token with the keys of its provider")
     _check_times(claims, now)
     subject = claims.get("sub")
-    if not isinstance(subject, str) or not subject:
-        raise InvalidToken("The token has no subject")
+    if not isinstance(subject, str) or not _SUBJECT.fullmatch(subject):
+        raise InvalidToken("The token has no subject, or one that cannot be used")
     return WebIdentity(provider, subject, _audience(provider, claims))
 
 
@@ -156,7 +160,10 @@ def _is_signed(key: PublishedKey, signed: bytes, signature: bytes) -> bool:
 
 def _check_times(claims: Mapping[str, Any], now: float) -> None:
     times = {name: claims[name] for name in ("exp", "nbf", "iat") if name in claims}
-    if "exp" not in times or not all(type(value) in {int, float} for value in times.values()):
+    # JSON has no infinity, but a number may be too large for one: such a token would never end.
+    if "exp" not in times or not all(
+        type(time) in {int, float} and isfinite(time) for time in times.values()
+    ):
         raise InvalidToken("The token must say when it expires")
     if now >= times["exp"] + _SKEW_SECONDS:
         raise ExpiredToken("Token expired: the current time is behind its expiration")
@@ -165,11 +172,10 @@ def _check_times(claims: Mapping[str, Any], now: float) -> None:
 
 
 def _audience(provider: Provider, claims: Mapping[str, Any]) -> str:
-    """The audience that counts: that of the client the token was made for, where it says so."""
+    """The audience that counts: the client that the token was made for, where it says so, as in OpenID Connect."""
     sent = claims.get("aud")
     listed = sent if isinstance(sent, list) else [sent]
-    preferred = claims.get("azp")
-    for audience in [preferred, *listed] if preferred in listed else listed:
+    for audience in [claims["azp"]] if "azp" in claims else listed:
         if isinstance(audience, str) and audience in provider.audiences:
             return audience
     raise InvalidToken("Incorrect token audience")
@@ -177,12 +183,24 @@ def _audience(provider: Provider, claims: Mapping[str, Any]) -> str:
 
 def _object(part: str) -> dict[str, Any]:
     try:
-        content = json.loads(_bytes(part))
+        content = json.loads(_bytes(part).decode(), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
         raise InvalidToken("The ID Token provided is not a valid JWT.")
     return content
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of an object; of two with one name others might have read the other one."""
+    content = dict(members)
+    if len(content) != len(members):
+        raise ValueError("a member is there twice")
+    return content
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(name)
 
 
 def _bytes(part: str) -> bytes:

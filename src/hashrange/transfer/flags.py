@@ -19,7 +19,7 @@ EXPORT_DESCRIPTION = (
 
 def add_import_flags(parser: argparse.ArgumentParser) -> None:
     """Give the parser of `hashrange import` its flags, and what runs it."""
-    parser.set_defaults(run=_run_import)
+    parser.set_defaults(run=run_import)
     _add_common(parser, source=f"{_FILES} or {_TABLE}", target=_TABLE)
     parser.add_argument("--key", metavar="KEY", help="the key of a table to create: pk:S or pk:S,sk:N")
     parser.add_argument(
@@ -42,7 +42,7 @@ def add_import_flags(parser: argparse.ArgumentParser) -> None:
 
 def add_export_flags(parser: argparse.ArgumentParser) -> None:
     """Give the parser of `hashrange export` its flags, and what runs it."""
-    parser.set_defaults(run=_run_export)
+    parser.set_defaults(run=run_export)
     _add_common(parser, source=_TABLE, target=f"a folder, s3://BUCKET/PREFIX or {_TABLE}")
     parser.add_argument(
         "--format",
@@ -82,13 +82,13 @@ def _add_common(parser: argparse.ArgumentParser, *, source: str, target: str) ->
 # Loading the code of transfers takes a tenth of the time in which a server starts.
 
 
-def _run_import(parsed: argparse.Namespace) -> int:
+def run_import(parsed: argparse.Namespace) -> int:
     from hashrange.transfer import command  # noqa: PLC0415 - see above
 
     return command.run(parsed, is_import=True)
 
 
-def _run_export(parsed: argparse.Namespace) -> int:
+def run_export(parsed: argparse.Namespace) -> int:
     from hashrange.transfer import command  # noqa: PLC0415 - see above
 
     return command.run(parsed, is_import=False)

@@ -38,17 +38,16 @@ class BrowserRules:
         self._any_origin = _ANY in origins
         self._hosts = frozenset(host for host in hosts if not host.startswith("."))
         self._suffixes = tuple(host for host in hosts if host.startswith("."))
-        self._any_host = _ANY in hosts or not (only_loopback or hosts)
+        self._names_any = _ANY in hosts
+        self._any_host = self._names_any or not (only_loopback or hosts)
         self.admitted: BoundedCache[bytes, bool] = BoundedCache(_SEEN_MAX)  # Host headers
         self._logged: BoundedCache[bytes, bool] = BoundedCache(_SEEN_MAX)
 
     def refusal(self, headers: Mapping[bytes, bytes]) -> ApiError | None:
         """What is wrong with a request that is not admitted."""
         host = headers.get(b"Host", b"")
-        if not self._is_allowed_host(host):
-            self._log("host.refused", host)
-            name = host_name(host).decode("latin-1")
-            return _denied(f"This server is not {name}; --allowed-host lets it answer to that name")
+        if not (self._any_host or self._is_safe_host(host)):
+            return self._foreign_host(host)
         self.admitted.put(host, True)
         origin = headers.get(b"Origin")
         if origin is not None and not self._is_allowed_origin(origin.lower(), host):
@@ -57,14 +56,23 @@ class BrowserRules:
             return _denied(f"Pages of {page} may not use this server; --cors-origin allows it to them")
         return None
 
-    def _is_allowed_host(self, host: bytes) -> bool:
+    def page_refusal(self, headers: Mapping[bytes, bytes]) -> ApiError | None:
+        """What is wrong with a request for a page that anybody may read, wherever the server listens.
+
+        A browser sends no Origin with a GET to what it takes for the page's own server, so only the name is left to
+        tell a rebound page by.
+        """
+        host = headers.get(b"Host", b"")
+        return None if self._names_any or self._is_safe_host(host) else self._foreign_host(host)
+
+    def _foreign_host(self, host: bytes) -> ApiError:
+        self._log("host.refused", host)
         name = host_name(host).decode("latin-1")
-        return (
-            self._any_host
-            or is_private(name)
-            or name in self._hosts
-            or name.endswith(self._suffixes or (" ",))
-        )
+        return _denied(f"This server is not {name}; --allowed-host lets it answer to that name")
+
+    def _is_safe_host(self, host: bytes) -> bool:
+        name = host_name(host).decode("latin-1")
+        return is_private(name) or name in self._hosts or name.endswith(self._suffixes or (" ",))
 
     def _is_allowed_origin(self, origin: bytes, host: bytes) -> bool:
         if self._any_origin or origin in self._origins:

@@ -16,6 +16,8 @@ from hashrange.wire.interfaces import Exchange
 from hashrange.wire.json_endpoint import DEFAULT_FORM, JsonEndpoint
 
 _IDENTITY = b"identity"  # no coding; what most SDKs ask for
+# Load balancers ask by whatever name they know; there is nothing to be learned but that the server runs.
+_FOR_ANY_HOST = frozenset({b"/_hashrange/health", b"/_hashrange/ready"})
 _FORM_TYPE = b"application/x-www-form-urlencoded"
 
 
@@ -58,7 +60,7 @@ class Router:
         request_id = next(self._request_ids)
         headers = exchange.headers
         if b"Origin" in headers or not self._is_admitted(headers.get(b"Host", b"")):
-            refusal = self._rules.refusal(headers)
+            refusal = self._refusal(exchange)
             if refusal is not None:
                 head, body = errors.render(refusal, DEFAULT_FORM, request_id)
                 exchange.send(head, b"" if exchange.method == b"HEAD" else body)
@@ -76,6 +78,11 @@ class Router:
             endpoint.handle(exchange, request_id)
         else:
             plain.answer(exchange, self._region, request_id)
+
+    def _refusal(self, exchange: Exchange) -> ApiError | None:
+        if exchange.url in _FOR_ANY_HOST and b"Origin" not in exchange.headers:
+            return None
+        return self._rules.refusal(exchange.headers)
 
     def refuse(self, refusal: ApiError) -> tuple[bytes, bytes]:
         """Answer a request that HTTP itself rules out."""

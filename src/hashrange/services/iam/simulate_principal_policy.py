@@ -65,6 +65,7 @@ def simulate_principal_policy(context: Context, request: SimulatePrincipalPolicy
             boundary=boundary or known.boundary,
             resource=resource,
             owner=owner,
+            has_all_tags=known.has_all_tags,
         )
         return simulation.simulated(who, pairs)
 

@@ -59,7 +59,8 @@ def _user(reader: Reader, context: Context, user: User) -> Simulated:
     bare = msgspec.structs.replace(user, policies={}, attached=(), groups=(), boundary=None)
     principal = _NOBODY.of_user(context.account_id, bare, Compiler())
     identity = [source for one in entities for source in _sources(reader, context, one)]
-    return _simulated(principal, identity, _boundary(reader, context, user))
+    known = _simulated(principal, identity, _boundary(reader, context, user))
+    return msgspec.structs.replace(known, has_all_tags=True)
 
 
 def _role(reader: Reader, context: Context, role: Role) -> Simulated:

@@ -17,6 +17,7 @@ from hashrange.auth.policy.decision import PolicyType, Rules, decide
 from hashrange.auth.policy.documents import Kind, MalformedPolicy
 from hashrange.auth.policy.grantees import Caller
 from hashrange.auth.policy.keys import KeyValue
+from hashrange.auth.policy.open_denials import open_keys
 from hashrange.auth.policy.policy import Policy
 from hashrange.auth.policy.positions import statement_positions
 from hashrange.auth.policy.reasons import Match, Recorded, decision_name, matches, reasons
@@ -26,6 +27,7 @@ from hashrange.services.iam import errors
 from hashrange.services.iam.structures import Document
 
 _ACTION = re.compile(r"[A-Za-z0-9-]+:[A-Za-z0-9]+")
+_PRINCIPAL_TAG = "aws:principaltag/"
 _PAGE = 100
 _STATEMENTS_MAX = 50_000  # that are looked at for one page
 _STATEMENT_UNITS = 100
@@ -103,6 +105,9 @@ class EvaluationResult(Response, kw_only=True):
     permissions_boundary_decision_detail: PermissionsBoundaryDecisionDetail | None = None
     resource_specific_results: list[ResourceSpecificResult] | None = None
     explanation: list[str]  # ours: the decision in plain words
+    open_denial_keys: list[
+        str
+    ]  # ours: keys without a value on which it depends whether a statement denies it
 
 
 class SimulationOutput(Response, kw_only=True):
@@ -130,6 +135,11 @@ class Simulated(msgspec.Struct, frozen=True, kw_only=True):
     boundary: Source | None = None
     resource: Source | None = None
     owner: str | None = None
+    has_all_tags: bool = False  # of a session it is not known with which tags it would begin
+
+    def may_have(self, key: str) -> bool:
+        """Whether a real request might have a key that nobody gave."""
+        return not (self.has_all_tags and key.startswith(_PRINCIPAL_TAG))
 
 
 class Pairs(NamedTuple):
@@ -265,6 +275,7 @@ class _Simulation:
         every = list(matches(asked, rules))
         matched = [self._view(match) for match in every if match.applies]
         missing = [self._spelt.get(key, key) for key, value in recorded.seen.items() if value is None]
+        hanging = open_keys(asked, rules, who.may_have) if decision.allowed else []
         bounded = self._bounded(every)
         name = decision_name(decision)
         specific = ResourceSpecificResult(
@@ -283,6 +294,7 @@ class _Simulation:
             permissions_boundary_decision_detail=bounded,
             resource_specific_results=[specific] if self._names_resources else None,
             explanation=list(wording.lines(reasons(asked, rules, decision, recorded))),
+            open_denial_keys=[self._spelt.get(key, key) for key in hanging],
         )
 
     def _rules(self, resource: str) -> Rules:

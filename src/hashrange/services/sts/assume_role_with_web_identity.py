@@ -80,7 +80,7 @@ def assume_role_with_web_identity(context: Context, request: AssumeRoleWithWebId
         keys = _keys(identity, named.account_id)
         provider_arn = providers.arn_of(named.account_id, identity.provider)
         asked = {**keys, "sts:rolesessionname": request.role_session_name}
-        trust.check_federated(named.account_id, role, ACTION, provider_arn, asked)
+        trust.check_federated(context, named.account_id, role, ACTION, provider_arn, asked)
         sessions.check_policy_arns(reader, named.account_id, policy_arns)
         seconds = request.duration_seconds or _DEFAULT_SECONDS
         if seconds > role.max_session_seconds:

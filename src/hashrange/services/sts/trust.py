@@ -16,13 +16,15 @@ from hashrange.auth.principals import Principal
 from hashrange.services.sts import errors
 from hashrange.storage.identity_rows import Role, arn_of
 
+_ABOUT_CALLER = frozenset({"aws:principalaccount", "aws:principalarn", "aws:principaltype", "aws:userid"})
+
 
 def check(
     context: Context, account_id: str, role: Role, actions: Iterable[str], keys: dict[str, KeyValue]
 ) -> None:
     """Refuse unless every action, such as sts:AssumeRole, is allowed on the role."""
     caller, arn = context.caller(), arn_of(account_id, role)
-    own = keys | {f"aws:resourcetag/{name}".lower(): value for name, value in role.tags.items()}
+    own = keys | _tags(role)
     # Where nobody is known for who they are, there is nobody to be trusted or not.
     verified = context.principal is not None
     rules = caller.rules(_compiled(role), account_id)._replace(must_grant=verified)
@@ -44,13 +46,28 @@ def _as_named(principal: Principal, role: Role) -> Caller:
     return caller
 
 
+class _TokenKeys:
+    """The keys of a request with a token: what that says, and where, when and for which role it was sent."""
+
+    def __init__(self, keys: dict[str, KeyValue], around: AllKeys) -> None:
+        self._keys = keys
+        self._around = around
+
+    def get(self, key: str, /) -> KeyValue | None:
+        """The value of a key; who asks is nobody yet, so that there are none about that."""
+        value = self._keys.get(key)
+        return value if value is not None or key in _ABOUT_CALLER else self._around.get(key)
+
+
 def check_federated(
-    account_id: str, role: Role, action: str, provider_arn: str, keys: dict[str, KeyValue]
+    context: Context, account_id: str, role: Role, action: str, provider_arn: str, keys: dict[str, KeyValue]
 ) -> None:
     """Refuse whoever a provider vouches for, unless a statement names the provider: everybody is not enough."""
     policy = _compiled(role)
     arn = arn_of(account_id, role)
-    asked = Asked(action, arn, Caller("", "", provider=provider_arn), keys)
+    own = keys | _tags(role)
+    known = _TokenKeys(own, AllKeys(context, context.caller(), Need(action, arn, own, account_id)))
+    asked = Asked(action, arn, Caller("", "", provider=provider_arn), known)
     named = (
         statement
         for statement in policy.statements
@@ -68,6 +85,10 @@ def check_federated(
             decision = decision._replace(policy=policy)
         message = f"Not authorized to perform {action}"
         raise errors.denied_by(message, asked, decision, Rules(resource=policy))
+
+
+def _tags(role: Role) -> dict[str, KeyValue]:
+    return {f"aws:resourcetag/{name}".lower(): value for name, value in role.tags.items()}
 
 
 def _compiled(role: Role) -> Policy:
