@@ -10,7 +10,10 @@ from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError
 from hashrange.api.keys import permitted, wording
+from hashrange.api.keys.permitted import EncryptedTable
 from hashrange.api.permissions.denials import AccessDenied
+from hashrange.api.permissions.key_policies import KeyAsked
+from hashrange.api.permissions.targets import spelt
 from hashrange.kms.table_key import SealedKey
 from hashrange.remote_keys.client import KmsFailed
 from hashrange.remote_keys.new_keys import KeyWish
@@ -24,14 +27,22 @@ class TableKeyNeeded(ApiError):
         self.wish = wish
 
 
-def table_key(context: Context, table_name: str, name: str) -> SealedKey:
+def table_key(context: Context, table: EncryptedTable, name: str) -> SealedKey:
     """The key that was made for this request; raises `TableKeyNeeded` if there is none yet."""
+    if table.account_id != context.account_id:
+        # Nothing here says which keys may be given to tables of another account.
+        raise ApiError("AccessDeniedException", wording.foreign(context.caller().arn))
     made = context.table_key
-    if made is None or made.name != name or made.sealed.table_name != table_name:
-        raise TableKeyNeeded(KeyWish(name, table_name, context.account_id))
+    if made is None or made.name != name or made.sealed.table_name != table.name:
+        raise TableKeyNeeded(KeyWish(name, *table))
     with told_as_denied():
-        permitted.require_for_table(context, table_name, made.sealed.key_arn, None)
+        permitted.require_for_table(context, table, _about(name, made.sealed.key_arn))
     return made.sealed
+
+
+def _about(name: str, key_arn: str) -> KeyAsked:
+    """A key of the other service; a refusal names it as the caller did."""
+    return KeyAsked(key_arn, shown=spelt(name))
 
 
 def refusal(context: Context, wish: KeyWish, failure: KmsFailed) -> ApiError:
@@ -39,7 +50,8 @@ def refusal(context: Context, wish: KeyWish, failure: KmsFailed) -> ApiError:
     try:
         with told_as_denied():
             if failure.key_arn:
-                permitted.require_for_table(context, wish.table_name, failure.key_arn, None)
+                table = EncryptedTable(wish.table_name, wish.account_id)
+                permitted.require_for_table(context, table, _about(wish.name, failure.key_arn))
             else:
                 permitted.require_remote_name(context, wish.name)
     except ApiError as denied:

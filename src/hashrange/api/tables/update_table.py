@@ -101,7 +101,8 @@ def update_table(context: Context, request: UpdateTable) -> Plan:
         if (other.account_id, other.region) == (table.account_id, table.region) and other.name != table.name
     ]
 
-    finder = keeper(context, settings.encryption_key(request.sse_specification), table.name)
+    key_name = settings.encryption_key(request.sse_specification)
+    finder = keeper(context, key_name, table.name, table.account_id)
 
     def update(tx: Transaction, current: Table) -> Table:
         states.check_changeable(current)
