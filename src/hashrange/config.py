@@ -256,6 +256,11 @@ class Settings:
         "encrypted; without it secrets are sealed with the file root.key in the data directory, which is made when it "
         "is needed",
     )
+    allow_plain_rows: bool = _setting(
+        False,
+        _switch,
+        "serve data that was begun without --root-key although one is named, with --auth signature or iam as well",
+    )
     kms_endpoint: str | None = _setting(
         None,
         _kms_endpoint,

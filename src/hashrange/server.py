@@ -63,7 +63,7 @@ from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower
 from hashrange.storage.last_uses import FLUSH_SECONDS, LastUses
 from hashrange.storage.remembering import RememberingEngine
-from hashrange.vaults import file_seals, open_keys
+from hashrange.vaults import file_seals, open_served_keys
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
@@ -249,7 +249,7 @@ class Server:
             self._clock = clock
         remote = self._remote_keys = open_remote_keys(self._settings, self._now)
         try:
-            opened = await asyncio.to_thread(open_keys, self._settings.root_key, engine, remote)
+            opened = await asyncio.to_thread(open_served_keys, self._settings, engine, remote)
         except Corrupt as error:
             raise _unreadable("records of keys", engine, error) from error
         if opened.forget is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hashrange import logs, wrapped_root_key
-from hashrange.config import SettingInvalid
+from hashrange.config import SettingInvalid, Settings
 from hashrange.kms import root_key
 from hashrange.kms.key_source import KeySource
 from hashrange.kms.root_key import RootKey, RootKeyInvalid
@@ -59,10 +59,27 @@ class Opened(NamedTuple):
     forget: Callable[[float, float], None] | None = (
         None  # unwrapped keys: at a moment, those so many seconds old
     )
+    is_plain: bool = False  # a root key is named, and rows are in the clear all the same
+
+
+def open_served_keys(settings: Settings, engine: Engine, table_keys: "TableKeys | None" = None) -> Opened:
+    """Open the keys of data that a server is to serve; `table_keys` are those that another key service opens.
+
+    Data in the clear may have been put in the place of encrypted data. Who verifies signatures relies on what it says
+    of identities, so it is refused then, unless somebody says that it is meant.
+    """
+    opened = open_keys(settings.root_key, engine, table_keys)
+    if opened.is_plain and settings.auth != "off" and not settings.allow_plain_rows:
+        raise OpenError(
+            f"{engine.description} is in the clear although --root-key is named, so it may have been put in the place "
+            "of encrypted data. `hashrange migrate --root-key` makes an encrypted copy; --allow-plain-rows says that "
+            "it is meant to be so"
+        )
+    return opened
 
 
 def open_keys(place: str, engine: Engine, table_keys: "TableKeys | None" = None) -> Opened:
-    """Open the keys of some data; `table_keys` are those that another key service opens.
+    """Open the keys of some data.
 
     A root key that is named has new data encrypted. The file beside the data, which is made for secrets without anybody
     asking for it, has not. Waits for the disk.
@@ -88,7 +105,7 @@ def open_keys(place: str, engine: Engine, table_keys: "TableKeys | None" = None)
                 f"{engine.description} is in the clear, so --kms-endpoint would protect nothing: {_PLAIN}"
             )
         log.warning("rows.plain", reason=_PLAIN)
-        return Opened(engine, source)
+        return Opened(engine, source, is_plain=True)
     encrypted.write(lambda tx: root_key_record.claim(tx, check_value(key)))
     return Opened(encrypted, source, data_keys.forget)
 
