@@ -30,6 +30,7 @@ RANKS = {
     "metrics": 1,
     "kms": 1,
     "passwords": 1,
+    "patterns": 1,
     "process_limits": 1,
     "restarts": 1,
     "scaling": 1,
@@ -76,12 +77,13 @@ RANKS = {
     "iam_store": 7,
     "iam_command": 8,
     "server": 8,
+    "modeling": 9,
     "running": 9,
     "serve_command": 10,
     "cli": 11,
     "__main__": 12,
 }
-AWAITING = {"jobs", "running", "server", "wire"}
+AWAITING = {"jobs", "patterns", "running", "server", "wire"}
 # A pure core has no clock, no IO, no randomness, no logging and no threads.
 IMPURE = {
     *("apsw", "asyncio", "datetime", "http", "io", "logging", "os", "pathlib", "random", "secrets", "socket"),
@@ -131,9 +133,20 @@ def test_the_bench_is_a_client_like_any_other() -> None:
     assert {other for path in modules("bench/hashrange_bench") for other in known(path)} == set()
 
 
+def test_patterns_are_clients_like_any_other() -> None:
+    paths = modules("src/hashrange/patterns")
+    assert {other for path in paths for other in known(path)} == {"patterns"}
+
+
+def test_patterns_leave_the_choice_of_the_sdk_to_the_application() -> None:
+    imported = {name.split(".")[0] for path in modules("src/hashrange/patterns") for name in imports(path)}
+    assert imported.isdisjoint({"aioboto3", "aiobotocore", "boto3", "botocore"})
+
+
 def test_transfers_are_clients_like_any_other() -> None:
     rooms = {other for path in modules("src/hashrange/transfer") for other in known(path)}
-    assert rooms <= {"client_tls", "core", "formats", "objects", "passwords", "terminal", "transfer"}
+    keys = {"kms", "wrapped_root_key"}  # of exports that are encrypted
+    assert rooms <= {"client_tls", "core", "formats", "objects", "passwords", "terminal", "transfer", *keys}
 
 
 def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:

@@ -17,7 +17,7 @@ from hashrange.api.keys.remote import TableKeyNeeded
 from hashrange.api.results import Result
 from hashrange.chain.background import Background
 from hashrange.chain.executor import Call, Done
-from hashrange.chain.links import Runner
+from hashrange.chain.links import Runner, chained
 from hashrange.kms.table_key import SealedKey
 from hashrange.remote_keys.client import KmsFailed
 from hashrange.remote_keys.new_keys import KeyWish, NewKeys
@@ -34,15 +34,19 @@ _RUNS_MAX = 110
 
 def fetching_table_keys(
     keys: RemoteKeys | None, catalogue: Catalogue, background: Background
-) -> "FetchTableKeys | None":
-    """The link, once the key service has been asked for the keys of the tables that are there. Waits for a network."""
+) -> Callable[[Runner], Runner]:
+    """What puts the link around an executor, once the keys of the tables that are there were asked for.
+
+    Waits for a network.
+    """
     sealed = [key for table in catalogue.tables() if (key := table_keys.of_table(table).sealed) is not None]
-    if keys is not None:
-        keys.prefetch(sealed)
-        return FetchTableKeys(keys.ring, keys.new_keys, background)
-    if sealed:
-        log.warning("kms.unnamed", tables=len(sealed), reason="--kms-endpoint is missing")
-    return None
+    if keys is None:
+        if sealed:
+            log.warning("kms.unnamed", tables=len(sealed), reason="--kms-endpoint is missing")
+        return lambda runner: runner
+    keys.prefetch(sealed)
+    link = FetchTableKeys(keys.ring, keys.new_keys, background)
+    return lambda runner: chained(runner, link)
 
 
 class FetchTableKeys:

@@ -1,0 +1,1 @@
+"""The design studio: a model file whose access patterns are checked, proved, priced and load-tested."""
