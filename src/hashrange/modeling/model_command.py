@@ -39,7 +39,10 @@ class Command(NamedTuple):
         return import_module(f"hashrange.modeling.commands.{self.module}")
 
 
-COMMANDS = (Command("new", "new", "write a model file to begin with"),)
+COMMANDS = (
+    Command("import", "import_model", "make a model file of Workbench, CloudFormation or Terraform files"),
+    Command("new", "new", "write a model file to begin with"),
+)
 
 
 class _CommandParser(argparse.ArgumentParser):
