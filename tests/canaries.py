@@ -1,6 +1,7 @@
 """Marked values in every type of attribute, written through everything that keeps a copy of items."""
 
 import base64
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ MARK = uuid4().hex
 TEXT = f"canary-{MARK}"
 BINARY = b"\x00\xffcanary" + MARK.encode()
 NUMBER = "98" + str(int(MARK[:28], 16))[:30]
+_GZIP = b"\x1f\x8b"
 KEY = f"key-{uuid4().hex}"  # which is to be found where keys must sort, and nowhere else
 
 
@@ -45,9 +47,16 @@ def leaks(*folders: Path) -> list[str]:
         for folder in folders
         for path in folder.rglob("*")
         if path.is_file()
+        for content in [unpacked(path)]
         for mark in marks()
-        if mark in path.read_bytes()
+        if mark in content
     ]
+
+
+def unpacked(path: Path) -> bytes:
+    """What is in a file, and what it unpacks to, if it is one of gzip."""
+    content = path.read_bytes()
+    return content + gzip.decompress(content) if content.startswith(_GZIP) else content
 
 
 def item(number: int, **more: Any) -> dict[str, Any]:

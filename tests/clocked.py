@@ -120,9 +120,9 @@ class Clocked:
         engine, catalogue = self.engine, self.catalogue
         self.backing_up = by_hand(partial(backup_jobs, engine, catalogue, self.backups))
         self.restoring = by_hand(partial(restore_jobs, engine, catalogue, self.backups))
-        self.exporting = by_hand(partial(export_jobs, engine, self.objects))
+        self.exporting = by_hand(partial(export_jobs, engine, self.objects, seals=self.backups.seals))
         self.importing = by_hand(partial(import_jobs, engine, catalogue, self.objects, self.backups))
-        self.bulk_putting = by_hand(partial(bulk_jobs, engine, self.objects))
+        self.bulk_putting = by_hand(partial(bulk_jobs, engine, self.objects, seals=self.backups.seals))
         self.context.backups = Inspection(engine, self.backups)
 
     def pass_real_time(self, seconds: float) -> None:

@@ -9,15 +9,18 @@ import msgspec
 
 from hashrange import migrate, page_keys, terminal, vaults, wrapped_root_key
 from hashrange.config import SettingInvalid, Settings
+from hashrange.formats.errors import Damaged
 from hashrange.jobs import sealed_files
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.sealed_files import SealedFile
 from hashrange.kms import root_key
 from hashrange.kms.errors import NotAuthentic, OtherRootKey
+from hashrange.kms.interface import FileSeals
 from hashrange.kms.key_id import key_id
 from hashrange.kms.root_key import RootKey, RootKeyInvalid
 from hashrange.kms.sealing import check_value
 from hashrange.objects.errors import ObjectStoreError
+from hashrange.objects.folder import FolderStore
 from hashrange.objects.opening import find_backups, open_store
 from hashrange.passwords import masked
 from hashrange.storage import root_key_record
@@ -25,19 +28,24 @@ from hashrange.storage.copying import Copyable
 from hashrange.storage.errors import OpenError, StorageError
 from hashrange.storage.sqlite import SqliteEngine
 from hashrange.storage.sqlite.place import existing_data_file
+from hashrange.transfer.errors import TransferError
 
 DESCRIPTION = "Change the root key of data that no server is running on, or read files that are under it."
 _ROTATE = (
     "Put everything that is under one root key under another. No item is written: data keys, keys of the key service "
-    "and secrets of access keys are wrapped anew, in one transaction, and so are the keys of backups. After an "
-    "interruption run it again; keep both keys until it says that it is done. Temporary credentials become invalid."
+    "and secrets of access keys are wrapped anew, in one transaction, and so are the keys of backups and exports. "
+    "After an interruption run it again; keep both keys until it says that it is done. Temporary credentials become "
+    "invalid."
 )
 _CREATE = (
     "Make a root key in a new file that only its owner can read, for --root-key file:FILE. With --kms-endpoint the key "
     "is wrapped by that key service, AWS KMS or one that speaks as it does, for --root-key kms:FILE: requests are "
     "signed with the access key in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. An existing file is never replaced."
 )
-_DECRYPT = "Print an encrypted report or manifest."
+_DECRYPT = (
+    "Print an encrypted report or manifest; or, with --to, make a copy in the clear of a folder with encrypted "
+    "exports. Nothing is written of a file that was changed since it was encrypted."
+)
 _SOURCES = "file:PATH, env:NAME, command:COMMAND or kms:PATH"
 
 
@@ -60,11 +68,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     rotation.add_argument(
         "--no-backups", action="store_true", help="leave the backups, which then need the old key"
     )
-    rotation.add_argument("--s3", metavar="WHERE", default="", help="the object store, as the server has it")
-    reading = actions.add_parser("decrypt", help="print an encrypted report", description=_DECRYPT)
-    reading.set_defaults(do=_decrypt)
-    reading.add_argument("file", metavar="FILE", type=Path)
-    reading.add_argument("--root-key", metavar="WHERE", required=True, help=f"the root key: {_SOURCES}")
+    rotation.add_argument(
+        "--s3",
+        metavar="WHERE",
+        default="",
+        help="the object store, as the server has it; the keys of exports in its folders are wrapped anew",
+    )
+    _add_decrypt_flags(actions.add_parser("decrypt", help="read encrypted files", description=_DECRYPT))
     creation = actions.add_parser("create", help="make a root key", description=_CREATE)
     creation.set_defaults(do=_create)
     creation.add_argument("file", metavar="FILE", type=Path)
@@ -74,6 +84,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     naming = actions.add_parser("id", help="print the id of a root key", description="Print a root key's id.")
     naming.set_defaults(do=_id)
     naming.add_argument("--root-key", metavar="WHERE", required=True, help=f"the root key: {_SOURCES}")
+
+
+def _add_decrypt_flags(reading: argparse.ArgumentParser) -> None:
+    reading.set_defaults(do=_decrypt)
+    reading.add_argument("file", metavar="PLACE", type=Path, help="a file to print, or a folder to copy")
+    reading.add_argument("--to", metavar="COPY", type=Path, help="a new folder for the copy in the clear")
+    reading.add_argument("--root-key", metavar="WHERE", required=True, help=f"the root key: {_SOURCES}")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -108,6 +125,10 @@ def _decrypt(options: argparse.Namespace) -> str:
     from hashrange.kms.file_seals import RootFileSeals  # noqa: PLC0415 - it loads the cipher
 
     seals = RootFileSeals(_key(options.root_key), seals_new=False)
+    if options.to is not None:
+        return _decrypt_folder(options.file, options.to, seals)
+    if options.file.is_dir():
+        raise SettingInvalid(f"{options.file} is a folder: name one for the copy with --to")
     try:
         body = options.file.read_bytes().partition(b"\n")[0]
         file = msgspec.json.decode(body, type=SealedFile)
@@ -118,6 +139,16 @@ def _decrypt(options: argparse.Namespace) -> str:
         raise OpenError(f"{options.file} is no encrypted report") from None
     except NotAuthentic:
         raise OpenError(f"{options.file} was changed since it was encrypted") from None
+
+
+def _decrypt_folder(folder: Path, copy: Path, seals: FileSeals) -> str:
+    from hashrange.transfer import decrypting  # noqa: PLC0415 - it loads what transfers need
+
+    try:
+        count = decrypting.decrypt(folder, copy, seals)
+    except (TransferError, Damaged) as error:
+        raise OpenError(str(error)) from None
+    return f"{count} files were decrypted to {copy}"
 
 
 def _rotate(options: argparse.Namespace) -> str:
@@ -137,16 +168,13 @@ def _rotate(options: argparse.Namespace) -> str:
         if engine.shared:
             stack.callback(migrate.acquire_lease(engine).release)
         is_done = _is_rotated(engine, old, new)
-        heads = None
-        if not options.no_backups:
-            heads = FileHeads(_backups(options), old_seals, new_seals)
-            heads.share()
+        heads = FileHeads(_backups(options), _exports(options), old_seals, new_seals)
+        heads.share()
         lines = [] if is_done else [_counted(engine.write(RootKeyChange(old, new).step))]
         if pages is not None:
             page_keys.drop_all_but(pages, new_seals)
-        if heads is not None:
-            lines.append(f"{heads.drop_old()} files of backups and reports")
-            lines += [f"under another root key, and left: {name}" for name in heads.left]
+        lines.append(f"{heads.drop_old()} files of backups, reports and exports")
+        lines += [f"under another root key, and left: {name}" for name in heads.left]
         verdict = "was under the new root key already" if is_done else "is under the new root key"
         lines.append(f"{engine.description} {verdict}, {key_id(check_value(new))}")
     return "\n".join(lines)
@@ -182,9 +210,23 @@ def _open(place: str, root_key: str) -> Copyable:
     return SqliteEngine.open(Path(place))
 
 
-def _backups(options: argparse.Namespace) -> BackupPlace:
+def _backups(options: argparse.Namespace) -> BackupPlace | None:
+    if options.no_backups:
+        return None
     if migrate.is_postgres(options.place) and not options.backups:
         raise SettingInvalid("--backups: say where they are, as the servers do, or --no-backups")
-    data = Path() if migrate.is_postgres(options.place) else Path(options.place)
-    settings = Settings(data_dir=data, backups=options.backups, s3=options.s3)
+    settings = _settings(options)
     return BackupPlace(*find_backups(settings, open_store(settings, os.environ)))
+
+
+def _exports(options: argparse.Namespace) -> FolderStore | None:
+    """The folders that stand for buckets, if there are any: stores of others have no encrypted exports of ours."""
+    if migrate.is_postgres(options.place) and not options.s3:
+        return None
+    store = open_store(_settings(options), os.environ)
+    return store if isinstance(store, FolderStore) else None
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    data = Path() if migrate.is_postgres(options.place) else Path(options.place)
+    return Settings(data_dir=data, backups=options.backups, s3=options.s3)

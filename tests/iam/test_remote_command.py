@@ -13,6 +13,15 @@ GET = "dynamodb:GetItem"
 OWN_ROWS = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["${aws:username}"]}}
 
 
+def denied_abroad(folder: Path) -> str:
+    """A file with the policy in own.json, and a denial that depends on the address."""
+    content = json.loads((folder / "own.json").read_text())
+    abroad = {"IpAddress": {"aws:SourceIp": "192.0.2.0/24"}}
+    content["Statement"].append(statement("Deny", GET, Sid="Abroad", Condition=abroad))
+    (folder / "abroad.json").write_text(json.dumps(content))
+    return str(folder / "abroad.json")
+
+
 def test_all_of_it_through_a_running_server(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,11 +69,7 @@ def test_all_of_it_through_a_running_server(
         assert "the request has eve" in theirs
         limited = simulate(GET, "orders", "--session-policy", str(tmp_path / "none.json"), status=3)
         assert "session policy:\n  Denied: dynamodb:GetItem" in limited
-        own = json.loads((tmp_path / "own.json").read_text())
-        abroad = {"IpAddress": {"aws:SourceIp": "192.0.2.0/24"}}
-        own["Statement"].append(statement("Deny", GET, Sid="Abroad", Condition=abroad))
-        (tmp_path / "abroad.json").write_text(json.dumps(own))
-        iam("put-policy", "own", "--user", "bob", "--document", str(tmp_path / "abroad.json"))
+        iam("put-policy", "own", "--user", "bob", "--document", denied_abroad(tmp_path))
         unknown = simulate(GET, "orders", "--context", "dynamodb:LeadingKeys=bob", status=4)
         assert unknown.startswith("unknown\n")
         assert "depending on aws:SourceIp: --context aws:SourceIp=VALUE" in unknown

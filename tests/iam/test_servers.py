@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 import warm
 from iam_refusals import ANYTHING, TRUST
+from owned_server import document, owned
 from service_clients import client_of
 from serving import serving
 
@@ -60,3 +62,23 @@ def test_all_workers_know_the_same(tmp_path: Path) -> None:
         for _ in range(6):
             answer = client_of(running, "sts").assume_role(RoleArn=arn, RoleSessionName="me")
             assert answer["Credentials"]["SessionToken"]
+
+
+@pytest.mark.slow
+def test_a_renamed_user_keeps_the_trust_and_the_next_of_that_name_has_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with owned(tmp_path / "data", capsys) as server:
+        iam, key = server.client("iam"), server.user("bob")
+        bob = iam.get_user(UserName="bob")["User"]["Arn"]
+        trust = document({"Effect": "Allow", "Principal": {"AWS": bob}, "Action": "sts:AssumeRole"})
+        role = iam.create_role(RoleName="app", AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+        iam.update_user(UserName="bob", NewUserName="robert", NewPath="/moved/")
+        assumed = server.client("sts", key).assume_role(RoleArn=role, RoleSessionName="me")
+        assert assumed["Credentials"]["SessionToken"]
+        again = server.user("bob")
+        with pytest.raises(ClientError, match="not authorized to perform: sts:AssumeRole"):
+            server.client("sts", again).assume_role(RoleArn=role, RoleSessionName="me")
+        for shown in (iam.get_role(RoleName="app")["Role"], iam.list_roles()["Roles"][0]):
+            (one,) = shown["AssumeRolePolicyDocument"]["Statement"]
+            assert one["Principal"] == {"AWS": bob.replace("user/bob", "user/moved/robert")}

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -89,23 +89,7 @@ def test_a_token_of_the_provider_begins_a_session(
             RoleArn=role["Role"]["Arn"], RoleSessionName="me", WebIdentityToken=token()[:-8] + "AAAAAAAA"
         )
     _check_forged(sts, role["Role"]["Arn"])
-    # The trust policy knows from where and when the token was sent.
-    for condition in (
-        {"IpAddress": {"aws:SourceIp": "127.0.0.0/8"}},
-        {"DateGreaterThan": {"aws:CurrentTime": "2020-01-01T00:00:00Z"}},
-        {"Bool": {"aws:SecureTransport": "false"}},
-    ):
-        denying = json.loads(trust({"Federated": PROVIDER}, MINE))
-        denial = {"Effect": "Deny", "Principal": "*", "Action": ACTION, "Condition": condition}
-        denying["Statement"].append(denial)
-        iam.update_assume_role_policy(RoleName="web", PolicyDocument=json.dumps(denying))
-        with refused("AccessDenied", 403):
-            assumed()
-    # Who asks is nobody yet, and of no account.
-    nobody = {"StringLike": {"aws:PrincipalAccount": "*"}}
-    iam.update_assume_role_policy(RoleName="web", PolicyDocument=trust({"Federated": PROVIDER}, nobody))
-    with refused("AccessDenied", 403):
-        assumed()
+    _check_other_keys(iam, assumed)
     # Everybody is no provider, and nothing else is answered without a signature.
     iam.update_assume_role_policy(RoleName="web", PolicyDocument=trust("*", {}))
     with refused("AccessDenied", 403):
@@ -119,6 +103,25 @@ def test_a_token_of_the_provider_begins_a_session(
         sts.get_caller_identity()
     server.serving.stop()
     _check_audit(tmp_path / "data", token(exp=now + 600, iat=now).split(".")[1], capsys)
+
+
+def _check_other_keys(iam: Any, assumed: Callable[[], Any]) -> None:
+    """The trust policy knows from where and when the token was sent; who sent it is nobody yet, of no account."""
+    for condition in (
+        {"IpAddress": {"aws:SourceIp": "127.0.0.0/8"}},
+        {"DateGreaterThan": {"aws:CurrentTime": "2020-01-01T00:00:00Z"}},
+        {"Bool": {"aws:SecureTransport": "false"}},
+    ):
+        denying = json.loads(trust({"Federated": PROVIDER}, MINE))
+        denial = {"Effect": "Deny", "Principal": "*", "Action": ACTION, "Condition": condition}
+        denying["Statement"].append(denial)
+        iam.update_assume_role_policy(RoleName="web", PolicyDocument=json.dumps(denying))
+        with refused("AccessDenied", 403):
+            assumed()
+    nobody = {"StringLike": {"aws:PrincipalAccount": "*"}}
+    iam.update_assume_role_policy(RoleName="web", PolicyDocument=trust({"Federated": PROVIDER}, nobody))
+    with refused("AccessDenied", 403):
+        assumed()
 
 
 def _check_forged(sts: Any, role: str) -> None:

@@ -23,6 +23,23 @@ def open_to_others(folder: Path) -> list[str]:
     )
 
 
+def export_table(client: Any, table: str, bucket: Path) -> None:
+    """Export a table into a folder that is made as private as the operator would."""
+    bucket.mkdir(mode=0o700, parents=True)
+    bucket.parent.chmod(0o700)
+    client.update_continuous_backups(
+        TableName=table, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
+    )
+    arn = client.describe_table(TableName=table)["Table"]["TableArn"]
+    made = client.export_table_to_point_in_time(TableArn=arn, S3Bucket=bucket.name)["ExportDescription"]
+
+    def finished() -> bool:
+        shown = client.describe_export(ExportArn=made["ExportArn"])["ExportDescription"]
+        return bool(shown["ExportStatus"] == "COMPLETED")
+
+    until(finished)
+
+
 def test_no_file_of_the_data_is_open_to_others(tmp_path: Path, make_client: MakeClient) -> None:
     data = tmp_path / "data"
     before = os.umask(0)
@@ -32,6 +49,7 @@ def test_no_file_of_the_data_is_open_to_others(tmp_path: Path, make_client: Make
             client = make_client(endpoint=running.endpoint)
             table = make_table(client, "pk")
             client.put_item(TableName=table, Item={"pk": {"S": "a"}})
+            export_table(client, table, data / "buckets" / "bucket")
             made = client.create_backup(TableName=table, BackupName="name")["BackupDetails"]
             make_client("kms", endpoint=running.endpoint).create_key()  # and root.key with it
 
@@ -45,6 +63,7 @@ def test_no_file_of_the_data_is_open_to_others(tmp_path: Path, make_client: Make
                 *("hashrange.write-lock", "hashrange.reserve", "backups", "root.key"),
             }
             assert list(data.glob("backups/*/*/*/*/manifest.json"))
+            assert list(data.glob("buckets/bucket/AWSDynamoDB/*/manifest-summary.json"))
             assert open_to_others(data) == []
     finally:
         os.umask(before)

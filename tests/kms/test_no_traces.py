@@ -11,6 +11,7 @@ import pytest
 
 from canaries import KEY, leaks, make_table, marks, run_jobs, write_items
 from encrypted_store import encrypted_store
+from hashrange.cli import main
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.storage import layout
 from hashrange.storage.data_keys import is_plain
@@ -46,7 +47,14 @@ def test_no_value_is_in_any_file(
         log = running.log_text()
     assert leaks(data, temporary) == []
     assert [mark for mark in marks() if mark in log.encode()] == []
-    assert leaks(buckets) != []  # what is exported is the user's, in the service's format
+    exported = buckets / "bucket" / "AWSDynamoDB"
+    assert len(list(exported.glob("*/data/*.json.gz"))) >= 1
+    assert leaks(exported) == []
+    assert leaks(buckets / "bucket" / "in") != []  # what somebody else put there is as they did
+    decrypted = tmp_path / "decrypted"
+    words = ("root-key", "decrypt", str(exported), "--to", str(decrypted))
+    assert main([*words, "--root-key", f"file:{root_key_file}"]) == 0
+    assert leaks(decrypted) != []  # also inside of gzip
     check_keys(data)
 
 

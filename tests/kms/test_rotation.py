@@ -18,6 +18,7 @@ from hashrange.storage.errors import OpenError
 from hashrange.storage.identity_rows import ACCESS_KEYS
 from hashrange.storage.rewrapping import RootKeyChange
 from new_tables import request as new_table
+from sealed_exports import begin, export, fill, imported, use_buckets
 
 SECRET = "a value"
 
@@ -37,6 +38,8 @@ class Store:
             service.settle()
             service.call("PutItem", TableName="under-a-key", Item={"pk": {"S": "a"}})
             service.call("PutItem", TableName="one", Item={"pk": {"S": "a"}, "v": {"S": SECRET}})
+            fill(service, self.data, "exported", items=2)
+            self.export = export(service, "exported")
             made = service.call("CreateBackup", TableName="one", BackupName="name")
             self.backup = made["BackupDetails"]["BackupArn"]
             service.run_jobs()
@@ -67,6 +70,10 @@ class Store:
         assert service.call("Scan", TableName="again")["Count"] == 1
         service.call("DeleteTable", TableName="again")
         service.settle()
+        use_buckets(service, self.data)
+        assert imported(service, self.export)["ImportedItemCount"] == 2
+        service.call("DeleteTable", TableName="again")
+        service.settle()
         asked(service, "GenerateDataKey", {"KeyId": self.key, "KeySpec": "AES_256"})
         assert service.context.directory is not None
         seals = service.context.directory.seals()
@@ -86,7 +93,7 @@ def test_everything_opens_with_the_new_key_and_nothing_with_the_old_one(
     assert store.rotated() == 0
     shown = capsys.readouterr().out
     assert "2 key material, 1 secrets" in shown
-    assert "1 files of backups" in shown
+    assert "2 files of backups, reports and exports" in shown
     assert (store.opens_with(store.new), store.opens_with(store.old)) == (True, False)
     assert store.rotated() == 0
     assert "already" in capsys.readouterr().out
@@ -160,8 +167,23 @@ def test_a_backup_under_another_key_is_named(store: Store, capsys: pytest.Captur
         )
         assert "root key with the id" in f"{code} {message}"
     assert store.rotated() == 0  # with the old key at hand they follow
-    assert "1 files" in capsys.readouterr().out
+    assert "2 files" in capsys.readouterr().out
     assert store.opens_with(store.new)
+
+
+def test_an_export_that_is_not_finished_goes_on_under_the_new_key(store: Store) -> None:
+    with encrypted_store(store.data, store.old) as service:
+        use_buckets(service, store.data)
+        export_id = begin(service, "exported")
+        service.exporting.step(service.clock.now())
+        service.exporting.close()
+        files = {path: path.read_bytes() for path in store.data.glob("buckets/bucket/**/*.gz")}
+    assert store.rotated() == 0
+    assert {path: path.read_bytes() for path in files} == files  # no data is written
+    with encrypted_store(store.data, store.new) as service:
+        use_buckets(service, store.data)
+        service.run_jobs()
+        assert imported(service, export_id)["ImportedItemCount"] == 2
 
 
 def test_the_id_of_a_key_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,7 +63,7 @@ def user(
         account_id=account_id,
         arn=f"arn:aws:iam::{account_id}:user/{name}",
         kind=PrincipalKind.USER,
-        principal_id=f"AIDA{name.upper()}",
+        principal_id=members.pop("principal_id", f"AIDA{name.upper()}"),
         name=name,
         identity=(policy(*statements),) if statements else (),
         **members,

@@ -1,6 +1,7 @@
 """The names of an export's objects (developer guide: DynamoDB table export output format)."""
 
 import base64
+import re
 from datetime import UTC, datetime
 
 import msgspec
@@ -11,11 +12,25 @@ _FOLDER = "AWSDynamoDB"
 _ENDINGS = {"DYNAMODB_JSON": ".json", "ION": ".ion"}
 _PACKED = {"NONE": "", "GZIP": ".gz", "ZSTD": ".zst"}
 RANDOM_NAME_BYTES = 16
+EXPORT_ID_LENGTH = 23
+_EXPORT_ID = re.compile(r"[0-9]{14}-[0-9a-f]{8}")
+_EXPORT_FOLDER = re.compile(rf"(?:.*/)?{_FOLDER}/({_EXPORT_ID.pattern})/", re.DOTALL)
 
 
 def job_id(epoch_ms: int, random_bytes: bytes) -> str:
     """The last part of an ARN of an export, import or bulk operation: when it began, and four random bytes."""
     return f"{epoch_ms:014d}-{random_bytes[:4].hex()}"
+
+
+def is_export_id(text: str) -> bool:
+    """Whether an export may have this id."""
+    return _EXPORT_ID.fullmatch(text) is not None
+
+
+def export_folder(key: str) -> tuple[str, str] | None:
+    """The folder of the export that an object is in by its key, and the export's id."""
+    match = _EXPORT_FOLDER.match(key)
+    return None if match is None else (match[0], match[1])
 
 
 def data_file_name(random_bytes: bytes, export_format: str, compression: Compression = "GZIP") -> str:

@@ -122,9 +122,9 @@ def _long_jobs(
     return [
         backup_jobs(engine, tables, backups, threads("backup")),
         restore_jobs(engine, tables, backups, threads("restore")),
-        export_jobs(engine, objects, threads("export")),
+        export_jobs(engine, objects, threads("export"), backups.seals),
         import_jobs(engine, tables, objects, backups, threads("import")),
-        bulk_jobs(engine, objects, threads("bulk-put")),
+        bulk_jobs(engine, objects, threads("bulk-put"), backups.seals),
         Aside(KeepBackups(engine, backups), threads("keep-backups")),
         ForgetJobs(engine),
     ]

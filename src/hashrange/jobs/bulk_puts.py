@@ -25,11 +25,12 @@ from hashrange.formats.bulk_records import (
 )
 from hashrange.formats.errors import ItemPointer, Rejection
 from hashrange.formats.manifest import checksum
-from hashrange.jobs import piece_sizes
+from hashrange.jobs import export_sealing, piece_sizes
 from hashrange.jobs.bulk_conditions import with_conditions
 from hashrange.jobs.input_objects import Piece, pieces
 from hashrange.jobs.long_runs import JobFailure, LongRuns
 from hashrange.jobs.threads import Threads
+from hashrange.kms.interface import FileSeals
 from hashrange.objects.errors import ObjectStoreError
 from hashrange.objects.interface import Bucket, BucketOptions, ObjectStore
 from hashrange.storage import catalogue, report_rows, store
@@ -48,11 +49,13 @@ _CANCELLED = JobFailure("Cancelled", "The bulk operation was cancelled")
 _COLLECTION_FULL = "Collection size exceeded."
 
 
-def bulk_jobs(engine: Engine, objects: ObjectStore, threads: Threads) -> LongRuns[BulkOperation]:
-    """All bulk operations."""
+def bulk_jobs(
+    engine: Engine, objects: ObjectStore, threads: Threads, seals: FileSeals | None = None
+) -> LongRuns[BulkOperation]:
+    """All bulk operations; `seals` opens exports that are encrypted."""
 
     def begin(place: JobPlace, record: BulkOperation) -> BulkRun:
-        return BulkRun(engine, objects, place, record)
+        return BulkRun(engine, objects, place, record, seals)
 
     def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
         record = engine.read(lambda reader: BULK_OPERATIONS.find(reader, place))
@@ -82,11 +85,19 @@ class _Written(msgspec.Struct):
 class BulkRun:
     """A bulk operation under way in this process: a turn writes one piece."""
 
-    def __init__(self, engine: Engine, objects: ObjectStore, place: JobPlace, record: BulkOperation) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        objects: ObjectStore,
+        place: JobPlace,
+        record: BulkOperation,
+        seals: FileSeals | None = None,
+    ) -> None:
         self._engine = engine
         self._place = place
         source, target = record.input, record.output
-        self._input = objects.bucket(source.bucket, BucketOptions(owner=source.bucket_owner))
+        stored = objects.bucket(source.bucket, BucketOptions(owner=source.bucket_owner))
+        self._input = export_sealing.opened_input(engine, stored, seals, place.account_id)
         options = BucketOptions(
             sse_algorithm=target.sse_algorithm,
             sse_kms_key_id=target.sse_kms_key_id,

@@ -10,10 +10,13 @@ from hashrange.core.schema import changed
 from hashrange.formats import export_names, manifest
 from hashrange.formats.data_files import DataFiles, Sink
 from hashrange.formats.export_names import ExportNames, iso_time
+from hashrange.jobs import export_sealing
 from hashrange.jobs.export_lines import Line, export_lines
 from hashrange.jobs.long_runs import JobFailure, LongRuns
 from hashrange.jobs.threads import Threads
-from hashrange.objects.interface import BucketOptions, ObjectStore
+from hashrange.kms.interface import FileSeals
+from hashrange.objects.interface import Bucket, BucketOptions, ObjectStore
+from hashrange.objects.sealed_exports import SealingBucket
 from hashrange.storage import holds
 from hashrange.storage.changed_items import ChangedItems
 from hashrange.storage.engine import Engine, Transaction
@@ -28,11 +31,15 @@ _PAUSE_SECONDS = 0.002
 _MICROSECONDS = 1_000_000
 
 
-def export_jobs(engine: Engine, objects: ObjectStore, threads: Threads) -> LongRuns[Export]:
-    """All exports."""
+def export_jobs(
+    engine: Engine, objects: ObjectStore, threads: Threads, seals: FileSeals | None = None
+) -> LongRuns[Export]:
+    """All exports; `seals` is for the files of those that are encrypted."""
 
     def begin(place: JobPlace, export: Export) -> ExportRun:
-        return ExportRun(engine, objects, place, export)
+        if seals is not None and export_sealing.is_sealed(objects, seals):
+            export = export_sealing.with_keys(engine, place, export, seals)
+        return ExportRun(engine, objects, place, export, seals)
 
     def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
         engine.write(partial(_failed, place=place, failure=failure, now=now))
@@ -43,16 +50,25 @@ def export_jobs(engine: Engine, objects: ObjectStore, threads: Threads) -> LongR
 class ExportRun:
     """An export under way in this process: a turn writes one chunk of items."""
 
-    def __init__(self, engine: Engine, objects: ObjectStore, place: JobPlace, export: Export) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        objects: ObjectStore,
+        place: JobPlace,
+        export: Export,
+        seals: FileSeals | None = None,
+    ) -> None:
         self._engine = engine
         self._place = place
         self._export = export
+        self._seals = seals
         options = BucketOptions(
             sse_algorithm=export.sse_algorithm,
             sse_kms_key_id=export.sse_kms_key_id,
             owner=export.bucket_owner,
         )
         self._bucket = objects.bucket(export.bucket, options)
+        self._target: Bucket | SealingBucket = self._bucket  # where files go once the export is begun
         self._names = ExportNames(export.prefix, place.id, incremental=export.window is not None)
         self._source = _source(engine, export)
         self._lines: Iterator[list[Line]] = export_lines(self._source, export)
@@ -70,8 +86,7 @@ class ExportRun:
     def advance(self, now: float) -> float | None:
         """Write the next items; behind the last one the manifests."""
         if not self._is_started:
-            self._bucket.put(self._names.started, b"")
-            self._is_started = True
+            self._start()
         chunk = next(self._lines, None)
         starts = self._export.source.partitions
         for key, line, size in chunk or ():
@@ -87,11 +102,19 @@ class ExportRun:
         self._finish(now)
         return None
 
+    def _start(self) -> None:
+        self._bucket.put(self._names.started, b"")
+        if self._export.keys:
+            self._target = export_sealing.sealing_bucket(
+                self._bucket, self._names, self._place, self._export, self._seals
+            )
+        self._is_started = True
+
     def _open_file(self) -> Sink:
         """A file has the name that it would have had before a crash, so that what is written again replaces it."""
         seed = f"{self._place.id}/{len(self._progress.files)}".encode()
         name = export_names.data_file_name(hashlib.sha256(seed).digest(), self._export.format)
-        return self._bucket.writer(self._names.data(name))
+        return self._target.writer(self._names.data(name))
 
     def _add(self, key: bytes, line: bytes | None, size: int) -> None:
         self._last = key
@@ -133,6 +156,7 @@ class ExportRun:
             status="COMPLETED",
             ended_at=now,
             progress=changed(self._progress, files=()),
+            keys={},
             manifest=names.summary,
             billed_size=_billed(export, self._progress.size),
         )
@@ -141,8 +165,8 @@ class ExportRun:
         log.info("export.finished", table=export.source.name, items=done.progress.items)
 
     def _put_manifest(self, key: str, content: bytes) -> None:
-        self._bucket.put(key, content)
-        self._bucket.put(export_names.checksum_name(key), manifest.checksum(content))
+        self._target.put(key, content)
+        self._target.put(export_names.checksum_name(key), manifest.checksum(content))
 
 
 def _source(engine: Engine, export: Export) -> PastTable | ChangedItems:
@@ -208,6 +232,7 @@ def _failed(tx: Transaction, *, place: JobPlace, failure: JobFailure, now: float
         status="FAILED",
         ended_at=now,
         progress=Progress(),
+        keys={},
         failure_code=failure.code,
         failure_message=failure.message,
     )

@@ -12,7 +12,7 @@ from hashrange.core.table_life import gone
 from hashrange.formats.errors import Rejection, import_error_line
 from hashrange.formats.readers import item_rows
 from hashrange.formats.records import Row
-from hashrange.jobs import filled_tables, piece_sizes
+from hashrange.jobs import export_sealing, filled_tables, piece_sizes
 from hashrange.jobs.backup_files import BackupPlace
 from hashrange.jobs.input_objects import Piece, pieces
 from hashrange.jobs.long_runs import JobFailure, LongRuns
@@ -93,7 +93,8 @@ class ImportRun:
 
     def _begin(self, now: float) -> Iterator[Piece[Row]]:
         record = self._record()
-        bucket = self._objects.bucket(record.bucket, BucketOptions(owner=record.bucket_owner))
+        stored = self._objects.bucket(record.bucket, BucketOptions(owner=record.bucket_owner))
+        bucket = export_sealing.opened_input(self._engine, stored, self._errors.seals, self._place.account_id)
         prefix = record.prefix or ""
         if not record.table.number:
             next(bucket.list(prefix), None)  # a bucket that is not there leaves no table

@@ -40,6 +40,22 @@ class AccessDenied(ObjectStoreError):
     code, status, text = "AccessDenied", 403, "Access Denied"
 
 
+class Encrypted(AccessDenied):
+    """The object is encrypted, and cannot be opened: the key is missing, another one, or another account's."""
+
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(why, message=f"{key} is encrypted, and cannot be opened")
+
+
+class Tampered(ObjectStoreError):
+    """The object is not what was encrypted: some of it was changed, moved, cut off, or is in the clear."""
+
+    code, status = "BadDigest", 400
+
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(why, message=f"{key} is not what was encrypted")
+
+
 class Changed(ObjectStoreError):
     """The object is no longer the one whose ETag was given."""
 

@@ -43,6 +43,20 @@ class FolderStore:
     def description(self) -> str:
         return f"folder {self._folder}"
 
+    @property
+    def is_local(self) -> bool:
+        return True
+
+    def buckets(self) -> Iterator["FolderBucket"]:
+        """All buckets."""
+        with mapped():
+            names = sorted(path.name for path in self._folder.iterdir()) if self._folder.is_dir() else []
+        for name in names:
+            with suppress(NoSuchBucket):
+                bucket = self.bucket(name)
+                if (self._folder / name).is_dir():
+                    yield bucket
+
     def bucket(self, name: str, options: BucketOptions | None = None) -> "FolderBucket":
         check_bucket_name(name)
         return FolderBucket(name, self._folder / name)

@@ -89,6 +89,10 @@ class ObjectStore(Protocol):
     def description(self) -> str:
         """Say for people where it is, without secrets."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether its buckets are folders of this machine, which nobody else keeps or encrypts."""
+
     def bucket(self, name: str, options: BucketOptions | None = None) -> Bucket:
         """A bucket by its name; `NoSuchBucket` comes at the first use at the latest."""
 

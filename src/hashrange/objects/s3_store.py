@@ -19,6 +19,10 @@ class S3Store:
     def description(self) -> str:
         return self._address.endpoint
 
+    @property
+    def is_local(self) -> bool:
+        return False
+
     def bucket(self, name: str, options: BucketOptions | None = None) -> Bucket:
         from hashrange.objects.s3 import S3Bucket  # noqa: PLC0415 - see above
 

@@ -143,6 +143,11 @@ class Directory:
             return None
         return entity.id
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anybody is known: where signatures are not verified, nobody is."""
+        return self._state is not None
+
     def arn_of_id(self, unique_id: str) -> str | None:
         """The ARN of a user or role; None if there is none of this id any more."""
         return None if self._state is None else self._state.arns_by_id.get(unique_id)

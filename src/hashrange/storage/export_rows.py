@@ -60,6 +60,10 @@ class Export(msgspec.Struct, frozen=True, kw_only=True):
     sse_kms_key_id: str | None = None
     format: ExportFormat = "DYNAMODB_JSON"
     progress: Progress = Progress()
+    keys: dict[
+        str, bytes
+    ] = {}  # of encrypted files, wrapped, by the id of the root key; until the export is over
+    sealed: bool = False  # whether the files are encrypted
     manifest: str | None = None
     billed_size: int | None = None
     failure_code: str | None = None

@@ -68,6 +68,14 @@ class JobRows(Generic[T]):
         for key, stored in reader.scan(prefix, encoding.prefix_end(prefix)):
             yield _place(key, len(prefix)), self._decoder.decode(stored)
 
+    def with_id(self, reader: Reader, job_id: str) -> Iterator[T]:
+        """The jobs that have an id, in whichever account and region: there is one at most, but nothing says so."""
+        prefix = layout.JOB + f"{self._kind}\0".encode()
+        end = f"\0{job_id}".encode()
+        for key, stored in reader.scan(prefix, encoding.prefix_end(prefix)):
+            if key.endswith(end):
+                yield self._decoder.decode(stored)
+
     def of_region(
         self, reader: Reader, account_id: str, region: str, *, after: str = "", reverse: bool = False
     ) -> Iterator[tuple[JobPlace, T]]:

@@ -21,6 +21,7 @@ from hashrange.storage.data_keys import DataKeys
 from hashrange.storage.encrypting import EncryptedTransaction
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import Corrupt
+from hashrange.storage.export_rows import EXPORTS
 from hashrange.storage.key_rows import KEYS, key_arn, save_key
 
 
@@ -31,6 +32,7 @@ class Rewrapped(msgspec.Struct):
     key_material: int = 0
     secrets: int = 0
     unfinished_backups: int = 0
+    unfinished_exports: int = 0
 
 
 class RootKeyChange:
@@ -52,6 +54,7 @@ class RootKeyChange:
             self._change_material(opened, done)
             self._change_secrets(opened, done)
             self._change_backups(opened, done)
+            self._change_exports(opened, done)
             # The last: what is above is read under the old ones.
             self._change_data_keys(tx, done)
         except (NotAuthentic, NotSealed):
@@ -85,10 +88,18 @@ class RootKeyChange:
     def _change_backups(self, tx: Transaction, done: Rewrapped) -> None:
         for place, backup in list(BACKUPS.everywhere(tx)):
             if backup.keys:
-                shared = self._old_files.shared_with(self._new_files, backup.keys)
-                keys = {self._new_files.key_id: shared[self._new_files.key_id]}
-                BACKUPS.save(tx, place, changed(backup, keys=keys), active=True)
+                BACKUPS.save(tx, place, changed(backup, keys=self._file_keys(backup.keys)), active=True)
                 done.unfinished_backups += 1
+
+    def _change_exports(self, tx: Transaction, done: Rewrapped) -> None:
+        for place, export in list(EXPORTS.everywhere(tx)):
+            if export.keys:
+                EXPORTS.save(tx, place, changed(export, keys=self._file_keys(export.keys)), active=True)
+                done.unfinished_exports += 1
+
+    def _file_keys(self, keys: dict[str, bytes]) -> dict[str, bytes]:
+        new_id = self._new_files.key_id
+        return {new_id: self._old_files.shared_with(self._new_files, keys)[new_id]}
 
     def _change_data_keys(self, tx: Transaction, done: Rewrapped) -> None:
         for key, stored in list(tx.scan(layout.DATA_KEY, prefix_end(layout.DATA_KEY))):

@@ -14,7 +14,7 @@ from hashrange.objects.interface import Bucket
 from hashrange.transfer.buckets import Objects
 from hashrange.transfer.errors import TransferError
 
-_SUMMARY = "manifest-summary.json"
+SUMMARY = "manifest-summary.json"
 _STARTED = "_started"
 SCHEMA = "table-schema.json"  # only our own exports have it
 
@@ -29,11 +29,11 @@ class Export(msgspec.Struct, frozen=True):
 
 def find_exports(objects: Objects) -> list[Export]:
     """The exports of a table: a full one and the incremental ones behind it, in order; none if there is no manifest."""
-    keys = [info.key for info in objects.list() if info.key.rpartition("/")[2] in (_SUMMARY, _STARTED)]
-    folders = [key.removesuffix(_SUMMARY) for key in keys if not key.endswith(_STARTED)]
+    keys = [info.key for info in objects.list() if info.key.rpartition("/")[2] in (SUMMARY, _STARTED)]
+    folders = [key.removesuffix(SUMMARY) for key in keys if not key.endswith(_STARTED)]
     if keys and not folders:
-        raise TransferError(f"the export in {objects.description} is not complete: it has no {_SUMMARY}")
-    return _chain([_export(objects.bucket, folder) for folder in folders])
+        raise TransferError(f"the export in {objects.description} is not complete: it has no {SUMMARY}")
+    return _chain([read_export(objects.bucket, folder) for folder in folders])
 
 
 def read_small(bucket: Bucket, key: str) -> bytes:
@@ -48,8 +48,9 @@ def read_small(bucket: Bucket, key: str) -> bytes:
     return b"".join(parts)
 
 
-def _export(bucket: Bucket, folder: str) -> Export:
-    key = folder + _SUMMARY
+def read_export(bucket: Bucket, folder: str) -> Export:
+    """The export whose manifests are in a folder; `Damaged` if one of its files is not there."""
+    key = folder + SUMMARY
     summary = manifest.read_summary(read_small(bucket, key), read_small(bucket, checksum_name(key)))
     # An export may have been copied: its files are found from where the manifest is now.
     key = folder + summary.manifest_files_s3_key.rpartition("/")[2]

@@ -33,6 +33,11 @@ def add_import_flags(parser: argparse.ArgumentParser) -> None:
         dest="form",
         help="what files without a manifest have in them (default: what their names say)",
     )
+    parser.add_argument(
+        "--root-key",
+        metavar="WHERE",
+        help="of an encrypted export: file:PATH, env:NAME, command:COMMAND or kms:PATH; one in the clear is refused",
+    )
     parser.add_argument("--json-plain", action="store_true", help="JSON lines are plain, not DynamoDB JSON")
     parser.add_argument("--delimiter", default=",", metavar="CHAR", help="between the fields of CSV")
     parser.add_argument(

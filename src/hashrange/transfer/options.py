@@ -21,6 +21,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     from_profile: str | None
     to_profile: str | None
     s3: str | None
+    root_key: str | None
     state: str | None
     parallel: int
     rate: float | None
@@ -53,6 +54,7 @@ def checked(parsed: argparse.Namespace) -> Options:
         from_profile=parsed.from_profile,
         to_profile=parsed.to_profile,
         s3=parsed.s3,
+        root_key=getattr(parsed, "root_key", None),
         state=parsed.state,
         parallel=parsed.parallel,
         rate=parsed.rate,

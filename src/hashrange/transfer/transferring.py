@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hashrange.transfer import following, table_schema, verifying
+from hashrange.transfer import decrypting, following, table_schema, verifying
 from hashrange.transfer.buckets import Objects, open_source, open_target
 from hashrange.transfer.copying import copy
 from hashrange.transfer.endpoint import Endpoint
@@ -108,7 +108,8 @@ class Transfer:
     def _files_to_table(self, place: FolderPlace | BucketPlace, target: Endpoint) -> Outcome:
         if self._options.follow:
             raise BadArguments("--follow needs a table on both sides")
-        source = files_source(open_source(place, self._options.s3, os.environ), self._options.files)
+        stored = open_source(place, self._options.s3, os.environ)
+        source = files_source(decrypting.opened(stored, self._options.root_key), self._options.files)
         schema = table_schema.ensure_table(target, self._schema() or source.schema)
         with ThreadPoolExecutor(self._options.parallel) as pool:
             load(source, schema.table(target.table), TableWriter(target, pool), self._run)

@@ -4,6 +4,7 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
+from hashrange.services.iam import trusted
 from hashrange.services.iam.entities import ROLES, shown
 from hashrange.services.iam.last_uses import last_use
 from hashrange.services.iam.structures import Name, RoleView
@@ -32,6 +33,6 @@ def get_role(context: Context, request: GetRole) -> Plan:
     def step(reader: Reader) -> GetRoleOutput:
         role = ROLES.get(reader, context, request.role_name)
         used = last_use(reader, context, role.id)
-        return GetRoleOutput(role=role_view(context.account_id, role, used=used))
+        return GetRoleOutput(role=role_view(context.account_id, trusted.shown(context, role), used=used))
 
     return shown(step)

@@ -4,6 +4,7 @@ from hashrange.api.context import Context
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response
+from hashrange.services.iam import trusted
 from hashrange.services.iam.entities import ROLES, place, shown
 from hashrange.services.iam.pages import page
 from hashrange.services.iam.structures import Marker, MaxItems, PathPrefix, RoleView
@@ -36,7 +37,7 @@ def list_roles(context: Context, request: ListRoles) -> Plan:
     def step(reader: Reader) -> ListRolesOutput:
         rows = ROLES.rows.of_region(reader, place(context))
         chosen = (
-            (row_id, role_view(context.account_id, role, whole=False))
+            (row_id, role_view(context.account_id, trusted.shown(context, role), whole=False))
             for row_id, role in rows
             if role.path.startswith(request.path_prefix or "/")
         )

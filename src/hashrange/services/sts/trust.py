@@ -1,6 +1,6 @@
 """Whether a role may be assumed: what its trust policy and the caller's own policies say together."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hashrange.api.context import Context
 from hashrange.api.permissions.keys import AllKeys
@@ -11,7 +11,7 @@ from hashrange.auth.policy.documents import Kind, MalformedPolicy
 from hashrange.auth.policy.grantees import Caller, Naming
 from hashrange.auth.policy.keys import KeyValue
 from hashrange.auth.policy.policy import Policy, unusable
-from hashrange.auth.policy.statements import Asked
+from hashrange.auth.policy.statements import Asked, Statement
 from hashrange.auth.principals import Principal
 from hashrange.services.sts import errors
 from hashrange.storage.identity_rows import Role, arn_of
@@ -27,23 +27,13 @@ def check(
     own = keys | _tags(role)
     # Where nobody is known for who they are, there is nobody to be trusted or not.
     verified = context.principal is not None
-    rules = caller.rules(_compiled(role), account_id)._replace(must_grant=verified)
+    rules = caller.rules(_by_id(role, caller), account_id)._replace(must_grant=verified)
     for action in actions:
         known = AllKeys(context, caller, Need(action, arn, own, account_id))
-        asked = Asked(action, arn, _as_named(caller, role), known)
+        asked = Asked(action, arn, caller.caller(), known)
         decision = decide(asked, rules)
         if not decision.allowed:
             raise errors.denied_by(errors.unauthorized(caller.arn, action, arn), asked, decision, rules)
-
-
-def _as_named(principal: Principal, role: Role) -> Caller:
-    """The caller as the trust policy may name them: who only has the name of somebody it meant is somebody else."""
-    caller = principal.caller()
-    own_id = principal.principal_id.partition(":")[0]
-    names = (caller.arn, caller.role_arn or caller.arn)
-    if any(role.trusted.get(name, own_id) != own_id for name in names):
-        return caller._replace(arn="", role_arn=None)
-    return caller
 
 
 class _TokenKeys:
@@ -85,6 +75,35 @@ def check_federated(
             decision = decision._replace(policy=policy)
         message = f"Not authorized to perform {action}"
         raise errors.denied_by(message, asked, decision, Rules(resource=policy))
+
+
+def _by_id(role: Role, caller: Principal) -> Policy:
+    """The trust policy with ids in place of names: a new name changes nothing, and an old one is nobody's.
+
+    Names without an id are those of documents from before ids were kept, and of federated users.
+    """
+    policy = _compiled(role)
+    own_id = caller.principal_id.partition(":")[0]
+    return Policy(
+        policy.name,
+        [_with_ids(statement, role.trusted, own_id) for statement in policy.statements],
+        document=policy.document,
+    )
+
+
+def _with_ids(statement: Statement, ids: Mapping[str, str], own_id: str) -> Statement:
+    grantees = statement.grantees
+    if grantees is None:
+        return statement
+    named = set[str]()
+    for name in grantees.arns:
+        if ":assumed-role/" not in name:
+            named.add(ids.get(name, name))
+        elif (
+            ids.get(name, own_id) == own_id
+        ):  # one session of a role: its name counts, if the role is the same
+            named.add(name)
+    return statement._replace(grantees=grantees._replace(arns=frozenset(named)))
 
 
 def _tags(role: Role) -> dict[str, KeyValue]:
