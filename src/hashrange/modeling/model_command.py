@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from hashrange import terminal
+from hashrange.modeling.columns import printable
 from hashrange.modeling.loading import load
 from hashrange.modeling.problems import ModelErrors
 
@@ -42,6 +43,7 @@ class Command(NamedTuple):
 COMMANDS = (
     Command("import", "import_model", "make a model file of Workbench, CloudFormation or Terraform files"),
     Command("new", "new", "write a model file to begin with"),
+    Command("show", "show", "show tables, entities, and which key serves each pattern"),
 )
 
 
@@ -89,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         return _report(module, options) if hasattr(module, "render") else int(module.act(options))
     except ModelErrors as errors:
         for line in errors.lines():
-            terminal.tell(line)
+            terminal.tell(printable(line))
         return UNREADABLE
 
 
