@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 from hashrange.modeling.model import Attribute, Entity, Field, Literally, Shard, Template
 from hashrange.modeling.plans import Given, KeyOperand, Spread
@@ -86,6 +87,11 @@ def operand_shape(operand: KeyOperand) -> Shape:
             case Given():
                 elements.extend(_field_shape(piece.attribute, piece.piece))
     return tuple(elements)
+
+
+def fixed_start(shape: Shape) -> str:
+    """The text that every key of a shape begins with."""
+    return "".join(takewhile(lambda element: isinstance(element, str), shape))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=65_536)

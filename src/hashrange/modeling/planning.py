@@ -233,6 +233,11 @@ def _query(model: Model, pattern: ReadPattern, path: AccessPath, reaches: Sequen
     sorted_by = frozenset[int]().union(*(reach.range.used for reach in reaches)) - first.used
     is_query = operation is ReadOperation.QUERY
     is_ordered = not is_query or all(_is_ordered(pattern, path, reach) for reach in reaches)
+    # A whole key of the table is one item's; whether two entities make the same keys is no matter of this pattern.
+    single = path.index is None and first.range.complete
+    others = (
+        () if single else coverage.neighbours(model, path, entities, first.partition, first.range.regions)
+    )
     plan = ReadPlan(
         pattern,
         path.table,
@@ -249,6 +254,7 @@ def _query(model: Model, pattern: ReadPattern, path: AccessPath, reaches: Sequen
         fetches=names is not None
         and not path.is_global
         and bool(coverage.needed(pattern, entities, filtering) - names),
+        others=tuple(entity.name for entity in others),
     )
     problems = [
         *(problem for reach in reaches for problem in (*reach.problems, *reach.range.problems)),
@@ -303,8 +309,6 @@ def _answer_problems(model: Model, plan: ReadPlan, reaches: Sequence[_Reach]) ->
         *(problem for entity in entities for problem in coverage.sparse_problems(entity, path, asked)),
         *coverage.projection_problems(pattern, entities, path, plan.filter),
         *coverage.key_filter_problems(path, plan.filter),
-        *coverage.overlap_problems(
-            model, path, entities, plan.partition, reaches[0].range.regions, pattern.filter
-        ),
+        *coverage.overlap_problems(path, [model.entities[name] for name in plan.others], pattern.filter),
         *request_problems(plan),
     ]
