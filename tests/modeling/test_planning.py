@@ -207,6 +207,31 @@ def test_other_items_in_the_same_range_are_found_out() -> None:
     assert planned(pattern, USER, ORDER, elsewhere).served
 
 
+def test_a_bucket_of_time_wants_an_attribute_of_its_own() -> None:
+    cut = entity("Event", {"PK": "S#{s}#{at:.10}", "SK": "{at}"}, s="uuid", at="timestamp")
+    assert (
+        "{at:.10} an attribute of its own"
+        in planned(read("Event", where="s = ?s and at >= ?t"), cut).problems[1].remedy
+    )
+    day = entity("Event", {"PK": "S#{s}#{day}", "SK": "{at}"}, s="uuid", day="date", at="timestamp")
+    assert planned(read("Event", where="s = ?s and day = ?d and at >= ?t", order="at"), day).served
+
+
+def test_long_keys_are_told_apart_at_their_ends() -> None:
+    keys = {"PK": "A#{a}#ORDER#{b}", "SK": "A#{a}#ORDER#{b}#%s#{n}"}
+    one, other = (
+        entity(
+            name,
+            {key: text.replace("%s", name) for key, text in keys.items()},
+            a="uuid",
+            b="uuid",
+            n="integer",
+        )
+        for name in ("LINE", "NOTE")
+    )
+    assert planned(read("LINE", where="a = ?a and b = ?b"), one, other).served
+
+
 def test_a_range_with_an_open_end_and_no_prefix_runs_into_other_items() -> None:
     event = entity("Event", {"PK": "DEVICE#{device}", "SK": "{at}"}, device="uuid", at="timestamp")
     device = entity("Device", {"PK": "DEVICE#{device}", "SK": "META"}, device="uuid")

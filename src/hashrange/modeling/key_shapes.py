@@ -11,7 +11,8 @@ from hashrange.modeling.plans import Given, KeyOperand, Spread
 from hashrange.modeling.templates import value_text
 from hashrange.modeling.value_texts import value_texts
 
-_ELEMENTS_MAX = 64  # what is behind so many is not looked at: the keys may meet
+_ELEMENTS_MAX = 400  # what is behind so many is not looked at: the keys may meet
+_FIXED_MAX = 64
 _DIGITS = frozenset("0123456789")
 
 
@@ -66,7 +67,7 @@ def _field_shape(attribute: Attribute | None, field: Field) -> Shape:
     if attribute is None:
         return (Repeated(),)
     texts = value_texts(attribute, field)
-    if texts.alphabet is not None and texts.length is not None and texts.length <= _ELEMENTS_MAX:
+    if texts.alphabet is not None and texts.length is not None and texts.length <= _FIXED_MAX:
         return (OneOf(texts.alphabet),) * texts.length
     if attribute.format == "email" and not (attribute.values or field.cut):
         return (Repeated(texts.alphabet), "@", Repeated(texts.alphabet))

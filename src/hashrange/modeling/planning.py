@@ -28,6 +28,7 @@ from hashrange.modeling.model import (
     All,
     Condition,
     Entity,
+    Field,
     Literally,
     Model,
     ReadOperation,
@@ -177,11 +178,16 @@ def _reach(path: AccessPath, terms: Terms) -> _Reach | PlanProblem:
 
 def _unknown(path: AccessPath, entity: Entity, name: str, known: Leading) -> PlanProblem:
     piece = known.rest[0]
-    missing = piece.attribute if not isinstance(piece, Literally) else piece.text
+    missing = piece.text if isinstance(piece, Literally) else piece.attribute
+    remedy = f"add `{missing} = ?{missing}` to `where`, or use a key that is made of what is known"
+    if isinstance(piece, Field) and piece.cut:
+        remedy = (
+            f"make {{{missing}:.{piece.cut}}} an attribute of its own, such as a day, and ask for its value"
+        )
     return PlanProblem(
         "partition",
         f"{name} of {path.title} is made of {missing}, for which `where` of {entity.name} gives no single value",
-        f"add `{missing} = ?{missing}` to `where`, or use a key that is made of what is known",
+        remedy,
     )
 
 
