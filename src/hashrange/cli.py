@@ -67,6 +67,7 @@ COMMANDS = (
     Command("tls", "tls_command", "make certificates for trying out TLS"),
     Command("audit", "audit_command", "check an audit log"),
     Command("root-key", "root_key_command", "change the root key of encrypted data"),
+    Command("model", "modeling.model_command", "design tables from access patterns, before the application"),
     Command("import", "import_command", "write files or another table into a table"),
     Command("export", "export_command", "write a table into files or another table"),
 )

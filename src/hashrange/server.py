@@ -26,8 +26,8 @@ from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.eventual_lag import Lags, lagging
 from hashrange.chain.executor import LocalExecutor
 from hashrange.chain.journal import Journal
-from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
+from hashrange.chain.pipelines import Pipelines
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
@@ -154,7 +154,9 @@ class Server:
         authorize = Authorize() if settings.auth == "iam" else None
         journal = Journal() if settings.test_kit else None
         recorded = None if journal is None else journal.link
-        run = chained(executor.run, None if audit is None else audit.link, logged, authorize, recorded, chaos)
+        pipelines = Pipelines(
+            executor.run, audit=audit, log=logged, authorize=authorize, recorded=recorded, chaos=chaos
+        )
         directory = await self._open_directory(engine, keys)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, vault)
         callers = authentication.callers(
@@ -167,7 +169,7 @@ class Server:
             control.before_move = metering.close_moment
         endpoint = JsonEndpoint(
             (lagging(DYNAMODB, lags) if settings.lag_ms_max else DYNAMODB, *SERVICES[1:]),
-            run,
+            pipelines,
             callers,
             background,
             body_bytes_max=settings.max_body_bytes,
@@ -175,7 +177,7 @@ class Server:
             audit=audit,
         )
         unsigned = Unsigned(UNSIGNED, partial(context_for, Identity("", None, anonymous(accounts.OWN))))
-        runner = RpcRunner(run, callers, background, settings.max_body_bytes, audit, unsigned)
+        runner = RpcRunner(pipelines.run, callers, background, settings.max_body_bytes, audit, unsigned)
         paths = self._own_pages(engine, catalogue, control, chaos, metering)
         paths[cbor_endpoint.PATH] = CborEndpoint((CLOUDWATCH,), runner)
         if journal is not None:

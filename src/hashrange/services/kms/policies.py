@@ -2,7 +2,7 @@
 
 from hashrange.api.errors import ApiError, limit_exceeded
 from hashrange.api.keys.lookup import not_found
-from hashrange.auth.policy.documents import Kind, MalformedPolicy, parse
+from hashrange.auth.policy.documents import Kind, MalformedPolicy, parse_new
 
 NAME = "default"
 _BYTES_MAX = 32_768  # KMS Developer Guide: resource quotas, key policy document size
@@ -13,7 +13,7 @@ def check_policy(document: str) -> None:
     if len(document.encode()) > _BYTES_MAX:
         raise limit_exceeded(f"A key policy has at most {_BYTES_MAX} bytes")
     try:
-        parse(document, Kind.RESOURCE, name=NAME)
+        parse_new(document, Kind.RESOURCE, name=NAME)
     except MalformedPolicy as malformed:
         raise ApiError("MalformedPolicyDocumentException", str(malformed)) from None
 
