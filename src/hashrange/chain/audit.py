@@ -18,13 +18,9 @@ from hashrange.audit.events import DATA_EVENTS, STATEMENTS, Action, Origin, Outc
 from hashrange.audit.identity import identity_of
 from hashrange.audit.redaction import Redaction, TooLong
 from hashrange.chain.executor import Call, Done
-<<<<<<< HEAD
 from hashrange.chain.floods import Floods
-from hashrange.chain.links import Runner
-from hashrange.chain.partition_keys import VALUES_MAX, partition_keys
-=======
 from hashrange.chain.links import Link, Runner
->>>>>>> main
+from hashrange.chain.partition_keys import VALUES_MAX, partition_keys
 from hashrange.clock import Clock
 from hashrange.core.errors import Refused
 from hashrange.core.values import Malformed
