@@ -26,8 +26,8 @@ from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.eventual_lag import lagging
 from hashrange.chain.executor import LocalExecutor
-from hashrange.chain.links import chained
 from hashrange.chain.log import log_request
+from hashrange.chain.pipelines import Pipelines
 from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
@@ -148,7 +148,7 @@ class Server:
         audit = self._open_audit()
         logged = log_request if settings.log_level == "debug" else None
         authorize = Authorize() if settings.auth == "iam" else None
-        run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos)
+        pipelines = Pipelines(executor.run, audit=audit, log=logged, authorize=authorize, chaos=chaos)
         directory = await self._open_directory(engine, keys)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, vault)
         callers = authentication.callers(
@@ -161,7 +161,7 @@ class Server:
             control.before_move = metering.close_moment
         endpoint = JsonEndpoint(
             (_data_service(settings), *SERVICES[1:]),
-            run,
+            pipelines,
             callers,
             background,
             body_bytes_max=settings.max_body_bytes,
@@ -169,7 +169,7 @@ class Server:
             audit=audit,
         )
         runner = RpcRunner(
-            run,
+            pipelines.run,
             callers,
             background,
             body_bytes_max=settings.max_body_bytes,

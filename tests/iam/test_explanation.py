@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,17 @@ def test_every_denial_is_noted_with_its_reason_and_explained(
     assert json.loads(explain(theirs, "--json"))["requestID"] == theirs
     verified = words(capsys, "audit", "verify", "--data-dir", str(server.folder))
     assert "all is well" in verified
+
+
+@pytest.mark.slow
+def test_denials_of_small_and_of_large_requests_are_noted_once(server: Owned) -> None:
+    bob = server.client("dynamodb", server.user("bob", ROLES))
+    # A request of this size is read on a thread of its own, and passes the whole chain.
+    items = ({"owner": {"S": "bob"}, "text": {"S": "x" * length}} for length in (1, 40_000))
+    requests = [denied(bob, "put_item", TableName="orders", Item=item) for item in items]
+    server.serving.stop()
+    times_noted = Counter(event.get("requestID") for event in events(server))
+    assert [times_noted[request] for request in requests] == [1, 1]
 
 
 def test_secrets_are_in_no_event(tmp_path: Path) -> None:

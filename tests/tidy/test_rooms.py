@@ -30,6 +30,7 @@ RANKS = {
     "metrics": 1,
     "kms": 1,
     "passwords": 1,
+    "patterns": 1,
     "process_limits": 1,
     "restarts": 1,
     "scaling": 1,
@@ -81,7 +82,7 @@ RANKS = {
     "cli": 11,
     "__main__": 12,
 }
-AWAITING = {"jobs", "running", "server", "wire"}
+AWAITING = {"jobs", "patterns", "running", "server", "wire"}
 # A pure core has no clock, no IO, no randomness, no logging and no threads.
 IMPURE = {
     *("apsw", "asyncio", "datetime", "http", "io", "logging", "os", "pathlib", "random", "secrets", "socket"),
@@ -129,6 +130,16 @@ def test_the_core_and_the_capacity_model_are_pure() -> None:
 
 def test_the_bench_is_a_client_like_any_other() -> None:
     assert {other for path in modules("bench/hashrange_bench") for other in known(path)} == set()
+
+
+def test_patterns_are_clients_like_any_other() -> None:
+    paths = modules("src/hashrange/patterns")
+    assert {other for path in paths for other in known(path)} == {"patterns"}
+
+
+def test_patterns_leave_the_choice_of_the_sdk_to_the_application() -> None:
+    imported = {name.split(".")[0] for path in modules("src/hashrange/patterns") for name in imports(path)}
+    assert imported.isdisjoint({"aioboto3", "aiobotocore", "boto3", "botocore"})
 
 
 def test_transfers_are_clients_like_any_other() -> None:

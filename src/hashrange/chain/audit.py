@@ -1,6 +1,6 @@
 """The link that notes calls in the audit log. There is none where nothing is audited."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
@@ -10,13 +10,15 @@ from hashrange import logs
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error
 from hashrange.api.permissions.denials import AccessDenied
+from hashrange.api.permissions.guard import BATCH
 from hashrange.api.permissions.needs import PARTITION_KEYS
+from hashrange.api.protocol.operation import Operation
 from hashrange.api.results import Result
 from hashrange.audit.events import DATA_EVENTS, STATEMENTS, Action, Origin, Outcome, event, is_reading
 from hashrange.audit.identity import identity_of
 from hashrange.audit.redaction import Redaction, TooLong
 from hashrange.chain.executor import Call, Done
-from hashrange.chain.links import Runner
+from hashrange.chain.links import Link, Runner
 from hashrange.clock import Clock
 from hashrange.core.errors import Refused
 from hashrange.core.values import Malformed
@@ -26,6 +28,8 @@ from hashrange.storage.errors import StorageError
 _QUOTING = frozenset({"ValidationException", "SerializationException"})
 
 _RESOURCES_MAX = 100
+
+NoteDenial = Callable[[Call, Origin, BaseException], None]  # of a call whose answer has left
 
 log = logs.Log("audit")
 
@@ -67,9 +71,22 @@ class Audit:
         self._with_data = with_data
         self._with_denials = with_denials
 
+    def link_of(self, operation: Operation[Any]) -> Link | None:
+        """The link for calls of an operation; None where there is nothing to note but what `note_denial_of` notes."""
+        has_denied_parts = self._with_denials and operation.action == BATCH
+        return self.link if self._notes(operation) or has_denied_parts else None
+
+    def note_denial_of(self, operation: Operation[Any]) -> "NoteDenial | None":
+        """What is to be told of denials, if `link_of` does not."""
+        return self._try if self._with_denials and self.link_of(operation) is None else None
+
+    def _notes(self, operation: Operation[Any]) -> bool:
+        """Whether calls of an operation are noted however they end."""
+        return self._with_data or operation.name not in DATA_EVENTS
+
     def link(self, call: Call, done: Done, following: Runner, /) -> None:
         """Note how a call ends, when its answer has left."""
-        is_noted = self._with_data or call.operation.name not in DATA_EVENTS
+        is_noted = self._notes(call.operation)
         if not is_noted and not self._with_denials:
             following(call, done)
             return
@@ -108,7 +125,9 @@ class Audit:
 
         return ended
 
-    def _try(self, call: Call, origin: Origin, error: BaseException | None, about: "_About | None") -> None:
+    def _try(
+        self, call: Call, origin: Origin, error: BaseException | None, about: "_About | None" = None
+    ) -> None:
         try:
             known = self._about(call) if about is None else about
             self._note(call, origin, None if error is None else as_api_error(error), known)

@@ -1,0 +1,89 @@
+"""Unique constraints: no two items share a value, and no value is lost."""
+
+from typing import Any
+
+import pytest
+
+from faulty_client import StillRunner, survives
+from hashrange.patterns import AlreadyExists, NotFound, Table, Taken, UniqueConstraint
+from hashrange.patterns.values import Item
+from item_tables import unique
+
+
+@pytest.fixture
+def users(table: Table) -> UniqueConstraint:
+    return UniqueConstraint(table, ("email", "name"))
+
+
+def user(table: Table, key: str, **fields: str) -> Item:
+    return {**table.key(f"USER#{key}", "USER"), **fields}
+
+
+def test_a_value_belongs_to_one_item(table: Table, users: UniqueConstraint, runner: StillRunner) -> None:
+    one, email = unique(), unique()
+    runner.run(users.create(user(table, one, email=email, name=one)))
+    with pytest.raises(Taken) as caught:
+        runner.run(users.create(user(table, unique(), email=email, name=unique())))
+    assert (caught.value.field, caught.value.value) == ("email", email)
+    with pytest.raises(AlreadyExists):
+        runner.run(users.create(user(table, one, email=unique())))
+    assert runner.run(users.owner("email", email)) == table.key(f"USER#{one}", "USER")
+
+
+def test_a_replacement_gives_up_the_old_value(
+    table: Table, users: UniqueConstraint, runner: StillRunner
+) -> None:
+    one, two, old, new = (unique() for _ in range(4))
+    runner.run(users.create(user(table, one, email=old)))
+    runner.run(users.replace(user(table, one, email=new, name=one)))
+    runner.run(users.create(user(table, two, email=old)))
+    with pytest.raises(Taken):
+        runner.run(users.replace(user(table, two, email=new)))
+    assert runner.run(users.owner("email", old)) == table.key(f"USER#{two}", "USER")
+    runner.run(users.delete(table.key(f"USER#{one}", "USER")))
+    runner.run(users.delete(table.key(f"USER#{one}", "USER")))
+    runner.run(users.replace(user(table, two, email=new)))
+    with pytest.raises(NotFound):
+        runner.run(users.replace(user(table, one, email=unique())))
+
+
+def test_long_values_and_short_ones_that_look_like_them(
+    table: Table, users: UniqueConstraint, runner: StillRunner
+) -> None:
+    long = unique() + "x" * 3_000
+    runner.run(users.create(user(table, unique(), email=long)))
+    with pytest.raises(Taken):
+        runner.run(users.create(user(table, unique(), email=long)))
+    assert users._key("email", "x" * 1_024)["pk"] == "UNIQUE#email#" + "x" * 1_024
+    assert users._key("email", "x" * 1_025)["pk"].startswith("UNIQUE-DIGEST#email#")
+
+
+def test_items_and_their_values_agree_whatever_goes_wrong(
+    client: Any, table: Table, users: UniqueConstraint, runner: StillRunner
+) -> None:
+    name = unique()
+
+    def work(faulty: StillRunner) -> None:
+        faulty.run(users.create(user(table, name, email=name), token=name))
+        faulty.run(users.replace(user(table, name, email=name + "new")))
+
+    for _ in survives(client, work):
+        assert runner.run(users.owner("email", name)) is None
+        assert runner.run(users.owner("email", name + "new")) == table.key(f"USER#{name}", "USER")
+        name = unique()
+
+
+def test_a_deletion_leaves_nothing_whatever_goes_wrong(
+    client: Any, table: Table, users: UniqueConstraint, runner: StillRunner
+) -> None:
+    name = unique()
+    runner.run(users.create(user(table, name, email=name)))
+
+    def work(faulty: StillRunner) -> None:
+        faulty.run(users.delete(table.key(f"USER#{name}", "USER")))
+
+    for _ in survives(client, work):
+        assert runner.run(users.owner("email", name)) is None
+        assert runner.run(table.get(table.key(f"USER#{name}", "USER"))) is None
+        name = unique()
+        runner.run(users.create(user(table, name, email=name)))
