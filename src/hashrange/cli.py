@@ -43,6 +43,7 @@ class CommandModule(Protocol):
 
 COMMANDS = (
     Command("serve", "serve_command", "start the server"),
+    Command("testing", "testing_command", "start a server for a test suite"),
     Command("migrate", "migrate", "copy all data to another engine"),
     Command("verify", "verify", "check everything in a store"),
     Command("salvage", "salvage", "copy what can be read of a damaged store"),

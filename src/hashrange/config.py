@@ -26,6 +26,7 @@ _ISSUER = re.compile(r"https?://[^/\s?#@]+(?:/[^\s?#]*)?")
 _HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
 AUDIT_FILE_NAME = "audit.jsonl"  # in the data directory
+LAG_MS_MAX = 60_000
 AUTH_MODES = ("off", "signature", "iam")
 
 
@@ -303,8 +304,14 @@ class Settings:
     )
     eventual_lag: int = _setting(
         0,
-        _whole_number(0, 60_000),
+        _whole_number(0, LAG_MS_MAX),
         "how far behind eventually consistent reads and reads of global indexes are, in milliseconds",
+    )
+    test_kit: bool = _setting(
+        False,
+        _switch,
+        "for test suites: access keys of twelve digits are accounts of their own, and requests are recorded; needs "
+        "--in-memory and an address of this machine",
     )
     stream_shard_hours: int = _setting(
         4, _whole_number(1, 24), "age at which a shard of a stream is followed by another one, in hours"
@@ -347,6 +354,11 @@ class Settings:
         if self.audit_log or self.auth == "off" or self.in_memory:
             return self.audit_log
         return str(self.data_dir / AUDIT_FILE_NAME)
+
+    @property
+    def lag_ms_max(self) -> int:
+        """How far behind reads can be; test suites say so while the server runs."""
+        return LAG_MS_MAX if self.test_kit else self.eventual_lag
 
     @property
     def audits_data(self) -> bool:
@@ -440,9 +452,18 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         raise SettingInvalid("an S3 endpoint needs its client: pip install 'hashrange[s3]'")
     if settings.replica and settings.engine == "sqlite":
         raise SettingInvalid("a data file has no replicas: --replica needs a postgresql:// URL as --engine")
+    _check_test_kit(settings)
     _check_tls(settings)
     _check_oidc(settings)
     return settings
+
+
+def _check_test_kit(settings: Settings) -> None:
+    if settings.test_kit and not (settings.in_memory and binds_loopback(settings.host)):
+        raise SettingInvalid(
+            "whoever reaches a server for tests can delete everything: --test-kit needs --in-memory, and a --host that "
+            "other machines cannot connect to"
+        )
 
 
 def _check_oidc(settings: Settings) -> None:

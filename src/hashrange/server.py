@@ -11,7 +11,6 @@ from hashrange import authentication, logs, own_pages, workers
 from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
-from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
 from hashrange.auditing import Auditing
@@ -24,8 +23,9 @@ from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
 from hashrange.chain.clock_control import ClockControl
-from hashrange.chain.eventual_lag import lagging
+from hashrange.chain.eventual_lag import Lags, lagging
 from hashrange.chain.executor import LocalExecutor
+from hashrange.chain.journal import Journal
 from hashrange.chain.log import log_request
 from hashrange.chain.pipelines import Pipelines
 from hashrange.chain.shared_executor import SharedExecutor
@@ -62,6 +62,7 @@ from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower
 from hashrange.storage.last_uses import FLUSH_SECONDS, LastUses
 from hashrange.storage.remembering import RememberingEngine
+from hashrange.test_kit import Workshop
 from hashrange.vaults import file_seals, open_keys
 from hashrange.wire import (
     cbor_endpoint,
@@ -69,6 +70,7 @@ from hashrange.wire import (
     clock_endpoint,
     health,
     metrics_endpoint,
+    testing_endpoint,
 )
 from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.cbor_endpoint import CborEndpoint
@@ -83,6 +85,7 @@ from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner, Unsigned
 from hashrange.wire.table_pages import TableFinder
+from hashrange.wire.testing_endpoint import TestingEndpoint
 from hashrange.wire.tls import EXPIRY_CHECK_SECONDS, Tls
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
@@ -134,8 +137,9 @@ class Server:
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
         await asyncio.to_thread(lag_record.compare, engine, settings.eventual_lag)
-        if settings.eventual_lag:
-            engine = RememberingEngine(engine, self._clock)
+        lags = Lags(settings.eventual_lag / 1000)
+        if settings.lag_ms_max:
+            engine = RememberingEngine(engine, self._clock, lambda: lags.any)
         followed = self._follow(engine, catalogue) if engine.shared else None
         self._objects = open_store(settings, os.environ)
         seals = file_seals(keys.known(), seals_new=engine.encrypted)
@@ -148,7 +152,11 @@ class Server:
         audit = self._open_audit()
         logged = log_request if settings.log_level == "debug" else None
         authorize = Authorize() if settings.auth == "iam" else None
-        pipelines = Pipelines(executor.run, audit=audit, log=logged, authorize=authorize, chaos=chaos)
+        journal = Journal() if settings.test_kit else None
+        recorded = None if journal is None else journal.link
+        pipelines = Pipelines(
+            executor.run, audit=audit, log=logged, authorize=authorize, recorded=recorded, chaos=chaos
+        )
         directory = await self._open_directory(engine, keys)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, vault)
         callers = authentication.callers(
@@ -160,7 +168,7 @@ class Server:
         if control is not None:
             control.before_move = metering.close_moment
         endpoint = JsonEndpoint(
-            (_data_service(settings), *SERVICES[1:]),
+            (lagging(DYNAMODB, lags) if settings.lag_ms_max else DYNAMODB, *SERVICES[1:]),
             pipelines,
             callers,
             background,
@@ -168,16 +176,13 @@ class Server:
             lanes=None if settings.capacity == "off" else metering.lanes,
             audit=audit,
         )
-        runner = RpcRunner(
-            pipelines.run,
-            callers,
-            background,
-            body_bytes_max=settings.max_body_bytes,
-            audit=audit,
-            unsigned=Unsigned(UNSIGNED, partial(context_for, Identity("", None, anonymous(accounts.OWN)))),
-        )
+        unsigned = Unsigned(UNSIGNED, partial(context_for, Identity("", None, anonymous(accounts.OWN))))
+        runner = RpcRunner(pipelines.run, callers, background, settings.max_body_bytes, audit, unsigned)
         paths = self._own_pages(engine, catalogue, control, chaos, metering)
         paths[cbor_endpoint.PATH] = CborEndpoint((CLOUDWATCH,), runner)
+        if journal is not None:
+            workshop = Workshop(engine, catalogue, self._clock, chaos, self._supervisors)
+            paths[testing_endpoint.PATH] = TestingEndpoint(workshop, journal, lags, self._clock)
         forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
         rules = _browser_rules(settings)
         router = Router(
@@ -452,7 +457,7 @@ class Server:
                 clock=self._clock,
                 settings=self._settings,
                 region=identity.region or self._settings.region,
-                account_id=accounts.OWN if principal is None else principal.account_id,
+                account_id=self._account_of(identity),
                 access_key=identity.access_key,
                 prepared=prepared,
                 backups=backups,
@@ -463,6 +468,11 @@ class Server:
             )
 
         return context_for
+
+    def _account_of(self, identity: Identity) -> str:
+        if identity.principal is not None:
+            return identity.principal.account_id
+        return accounts.named_by(identity.access_key) if self._settings.test_kit else accounts.OWN
 
 
 def _unreadable(records: str, engine: Engine, error: Corrupt) -> Corrupt:
@@ -486,7 +496,3 @@ def _browser_rules(settings: Settings) -> BrowserRules:
     return BrowserRules(
         settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
     )
-
-
-def _data_service(settings: Settings) -> Service:
-    return lagging(DYNAMODB, settings.eventual_lag / 1000) if settings.eventual_lag else DYNAMODB

@@ -31,14 +31,15 @@ class Pipelines:
         audit: Audit | None = None,
         log: Link | None = None,
         authorize: Authorize | None = None,
+        recorded: Link | None = None,
         chaos: Link | None = None,
     ) -> None:
         self._audit = audit
         self._log = log
         self._authorize = authorize
-        self._innermost = chained(executor, chaos)
+        self._innermost = chained(executor, recorded, chaos)
         # The whole chain, for calls of every operation and on every thread.
-        self.run = chained(executor, None if audit is None else audit.link, log, authorize, chaos)
+        self.run = chained(executor, None if audit is None else audit.link, log, authorize, recorded, chaos)
 
     def of(self, operation: Operation[Any]) -> Pipeline:
         """The pipeline of an operation."""

@@ -97,7 +97,7 @@ def _short_jobs(tables: Catalogue, settings: Settings, vault: LazyVault, engine:
         ChangeKeys(engine, vault),
         WatchTableKeys(engine, tables, settings.data_key_cache),
         ExpireTokens(engine),
-        ForgetPast(engine, settings.eventual_lag / 1000),
+        ForgetPast(engine, settings.lag_ms_max / 1000),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),
         TrimLogs(engine, tables),
         EvaluateAlarms(engine),
