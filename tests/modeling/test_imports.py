@@ -80,8 +80,8 @@ def test_the_tables_of_a_cloudformation_template_in_json_and_global_ones() -> No
     parameters = {"Other": {"Default": "eu-west-1"}}
     model = importing.read(json.dumps({"Resources": resources, "Parameters": parameters}), "stack")
     table = model.tables["a-Stage"]
-    assert (table.partition_key, table.replicas) == (KeyAttribute("id"), ("us-east-1", "eu-west-1"))
-    assert table.billing == "PROVISIONED"
+    assert (table.partition_key, table.replicas) == (KeyAttribute("id"), ("eu-west-1",))
+    assert (table.billing, model.region) == ("PROVISIONED", "us-east-1")
 
 
 TERRAFORM = """\

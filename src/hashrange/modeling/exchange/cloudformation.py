@@ -1,12 +1,14 @@
-"""CloudFormation templates, in JSON or YAML: their tables, read and written."""
+"""CloudFormation templates, in JSON or YAML: the tables in them."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hashrange.modeling.exchange.descriptions import TableDescription, converted, table_of
 from hashrange.modeling.exchange.placeholders import model_of, table_name
-from hashrange.modeling.exchange.trees import Branch, json_tree
+from hashrange.modeling.exchange.trees import json_tree
+from hashrange.modeling.loading import DEFAULT_REGION
 from hashrange.modeling.model import Model, Table
 from hashrange.modeling.problems import Problems, refused
 from hashrange.modeling.reading.nodes import MappingNode, Node, ScalarNode, SequenceNode, parse
@@ -28,7 +30,13 @@ def read(text: str, name: str = "imported") -> Model:
         for logical, resource in resources.items()
         if isinstance(resource, dict) and resource.get("Type") in _TABLE_TYPES
     ]
-    return model_of(tables, name)
+    # A global table lists its own region with the others; the first is the stack's, as far as one can tell.
+    region = next((table.replicas[0] for table in tables if table.replicas), DEFAULT_REGION)
+    return model_of([replace(table, replicas=_others(table, region)) for table in tables], name, region)
+
+
+def _others(table: Table, region: str) -> tuple[str, ...]:
+    return tuple(replica for replica in table.replicas if replica != region)
 
 
 def _template(text: str) -> object:
@@ -104,21 +112,3 @@ def _called(function: str, argument: object, parameters: Mapping[str, object]) -
             return "-".join(str(part) for part in argument)
         case _:
             return str(argument)
-
-
-def write(tables: Mapping[str, Branch]) -> Branch:
-    """A template of tables, whose properties are given by their name."""
-    resources = {
-        _logical_name(name): {
-            "Type": _TABLE_TYPES[0],
-            "DeletionPolicy": "Retain",
-            "UpdateReplacePolicy": "Retain",
-            "Properties": properties,
-        }
-        for name, properties in tables.items()
-    }
-    return {"AWSTemplateFormatVersion": "2010-09-09", "Resources": resources}
-
-
-def _logical_name(name: str) -> str:
-    return "".join(word[:1].upper() + word[1:] for word in re.findall("[A-Za-z0-9]+", name)) + "Table"

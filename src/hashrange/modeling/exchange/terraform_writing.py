@@ -3,6 +3,7 @@
 import json
 import re
 
+from hashrange.modeling.exchange.scaling import NAMESPACE, ScalingTarget, scaling_targets
 from hashrange.modeling.model import Index, KeyAttribute, Model, Table
 from hashrange.modeling.reading.references import key_attributes
 
@@ -11,11 +12,45 @@ _Value = str | int | bool | list[str]
 
 def write(model: Model) -> str:
     """A configuration that makes a model's tables. Auto scaling begins at its minimum."""
-    return "\n".join(_resource(table) for table in model.tables.values())
+    resources = [_resource(table) for table in model.tables.values()]
+    targets = [target for table in model.tables.values() for target in scaling_targets(table)]
+    return "\n".join([*resources, *map(_scaling, targets)])
+
+
+def _label(text: str) -> str:
+    return re.sub("[^A-Za-z0-9_]", "_", text)
+
+
+def _scaling(target: ScalingTarget) -> str:
+    """Auto scaling of one dimension. The table's name is a reference, so that Terraform makes the table first."""
+    label = _label(target.title)
+    table, _, rest = target.resource.removeprefix("table/").partition("/")
+    reference = f"table/${{aws_dynamodb_table.{_label(table)}.name}}{'/' if rest else ''}{rest}"
+    what = {"service_namespace": NAMESPACE, "scalable_dimension": target.dimension}
+    bounds = {"min_capacity": target.scaling.minimum, "max_capacity": target.scaling.maximum}
+    metric = {"predefined_metric_type": target.metric}
+    lines = [
+        f'resource "aws_appautoscaling_target" "{label}" {{',
+        f'  resource_id = "{reference}"',
+        *_arguments({**what, **bounds}, "  "),
+        "}",
+        "",
+        f'resource "aws_appautoscaling_policy" "{label}" {{',
+        f"  resource_id = aws_appautoscaling_target.{label}.resource_id",
+        *_arguments({"name": target.title, "policy_type": "TargetTrackingScaling", **what}, "  "),
+        *_block(
+            "target_tracking_scaling_policy_configuration",
+            {"target_value": f"{target.scaling.target_percent:g}"},
+            _block("predefined_metric_specification", dict(metric), indent="    "),
+        ),
+        "}",
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def _resource(table: Table) -> str:
-    lines = [f'resource "aws_dynamodb_table" "{re.sub("[^A-Za-z0-9_]", "_", table.name)}" {{']
+    lines = [f'resource "aws_dynamodb_table" "{_label(table.name)}" {{']
     lines += _arguments(_table_arguments(table), "  ")
     for key in sorted(key_attributes(table).values(), key=lambda key: key.name):
         lines += _block("attribute", {"name": key.name, "type": key.type})

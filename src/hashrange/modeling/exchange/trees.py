@@ -25,6 +25,10 @@ class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, indentless=False)
 
+    def ignore_aliases(self, data: object) -> bool:
+        """What stands in two places is written twice: CloudFormation reads no aliases, and neither do we."""
+        return True
+
 
 _Dumper.add_representer(
     _Quoted, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style='"')
