@@ -58,6 +58,22 @@ def test_long_values_and_short_ones_that_look_like_them(
     assert users._key("email", "x" * 1_025)["pk"].startswith("UNIQUE-DIGEST#email#")
 
 
+@pytest.mark.parametrize("fields", [(), ("e-mail",), ("pk",), tuple(f"f{number}" for number in range(50))])
+def test_fields_that_cannot_be_unique(table: Table, fields: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="unique"):
+        UniqueConstraint(table, fields)
+
+
+def test_most_fields_at_once_and_values_that_are_no_text(table: Table, runner: StillRunner) -> None:
+    fields = tuple(f"f{number}" for number in range(49))
+    many, name = UniqueConstraint(table, fields), unique()
+    runner.run(many.create(user(table, name, **{field: name + field for field in fields})))
+    runner.run(many.replace(user(table, name, **{field: name + field.upper() for field in fields})))
+    assert runner.run(many.owner("f48", f"{name}F48")) == table.key(f"USER#{name}", "USER")
+    with pytest.raises(TypeError, match="f0 is no text"):
+        runner.run(many.create({**table.key(unique(), "x"), "f0": 5}))
+
+
 def test_items_and_their_values_agree_whatever_goes_wrong(
     client: Any, table: Table, users: UniqueConstraint, runner: StillRunner
 ) -> None:
