@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from faulty_client import StillRunner, survives
+from faulty_client import InterruptedRunner, StillRunner, survives
 from hashrange.patterns import AlreadyExists, NotFound, Table, Taken, UniqueConstraint
 from hashrange.patterns.values import Item
 from item_tables import unique
@@ -87,6 +87,22 @@ def test_items_and_their_values_agree_whatever_goes_wrong(
         assert runner.run(users.owner("email", name)) is None
         assert runner.run(users.owner("email", name + "new")) == table.key(f"USER#{name}", "USER")
         name = unique()
+
+
+def test_who_loses_a_race_gives_up_the_values_that_are_there_by_then(
+    client: Any, table: Table, users: UniqueConstraint, runner: StillRunner
+) -> None:
+    name = unique()
+    key = table.key(f"USER#{name}", "USER")
+    for replaced in (True, False):
+        runner.run(users.create(user(table, name, email=name)))
+        rival = users.replace(user(table, name, email=name + "rival"))
+        with InterruptedRunner(client, "transact_write_items", lambda rival=rival: runner.run(rival)) as slow:
+            slow.run(users.replace(user(table, name, email=name + "slow")) if replaced else users.delete(key))
+        for value in (name, name + "rival"):
+            assert runner.run(users.owner("email", value)) is None
+        assert runner.run(users.owner("email", name + "slow")) == (key if replaced else None)
+        runner.run(users.delete(key))
 
 
 def test_a_deletion_leaves_nothing_whatever_goes_wrong(
