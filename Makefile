@@ -46,7 +46,7 @@ differential: $(VENV)/ready
 
 # Tours of every client, with those that have to be compiled first (Go, Java, Rust), which takes minutes once.
 clients: $(VENV)/ready
-	HASHRANGE_TEST_CLIENTS=build $(BIN)/pytest tests/clients
+	HASHRANGE_TEST_CLIENTS=build $(BIN)/pytest tests/clients tests/testing/test_examples.py
 
 # Encryption of whole pages, with the build of APSW that has it beside the usual one.
 pages: $(VENV)/ready

@@ -9,6 +9,7 @@ from auth.signature.signing import NOW, KnownKeys
 from hashrange.api.registry import DYNAMODB
 from hashrange.auth.principals import Principal
 from hashrange.auth.signature.verifier import Directory, SignedRequest
+from hashrange.chain.pipelines import Pipelines
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.sts.registry import STS
 from hashrange.wire import cbor_endpoint
@@ -115,7 +116,7 @@ class SignedWire:
             **options,
         )
         run: Any = self._run
-        endpoint = JsonEndpoint((DYNAMODB,), run, self.callers, inline, body_bytes_max=1_000_000)
+        endpoint = JsonEndpoint((DYNAMODB,), Pipelines(run), self.callers, inline, body_bytes_max=1_000_000)
         runner = RpcRunner(run, self.callers, inline, body_bytes_max=1_000_000)
         own: Any = SimpleNamespace(handle=self._own)
         router = Router(

@@ -19,6 +19,7 @@ from hashrange.api.protocol.plan import Answer, Plan, Read, Write
 from hashrange.api.results import Described
 from hashrange.chain.background import Background
 from hashrange.chain.executor import LocalExecutor
+from hashrange.chain.pipelines import Pipelines
 from hashrange.core.errors import Invalid
 from hashrange.storage.sqlite import MemoryEngine
 from hashrange.wire.browsers import BrowserRules
@@ -216,7 +217,7 @@ class Wire:
                 ),
                 *self.services,
             ),
-            LocalExecutor(self.engine, self.background).run,
+            Pipelines(LocalExecutor(self.engine, self.background).run),
             ClaimedCallers(context_for),
             self.background,
             body_bytes_max=self.limits.body_bytes_max,

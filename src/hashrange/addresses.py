@@ -21,6 +21,14 @@ def binds_loopback(host: str) -> bool:
     return all(is_loopback(str(entry[4][0])) for entry in found)
 
 
+def network(name: str) -> str:
+    """An address, or of IPv6 the network that one client has all addresses of."""
+    found = address(name)
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return name
+
+
 def address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """The address that a text is; None: it is a name."""
     try:

@@ -31,6 +31,7 @@ class Auditing:
         self.audit = Audit(
             self.writer, redaction, clock, with_data=settings.audits_data, with_denials=settings.auth == "iam"
         )
+        self.writer.before_turn = self.audit.note_floods
         if isinstance(target, LogFile):
             self._note_repairs(target, clock.now())
         self.writer.start()

@@ -65,6 +65,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add.add_argument(
         "--after", action="store_true", help="carry the request out, and answer with an error all the same"
     )
+    add.add_argument("--times", type=int, metavar="N", help="stop after so many faults")
     add.add_argument("--seed", type=int, metavar="N", help="have the same requests fail in every run")
     add.set_defaults(ask=_add)
     listing = actions.add_parser("list", parents=[endpoint], help="list what is in force")
@@ -84,6 +85,7 @@ def _add(options: argparse.Namespace) -> tuple[str, str, str]:
         "latency_ms": options.ms,
         "after": options.after,
         "seed": options.seed,
+        "times": options.times,
     }
     return "POST", _PATH, json.dumps(rule)
 
@@ -116,6 +118,8 @@ def _line(rule: dict[str, object]) -> str:
         names = rule.get(member)
         if isinstance(names, list) and names:
             words.append(f"{member}: {', '.join(names)}")
+    if "times" in rule:
+        words.append(f"{rule['times']} times")
     if "seed" in rule:
         words.append(f"seed {rule['seed']}")
     return "  ".join([*words, f"until {expires.isoformat(timespec='seconds').replace('+00:00', 'Z')}"])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 
-from hashrange import config, iam_explanation, iam_simulation, terminal
+from hashrange import config, iam_check, iam_explanation, iam_simulation, terminal
 from hashrange.admin import AdminFailed
 from hashrange.api.errors import ApiError
 from hashrange.config import SettingInvalid, Settings
@@ -66,6 +66,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     iam_explanation.add_flags(explaining)
     explaining.set_defaults(action="explain", run_alone=iam_explanation.run)
+    checking = actions.add_parser("check", help=iam_check.DESCRIPTION, description=iam_check.DESCRIPTION)
+    iam_check.add_flags(checking)
+    checking.set_defaults(action="check", run_alone=iam_check.run)
 
 
 def _common() -> argparse.ArgumentParser:
@@ -148,7 +151,9 @@ def run(options: argparse.Namespace) -> int:
             f"hashrange: made the root key {key_file}. Keep a copy of it elsewhere: without it no secret can be read"
         )
     shown = options.show if hasattr(options, "show") else _shown
-    terminal.show(json.dumps(answer) if options.json else "\n".join(shown(answer)) or "done")
+    # Names, tags and policies are whatever other administrators wrote.
+    lines = map(terminal.printable, shown(answer))
+    terminal.show(json.dumps(answer) if options.json else "\n".join(lines) or "done")
     return int(options.status(answer)) if hasattr(options, "status") else 0
 
 

@@ -101,8 +101,8 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         loop.add_signal_handler(workers.RELOAD, server.reload)
     try:
         engine, port = await server.start()
-        collector.start()
         started(engine.description, port)
+        collector.start()  # it takes a tenth of the time in which a server starts
         await stop.wait()
         log.info("server.stopping")
     finally:

@@ -11,7 +11,6 @@ from hashrange import authentication, logs, own_pages, workers
 from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
-from hashrange.api.protocol.operation import Service
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.throttling.gate import Gate
 from hashrange.auditing import Auditing
@@ -24,11 +23,13 @@ from hashrange.chain.background import Background
 from hashrange.chain.chaos import Chaos
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
 from hashrange.chain.clock_control import ClockControl
-from hashrange.chain.eventual_lag import lagging
+from hashrange.chain.eventual_lag import Lags, lagging
 from hashrange.chain.executor import LocalExecutor
-from hashrange.chain.links import chained
+from hashrange.chain.journal import Journal
 from hashrange.chain.log import log_request
+from hashrange.chain.pipelines import Pipelines
 from hashrange.chain.shared_executor import SharedExecutor
+from hashrange.chain.table_keys import fetching_table_keys
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
 from hashrange.core import accounts
@@ -46,6 +47,7 @@ from hashrange.metrics import Metric
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.own_pages import Data
+from hashrange.remote_keys.opening import RemoteKeys, open_remote_keys
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.iam.registry import IAM
@@ -62,13 +64,15 @@ from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.follower import Follower
 from hashrange.storage.last_uses import FLUSH_SECONDS, LastUses
 from hashrange.storage.remembering import RememberingEngine
-from hashrange.vaults import file_seals, open_keys
+from hashrange.test_kit import Workshop
+from hashrange.vaults import file_seals, open_served_keys
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
     clock_endpoint,
     health,
     metrics_endpoint,
+    testing_endpoint,
 )
 from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.cbor_endpoint import CborEndpoint
@@ -83,6 +87,7 @@ from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner, Unsigned
 from hashrange.wire.table_pages import TableFinder
+from hashrange.wire.testing_endpoint import TestingEndpoint
 from hashrange.wire.tls import EXPIRY_CHECK_SECONDS, Tls
 from hashrange.workers import NoDescriptor, ParentGone, Worker
 
@@ -121,6 +126,7 @@ class Server:
         self._tls: Tls | None = None
         self._auditing: Auditing | None = None
         self._last_uses: LastUses | None = None
+        self._remote_keys: RemoteKeys | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -133,9 +139,11 @@ class Server:
         background = self._background = Background(deliver)
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
+        fetch = await asyncio.to_thread(fetching_table_keys, self._remote_keys, catalogue, background)
         await asyncio.to_thread(lag_record.compare, engine, settings.eventual_lag)
-        if settings.eventual_lag:
-            engine = RememberingEngine(engine, self._clock)
+        lags = Lags(settings.eventual_lag / 1000)
+        if settings.lag_ms_max:
+            engine = RememberingEngine(engine, self._clock, lambda: lags.any)
         followed = self._follow(engine, catalogue) if engine.shared else None
         self._objects = open_store(settings, os.environ)
         seals = file_seals(keys.known(), seals_new=engine.encrypted)
@@ -148,7 +156,12 @@ class Server:
         audit = self._open_audit()
         logged = log_request if settings.log_level == "debug" else None
         authorize = Authorize() if settings.auth == "iam" else None
-        run = chained(executor.run, None if audit is None else audit.link, logged, authorize, chaos)
+        journal = Journal() if settings.test_kit else None
+        recorded = None if journal is None else journal.link
+        run = fetch(executor.run)
+        pipelines = Pipelines(
+            run, audit=audit, log=logged, authorize=authorize, recorded=recorded, chaos=chaos
+        )
         directory = await self._open_directory(engine, keys)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, vault)
         callers = authentication.callers(
@@ -160,24 +173,21 @@ class Server:
         if control is not None:
             control.before_move = metering.close_moment
         endpoint = JsonEndpoint(
-            (_data_service(settings), *SERVICES[1:]),
-            run,
+            (lagging(DYNAMODB, lags) if settings.lag_ms_max else DYNAMODB, *SERVICES[1:]),
+            pipelines,
             callers,
             background,
             body_bytes_max=settings.max_body_bytes,
             lanes=None if settings.capacity == "off" else metering.lanes,
             audit=audit,
         )
-        runner = RpcRunner(
-            run,
-            callers,
-            background,
-            body_bytes_max=settings.max_body_bytes,
-            audit=audit,
-            unsigned=Unsigned(UNSIGNED, partial(context_for, Identity("", None, anonymous(accounts.OWN)))),
-        )
+        unsigned = Unsigned(UNSIGNED, partial(context_for, Identity("", None, anonymous(accounts.OWN))))
+        runner = RpcRunner(pipelines.run, callers, background, settings.max_body_bytes, audit, unsigned)
         paths = self._own_pages(engine, catalogue, control, chaos, metering)
         paths[cbor_endpoint.PATH] = CborEndpoint((CLOUDWATCH,), runner)
+        if journal is not None:
+            workshop = Workshop(engine, catalogue, self._clock, chaos, self._supervisors)
+            paths[testing_endpoint.PATH] = TestingEndpoint(workshop, journal, lags, self._clock)
         forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
         rules = _browser_rules(settings)
         router = Router(
@@ -244,13 +254,17 @@ class Server:
         self._engine = engine
         if not self._is_clock_given:
             self._clock = clock
+        remote = self._remote_keys = open_remote_keys(self._settings, self._now)
         try:
-            opened = await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+            opened = await asyncio.to_thread(open_served_keys, self._settings, engine, remote)
         except Corrupt as error:
             raise _unreadable("records of keys", engine, error) from error
         if opened.forget is not None:
             self._every(_FORGET_SECONDS, partial(self._forget_keys, opened.forget))
         return opened.engine, opened.source
+
+    def _now(self) -> float:
+        return self._clock.now()  # of the clock that there is by then
 
     def _forget_keys(self, forget: Callable[[float, float], None]) -> None:
         forget(self._clock.now(), self._settings.data_key_cache)
@@ -263,7 +277,9 @@ class Server:
         objects: ObjectStore,
         vault: LazyVault,
     ) -> None:
-        self._supervisors = supervise(engine, catalogue, self._clock, self._settings, backups, objects, vault)
+        self._supervisors = supervise(
+            engine, catalogue, self._clock, self._settings, backups, objects, vault, self._remote_keys
+        )
         for supervisor in self._supervisors:
             supervisor.start()
         if self._clock_control is not None:
@@ -424,6 +440,8 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
+        if self._remote_keys is not None:
+            self._remote_keys.close()
         if self._auditing is not None:
             await asyncio.to_thread(self._auditing.writer.stop)
         if self._last_uses is not None:
@@ -452,7 +470,7 @@ class Server:
                 clock=self._clock,
                 settings=self._settings,
                 region=identity.region or self._settings.region,
-                account_id=accounts.OWN if principal is None else principal.account_id,
+                account_id=self._account_of(identity),
                 access_key=identity.access_key,
                 prepared=prepared,
                 backups=backups,
@@ -463,6 +481,11 @@ class Server:
             )
 
         return context_for
+
+    def _account_of(self, identity: Identity) -> str:
+        if identity.principal is not None:
+            return identity.principal.account_id
+        return accounts.named_by(identity.access_key) if self._settings.test_kit else accounts.OWN
 
 
 def _unreadable(records: str, engine: Engine, error: Corrupt) -> Corrupt:
@@ -486,7 +509,3 @@ def _browser_rules(settings: Settings) -> BrowserRules:
     return BrowserRules(
         settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
     )
-
-
-def _data_service(settings: Settings) -> Service:
-    return lagging(DYNAMODB, settings.eventual_lag / 1000) if settings.eventual_lag else DYNAMODB

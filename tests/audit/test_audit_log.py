@@ -225,15 +225,48 @@ def test_the_servers_own_pages_are_noted_and_lost_events_counted(path: Path) -> 
     assert {event["eventSource"] for event in events(path)} == {"hashrange"}
 
 
+def test_queries_and_statements_show_their_partition_keys(path: Path) -> None:
+    with serving("--in-memory", "--audit-log", str(path)) as server:
+        database = client(server)
+        make_table(database)
+        condition = {"KeyConditionExpression": "pk = :v", "ExpressionAttributeValues": {":v": {"S": "a"}}}
+        database.query(TableName="music", **condition)
+        database.execute_statement(Statement="SELECT * FROM music WHERE pk = ?", Parameters=[{"S": "b"}])
+        database.execute_statement(Statement=f"SELECT * FROM music WHERE card = '{SECRET}'")
+        insert = f"INSERT INTO music VALUE {{'pk': 'c', 'card': '{SECRET}'}}"
+        database.execute_transaction(TransactStatements=[{"Statement": insert}])
+        statements = ["nonsense", "DELETE FROM \"..\" WHERE pk = 'x'"]
+        statements += [f"DELETE FROM music WHERE pk = '{key}'" for key in "cd"]
+        database.batch_execute_statement(Statements=[{"Statement": text} for text in statements])
+        with pytest.raises(ClientError):
+            database.query(TableName="absent", **condition)
+        assert server.stop() == 0
+    found = [event for event in events(path) if event["eventCategory"] == "Data"]
+    arn = "arn:aws:dynamodb:us-east-1:000000000000:table/music"
+    keys = [event["requestParameters"].get("partitionKeys", {}).get(arn) for event in found]
+    assert [shown and [value["S"] for value in shown["pk"]] for shown in keys] == [
+        *(["a"], ["b"], None),
+        *(["c"], ["c", "d"], None),
+    ]
+    assert SECRET not in path.read_text("ascii")
+
+
 def test_keys_are_hashed(path: Path) -> None:
     with serving("--in-memory", "--audit-log", str(path), "--audit-keys", "hashed") as server:
         database = client(server)
         make_table(database)
         database.put_item(TableName="music", Item={"pk": {"S": SECRET}})
         database.get_item(TableName="music", Key={"pk": {"S": SECRET}})
+        database.query(
+            TableName="music",
+            KeyConditionExpression="pk = :v",
+            ExpressionAttributeValues={":v": {"S": SECRET}},
+        )
         server.stop()
-    put, get = events(path)[-2:]
+    put, get, query = events(path)[-3:]
     assert put["requestParameters"]["key"] == get["requestParameters"]["key"]
+    (queried,) = query["requestParameters"]["partitionKeys"].values()
+    assert queried == {"pk": [get["requestParameters"]["key"]["pk"]]}
     assert SECRET not in path.read_text("ascii")
 
 

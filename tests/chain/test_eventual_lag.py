@@ -24,7 +24,7 @@ class Lagging(Clocked):
         super().__init__(inner)
         remembering = RememberingEngine(inner, self.clock)
         self.executor = type(self.executor)(remembering)
-        lagging = eventual_lag.lagging(DYNAMODB, LAG)
+        lagging = eventual_lag.lagging(DYNAMODB, eventual_lag.Lags(LAG))
         for name, operation in lagging.operations.items():
             monkeypatch.setitem(OPERATIONS, name, operation)
         self.call(

@@ -104,3 +104,12 @@ def test_every_account_has_the_policies_that_guides_name(iam: Any) -> None:
     for arn in arns:
         version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
         assert iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"]
+
+
+def test_a_value_that_nothing_can_match_is_refused(iam: Any, name: str) -> None:
+    document = ANYTHING.replace(
+        '"Resource"', '"Condition": {"IpAddress": {"aws:SourceIp": "10.0.0.0/99"}}, "Resource"'
+    )
+    assert document != ANYTHING
+    with refused("MalformedPolicyDocument", 400, "Syntax errors in policy."):
+        iam.create_policy(PolicyName=name, PolicyDocument=document)

@@ -55,6 +55,19 @@ def test_every_job_runs_at_once_and_with_the_clocks_time() -> None:
     assert first.times == second.times == [77.0]
 
 
+def test_whoever_waits_for_idle_jobs_waits_for_a_whole_round() -> None:
+    job = Recorded(lambda steps: 0.0 if steps % 5 else LONG)
+    supervisor = started(job)
+    steps_when_idle = []
+    for _ in range(3):
+        idle = threading.Event()
+        supervisor.when_idle(lambda idle=idle: (steps_when_idle.append(job.steps), idle.set()))
+        assert idle.wait(60)
+    supervisor.stop()
+    assert all(steps % 5 == 0 for steps in steps_when_idle)
+    assert steps_when_idle == sorted(set(steps_when_idle))
+
+
 def test_a_job_with_more_to_do_goes_on() -> None:
     job = Recorded(lambda steps: 0.0 if steps < 50 else LONG)
     supervisor = started(job)

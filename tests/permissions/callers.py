@@ -16,7 +16,7 @@ from hashrange.auth.policy.policy import Policy
 from hashrange.auth.principals import Principal, PrincipalKind
 from hashrange.chain.authorize import Authorize
 from hashrange.chain.executor import Call
-from hashrange.chain.links import chained
+from hashrange.chain.pipelines import Pipelines
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.iam.registry import IAM
@@ -85,7 +85,7 @@ class Guarded(Clocked):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.guarded = chained(self.executor.run, Authorize())
+        self._pipelines = Pipelines(self.executor.run, authorize=Authorize())
         self.principal: Principal = ADMINISTRATOR
         self.origin = Origin()
 
@@ -94,9 +94,10 @@ class Guarded(Clocked):
         context = msgspec.structs.replace(
             self.context, principal=self.principal, account_id=self.principal.account_id
         )
-        call = _Call(ALL_OPERATIONS[operation], context, None, orjson.dumps(request), self.origin)
+        pipeline = self._pipelines.of(ALL_OPERATIONS[operation])
+        call = _Call(pipeline.operation, context, None, orjson.dumps(request), self.origin)
         call.decode()
-        executor: Any = SimpleNamespace(run=self.guarded)
+        executor: Any = SimpleNamespace(run=pipeline.run)
         return call, run_now(executor, call)
 
     def ask(self, principal: Principal, operation: str, /, **request: Any) -> Any:

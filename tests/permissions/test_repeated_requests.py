@@ -137,7 +137,7 @@ class _Call(Call, gc=False):
     exchange: Any
 
     def arrival(self) -> Callable[[], Origin]:
-        return Arrival(self.exchange, b"REQUEST").origin
+        return Arrival(self.exchange, b"REQUEST")
 
 
 def _denied(server: Guarded, principal: Principal, exchange: _Exchange, *links: Link) -> bool:

@@ -339,3 +339,10 @@ def test_a_resource_policy_adds_to_what_a_user_may(server: Guarded, arn: str) ->
     assert server.denies(alice, "PutItem", TableName="orders", Item=key)
     bounded = user(boundary=policy(allow("PutItem")))
     assert not server.denies(bounded, "GetItem", TableName="orders", Key=key)
+
+
+def test_a_value_that_nothing_can_match_is_refused(server: Guarded, arn: str) -> None:
+    condition = {"Condition": {"NumericLessThan": {"aws:MultiFactorAuthAge": "soon"}}}
+    text = document(allow("GetItem", resource=arn, **NAMED, **condition))
+    refusal = ("ValidationException", f"{MALFORMED}Syntax errors in policy.")
+    assert told(server, "PutResourcePolicy", ResourceArn=arn, Policy=text) == refusal

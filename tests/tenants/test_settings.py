@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from permissions.test_needs import AUTO_SCALING, CLOUDWATCH, DYNAMODB, IDENTITIES
-from tenants.shared_house import CANARY, TABLE, TABLES, House, item_of, key_of
+from tenants.shared_house import CANARY, TABLE, TABLES, House, allow, item_of, key_of
 from tenants.signed_callers import SignedCaller
 
 DENIED = "AccessDeniedException"
@@ -91,6 +91,25 @@ def test_the_servers_own_pages_are_closed(alice: SignedCaller, path: str) -> Non
     reply = alice.look_at(path)
     assert (reply.status, reply.error) == (403, DENIED) or reply.status == 404
     assert CANARY.encode() not in reply.raw
+
+
+def test_pages_about_a_table_are_opened_by_its_arn(house: House) -> None:
+    watcher = house.user("watcher", allow("hashrange:GetHeat", resource=f"{TABLES}/{TABLE}"))
+    heat = "/_hashrange/heat?table="
+    assert watcher.look_at(f"{heat}{TABLE}").status == 200
+    assert watcher.look_at(f"{heat}{TABLE}&index=by-city").status == 200
+    for path in (
+        f"{heat}{TABLE}s",
+        f"{heat}{TABLE}&region=eu-west-1",
+        f"{heat}{TABLE}s&table={TABLE}",
+        f"{heat}x%2F{TABLE}",
+        f"{heat}%2A",
+        "/_hashrange/heat",
+        f"/_hashrange/insights?table={TABLE}",
+        "/metrics",
+    ):
+        reply = watcher.look_at(path)
+        assert (reply.status, reply.error) == (403, DENIED), path
 
 
 def test_a_resource_policy_is_not_put_on_ones_own_behalf(alice: SignedCaller) -> None:

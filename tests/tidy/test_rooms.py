@@ -41,6 +41,7 @@ RANKS = {
     "config": 2,
     "formats": 2,
     "objects": 3,
+    "remote_keys": 3,
     "storage": 3,
     "delivery": 4,
     "api": 4,
@@ -59,6 +60,7 @@ RANKS = {
     "clock_command": 6,
     "heat_command": 6,
     "tls_command": 6,
+    "testing": 6,
     "transfer": 6,
     "export_command": 7,
     "import_command": 7,
@@ -66,9 +68,12 @@ RANKS = {
     "auditing": 7,
     "engines": 7,
     "own_pages": 7,
+    "pytest_plugin": 7,
+    "test_kit": 7,
     "root_key_command": 7,
     "verify": 7,
     "salvage": 7,
+    "iam_check": 7,
     "iam_explanation": 7,
     "iam_operations": 1,
     "iam_server": 7,
@@ -79,6 +84,7 @@ RANKS = {
     "modeling": 9,
     "running": 9,
     "serve_command": 10,
+    "testing_command": 10,
     "cli": 11,
     "__main__": 12,
 }
@@ -146,6 +152,11 @@ def test_transfers_are_clients_like_any_other() -> None:
     rooms = {other for path in modules("src/hashrange/transfer") for other in known(path)}
     keys = {"kms", "wrapped_root_key"}  # of exports that are encrypted
     assert rooms <= {"client_tls", "core", "formats", "objects", "passwords", "terminal", "transfer", *keys}
+
+
+def test_test_suites_are_clients_like_any_other() -> None:
+    rooms = {other for path in modules("src/hashrange/testing") for other in known(path)}
+    assert rooms <= {"durations", "testing"}
 
 
 def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:

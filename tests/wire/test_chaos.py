@@ -159,10 +159,32 @@ def test_a_rule_ends_by_itself(server: Serving) -> None:
     assert server.request("GET", "/_hashrange/chaos").body == {"rules": []}
 
 
+def test_a_rule_ends_when_it_has_struck_often_enough(server: Serving) -> None:
+    add(server, "error", operations=["GetItem"], times=2)
+    assert [get(server).status for _ in range(4)] == [500, 500, 200, 200]
+    assert server.request("GET", "/_hashrange/chaos").body == {"rules": []}
+
+
+def test_throttles_are_counted_by_items(server: Serving) -> None:
+    add(server, "throttle", times=2)
+    items = [{"PutRequest": {"Item": {"pk": {"S": str(number)}}}} for number in range(5)]
+    answer = server.post("BatchWriteItem", {"RequestItems": {"aaa": items}})
+    assert len(answer.body["UnprocessedItems"]["aaa"]) == 2
+
+
+def test_a_rule_may_be_for_the_requests_of_one_account(server: Serving) -> None:
+    add(server, "error", account_id="123456789012")
+    assert get(server).status == 200
+    add(server, "error", account_id="000000000000")
+    assert get(server).status == 500
+
+
 @pytest.mark.parametrize(
     "rule",
     [
         {},
+        {"fault": "error", "times": 0},
+        {"fault": "error", "account_id": "12"},
         {"fault": "fire"},
         {"fault": "error", "rate": 0},
         {"fault": "error", "rate": 1.5},
@@ -196,12 +218,25 @@ def test_there_are_not_too_many_rules(server: Serving) -> None:
 
 def test_the_command(server: Serving, capsys: pytest.CaptureFixture[str]) -> None:
     at = ("--endpoint", server.endpoint)
-    flags = ("--rate", "100%", "--operation", "GetItem", "--table", "aaa", "--for", "5m", "--seed", "1")
+    flags = (
+        "--rate",
+        "100%",
+        "--operation",
+        "GetItem",
+        "--table",
+        "aaa",
+        "--for",
+        "5m",
+        "--seed",
+        "1",
+        "--times",
+        "9",
+    )
     assert main(["chaos", "add", "throttle", *flags, *at]) == 0
     assert get(server).error == "ThrottlingException"
     assert main(["chaos", "list", *at]) == 0
     shown = capsys.readouterr().out
-    assert "operations: GetItem  tables: aaa  seed 1  until " in shown
+    assert "operations: GetItem  tables: aaa  9 times  seed 1  until " in shown
     rule_id = shown.split()[0]
     assert main(["chaos", "add", "latency", "--ms", "1", *at]) == 0
     assert main(["chaos", "clear", rule_id, *at]) == 0

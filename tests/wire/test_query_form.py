@@ -193,7 +193,6 @@ def test_an_error_names_its_code_and_whose_fault_it_is() -> None:
         ("Flag=TRUE", {"Flag": True}),
         ("Flag=maybe", {"Flag": "maybe"}),
         ("Unknown=1&Also.member.1=2&&=&=x", {}),
-        ("Text=a&Text=b", {"Text": "b"}),
         ("Text.Deep.er=1", {"Text": ""}),
         ("Number.=1&Text..x=2&Texts.member.1.=3&.=4", {}),
         ("Text=a&Text.=b&Labels.entry.1.key.=c", {"Text": "a"}),
@@ -224,3 +223,10 @@ def test_a_long_number_is_read_in_one_go(member: str, end: str) -> None:
     """Forms are read before their signature is verified: nobody may keep the server busy with one."""
     text = "0" * 500_000 + end
     assert query_form.request({member.title(): text}, MEMBERS)[member.title()] in {0, text}
+
+
+@pytest.mark.parametrize("form", ["Text=a&Text=b", "Text=a&Te%78t=a"])
+def test_a_name_that_is_sent_twice_is_refused(form: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        query_form.fields(form.encode())
+    assert refused.value.code == "SerializationException"

@@ -32,6 +32,7 @@ class Writer:
     ) -> None:
         self._target = target
         self._now = now
+        self.before_turn: Callable[[bool], None] = lambda _is_last: None  # may append what is due
         self._weight_max = weight_max
         self._queue: deque[tuple[Event, int]] = deque()
         self._lock = threading.Lock()
@@ -83,6 +84,7 @@ class Writer:
     def _turn(self) -> bool:
         """Write all that is in the queue; false if that did not work."""
         try:
+            self.before_turn(self._stopping.is_set())
             if self._reopening:
                 self._reopening = False
                 self._target.reopen()

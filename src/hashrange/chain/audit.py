@@ -1,6 +1,6 @@
 """The link that notes calls in the audit log. There is none where nothing is audited."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
@@ -10,13 +10,17 @@ from hashrange import logs
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error
 from hashrange.api.permissions.denials import AccessDenied
+from hashrange.api.permissions.guard import BATCH
 from hashrange.api.permissions.needs import PARTITION_KEYS
+from hashrange.api.protocol.operation import Operation
 from hashrange.api.results import Result
 from hashrange.audit.events import DATA_EVENTS, STATEMENTS, Action, Origin, Outcome, event, is_reading
 from hashrange.audit.identity import identity_of
 from hashrange.audit.redaction import Redaction, TooLong
 from hashrange.chain.executor import Call, Done
-from hashrange.chain.links import Runner
+from hashrange.chain.floods import Floods
+from hashrange.chain.links import Link, Runner
+from hashrange.chain.partition_keys import VALUES_MAX, partition_keys
 from hashrange.clock import Clock
 from hashrange.core.errors import Refused
 from hashrange.core.values import Malformed
@@ -26,6 +30,11 @@ from hashrange.storage.errors import StorageError
 _QUOTING = frozenset({"ValidationException", "SerializationException"})
 
 _RESOURCES_MAX = 100
+_PARTITION_CHARS_MAX = 16 * 1024
+_ADDRESSING = frozenset({"Query", *STATEMENTS})  # whose keys are in expressions
+_PUT_OFF = Outcome("ThrottlingException", "Rate exceeded")  # for too many signatures that were refused
+
+NoteDenial = Callable[[Call, Origin, BaseException], None]  # of a call whose answer has left
 
 log = logs.Log("audit")
 
@@ -66,10 +75,24 @@ class Audit:
         self._clock = clock
         self._with_data = with_data
         self._with_denials = with_denials
+        self._floods = Floods()
+
+    def link_of(self, operation: Operation[Any]) -> Link | None:
+        """The link for calls of an operation; None where there is nothing to note but what `note_denial_of` notes."""
+        has_denied_parts = self._with_denials and operation.action == BATCH
+        return self.link if self._notes(operation) or has_denied_parts else None
+
+    def note_denial_of(self, operation: Operation[Any]) -> "NoteDenial | None":
+        """What is to be told of denials, if `link_of` does not."""
+        return self._try if self._with_denials and self.link_of(operation) is None else None
+
+    def _notes(self, operation: Operation[Any]) -> bool:
+        """Whether calls of an operation are noted however they end."""
+        return self._with_data or operation.name not in DATA_EVENTS
 
     def link(self, call: Call, done: Done, following: Runner, /) -> None:
         """Note how a call ends, when its answer has left."""
-        is_noted = self._with_data or call.operation.name not in DATA_EVENTS
+        is_noted = self._notes(call.operation)
         if not is_noted and not self._with_denials:
             following(call, done)
             return
@@ -108,7 +131,9 @@ class Audit:
 
         return ended
 
-    def _try(self, call: Call, origin: Origin, error: BaseException | None, about: "_About | None") -> None:
+    def _try(
+        self, call: Call, origin: Origin, error: BaseException | None, about: "_About | None" = None
+    ) -> None:
         try:
             known = self._about(call) if about is None else about
             self._note(call, origin, None if error is None else as_api_error(error), known)
@@ -119,6 +144,9 @@ class Audit:
         """Note a request that was refused before it was a call; `claimed` is who it says it is from, if anybody."""
         problem = as_api_error(error)
         action = Action(operation, claimed.account_id if claimed else "", claimed.region if claimed else "")
+        if claimed is None and problem.code == _PUT_OFF.code:
+            self._floods.note(action, origin, self._clock.now())
+            return
         self._events.append(
             event(
                 action,
@@ -132,6 +160,24 @@ class Audit:
                 additional=self._decisions(problem, {}),
             )
         )
+
+    def note_floods(self, is_last: bool) -> None:
+        """Note how many requests were put off, for each address that has sent such; `is_last`: also in this minute."""
+        now = self._clock.now()
+        for action, origin, _, count in self._floods.ended(now, all_of_them=is_last):
+            self._events.append(
+                event(
+                    action,
+                    origin,
+                    _PUT_OFF,
+                    now=now,
+                    identity=_claimed_identity(origin),
+                    parameters=None,
+                    resources=[],
+                    read_only=is_reading(action.operation),
+                    additional={"requests": count},
+                )
+            )
 
     def page(
         self, action: str, origin: Origin, caller: Context | None, sent: dict[str, Any], outcome: Outcome
@@ -160,10 +206,29 @@ class Audit:
                 parameters, chars = self._redaction.parameters(
                     request, lambda name: _key_names(context, name)
                 )
+                chars += self._add_partition_keys(call, parameters)
             except TooLong:
                 parameters = {"omitted": "the request is too long to be shown"}
         statements = _statements(request) if call.operation.name in STATEMENTS else ()
         return _About(parameters, chars, _resources(call), statements)
+
+    def _add_partition_keys(self, call: Call, parameters: dict[str, Any]) -> int:
+        """Show which partitions a query or a statement is about, as keys are shown; gives how much that is."""
+        if call.operation.name not in _ADDRESSING:
+            return 0
+        shown: dict[str, dict[str, list[object]]] = {}
+        chars = 0
+        keys = partition_keys(call.operation.name, call.context, call.request)
+        for number, (resource, attribute, value) in enumerate(keys, start=1):
+            chars += sum(map(len, (attribute, *value.values())))
+            if chars > _PARTITION_CHARS_MAX or number == VALUES_MAX:
+                parameters["partitionKeysTruncated"] = True
+                break
+            values = shown.setdefault(resource, {}).setdefault(attribute, [])
+            values.append(self._redaction.key(value))
+        if shown:
+            parameters["partitionKeys"] = shown
+        return chars
 
     def _note(self, call: Call, origin: Origin, error: ApiError | None, about: "_About") -> None:
         context, operation = call.context, call.operation

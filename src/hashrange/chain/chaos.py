@@ -43,25 +43,35 @@ Told = Callable[[BaseException | None], None]
 class ActiveRule:
     """A rule and its dice."""
 
-    __slots__ = ("_operations", "_random", "rule")
+    __slots__ = ("_operations", "_random", "_times_left", "rule")
 
     def __init__(self, rule: FaultRule) -> None:
         self.rule = rule
         self._operations = frozenset(rule.operations) or DATA_OPERATIONS
         self._random = Random(rule.seed)  # noqa: S311 - dice, and the same ones for the same seed
+        self._times_left = rule.times
 
-    def concerns(self, operation: str, tables: frozenset[str], now: float) -> bool:
+    def in_force(self, now: float) -> bool:
+        """Whether it may still strike."""
+        return now < self.rule.expires_epoch_seconds and self._times_left != 0
+
+    def concerns(self, call: Call, tables: frozenset[str], now: float) -> bool:
         """Whether requests of this kind may fail now."""
         rule = self.rule
         return (
-            operation in self._operations
-            and now < rule.expires_epoch_seconds
+            call.operation.name in self._operations
+            and self.in_force(now)
+            and rule.account_id in {None, call.context.account_id}
             and (not rule.tables or not tables.isdisjoint(rule.tables))
         )
 
     def strikes(self) -> bool:
-        """Throw the dice."""
-        return self._random.random() < self.rule.rate
+        """Throw the dice, as long as the rule has not struck often enough."""
+        if self._times_left == 0 or self._random.random() >= self.rule.rate:
+            return False
+        if self._times_left is not None:
+            self._times_left -= 1
+        return True
 
     def choice(self, count: int) -> int:
         """One of so many."""
@@ -119,7 +129,7 @@ class Chaos:
     def rules(self) -> list[FaultRule]:
         """The rules in force."""
         now = self._clock.now()
-        return [active.rule for active in self._active if now < active.rule.expires_epoch_seconds]
+        return [active.rule for active in self._active if active.in_force(now)]
 
     def add(self, rule: FaultRule, told: Told) -> None:
         """Store a rule; `told` is called when that is on disk."""
@@ -128,6 +138,10 @@ class Chaos:
     def clear(self, rule_id: str | None, told: Told) -> None:
         """Remove one rule, or all."""
         self._change(lambda tx: fault_rules.clear(tx, rule_id), told)
+
+    def clear_account(self, account_id: str, told: Told) -> None:
+        """Remove the rules of one account."""
+        self._change(lambda tx: fault_rules.clear_account(tx, account_id), told)
 
     def _change(self, step: Callable[[Transaction], tuple[FaultRule, ...]], told: Told) -> None:
         def done(rules: tuple[FaultRule, ...] | None, error: BaseException | None) -> None:
@@ -173,7 +187,7 @@ class Chaos:
     def _concerning(self, call: Call) -> Iterator[ActiveRule]:
         tables, now = _tables(call), self._clock.now()
         for active in self._active:
-            if active.concerns(call.operation.name, tables, now):
+            if active.concerns(call, tables, now):
                 yield active
 
     def _refuse(self, call: Call, done: Done, error: ApiError) -> None:

@@ -3,7 +3,8 @@
 import contextlib
 import threading
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 
 from hashrange import logs
 from hashrange.clock import Clock
@@ -31,6 +32,10 @@ class Supervisor:
         self._holds_lease = lease is None
         self._wakeup = threading.Event()
         self._stopping = threading.Event()
+        self._idle_callbacks: deque[Callable[[], object]] = (
+            deque()
+        )  # of those who have asked since the last wake-up
+        self._awaiting_idle: list[Callable[[], object]] = []
         self._thread = threading.Thread(target=self._run, name=f"hashrange-{name}", daemon=True)
 
     def start(self) -> None:
@@ -39,6 +44,11 @@ class Supervisor:
 
     def wake(self) -> None:
         """Make every job due now, because something has changed."""
+        self._wakeup.set()
+
+    def when_idle(self, callback: Callable[[], object]) -> None:
+        """Make every job due, and call back on the jobs' thread once none of them has anything left to do now."""
+        self._idle_callbacks.append(callback)
         self._wakeup.set()
 
     def stop(self) -> None:
@@ -67,12 +77,16 @@ class Supervisor:
                 continue
             if self._wakeup.is_set():
                 self._wakeup.clear()
+                while self._idle_callbacks:
+                    self._awaiting_idle.append(self._idle_callbacks.popleft())
                 for job in self._jobs:
                     job.make_due()
             for job in self._jobs:
                 if self._stopping.is_set() or (job.due_in() <= 0 and not job.step(self._clock.now())):
                     return
             pause = min(job.due_in() for job in self._jobs)
+            while pause > 0 and self._awaiting_idle:
+                self._awaiting_idle.pop()()
             if self._lease is not None:
                 pause = min(pause, self._lease.renew_seconds)
             self._wakeup.wait(max(0.0, pause))

@@ -127,8 +127,9 @@ def _check_refers(entity: Entity, entities: Mapping[str, Entity], problems: Prob
 
 def _check_named_attributes(table: Table, entities: tuple[Entity, ...], problems: Problems) -> None:
     """That somebody has the attributes that projections and TTL name."""
-    if not entities:
+    if not entities and not problems:
         problems.add(table.place, f"table {table.name} has no entity", "say what is in it, or take it out")
+    if not entities:
         return
     known = {name: attribute for entity in entities for name, attribute in entity.attributes.items()}
     keys = references.key_attributes(table)

@@ -26,6 +26,8 @@ class FaultRule(msgspec.Struct, frozen=True, omit_defaults=True):
     latency_ms: int = 0
     after: bool = False  # the request is carried out, and only its answer is an error
     seed: int | None = None
+    times: int | None = None  # after so many faults the rule is over, in each process; None: never
+    account_id: str | None = None  # whose requests fail; None: everybody's
 
 
 class TooManyRules(Exception):
@@ -52,6 +54,11 @@ def add(tx: Transaction, rule: FaultRule, now: float) -> tuple[FaultRule, ...]:
 def clear(tx: Transaction, rule_id: str | None) -> tuple[FaultRule, ...]:
     """Remove one rule, or all; give those that are left."""
     return _save(tx, [rule for rule in stored_rules(tx) if rule_id is not None and rule.id != rule_id])
+
+
+def clear_account(tx: Transaction, account_id: str) -> tuple[FaultRule, ...]:
+    """Remove the rules of one account; give those that are left."""
+    return _save(tx, [rule for rule in stored_rules(tx) if rule.account_id != account_id])
 
 
 def _save(tx: Transaction, rules: Sequence[FaultRule]) -> tuple[FaultRule, ...]:

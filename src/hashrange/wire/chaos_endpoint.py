@@ -41,6 +41,8 @@ class NewRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     latency_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
     after: bool = False
     seed: int | None = None
+    times: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    account_id: Annotated[str, Meta(pattern="^[0-9]{12}$")] | None = None
 
 
 class RulesShown(msgspec.Struct, frozen=True):
@@ -102,6 +104,8 @@ class ChaosEndpoint:
             new.latency_ms,
             new.after,
             new.seed,
+            new.times,
+            new.account_id,
         )
         chaos.add(rule, self._when_stored(chaos, answer))
 

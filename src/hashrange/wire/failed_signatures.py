@@ -3,11 +3,10 @@
 Nobody finds a key by trying. The limit is for what trying costs others: time of the processor, and lines of the log.
 """
 
-from ipaddress import IPv6Address, ip_network
 from threading import Lock
 
 from hashrange import logs
-from hashrange.addresses import address
+from hashrange.addresses import network
 from hashrange.caches import BoundedCache
 
 _BURST_SECONDS = 10
@@ -44,7 +43,7 @@ class FailedSignatures:
 
     def admits(self, peer: str, now: float) -> bool:
         """Whether a request from an address is looked at."""
-        bucket = self._buckets.get(_network(peer))
+        bucket = self._buckets.get(network(peer))
         if bucket is None or not self._per_second:
             return True
         with self._lock:
@@ -53,12 +52,12 @@ class FailedSignatures:
 
     def note(self, peer: str, code: str, now: float) -> None:
         """Count a refusal; the first of an address is logged, then one line a minute says how many there were."""
-        network = _network(peer)
+        key = network(peer)
         with self._lock:
-            bucket = self._buckets.get(network)
+            bucket = self._buckets.get(key)
             if bucket is None:
                 bucket = _Bucket(self._burst, now)
-                self._buckets.put(network, bucket)
+                self._buckets.put(key, bucket)
             self._fill(bucket, now)
             bucket.tokens -= 1
             bucket.count += 1
@@ -78,11 +77,3 @@ class FailedSignatures:
             self._lines_since, self._lines = now, 0
         self._lines += 1
         return self._lines <= _LINES_MAX
-
-
-def _network(peer: str) -> str:
-    """An address, or the network that one client has all addresses of."""
-    found = address(peer)
-    if isinstance(found, IPv6Address):
-        return str(ip_network((found, 64), strict=False))
-    return peer

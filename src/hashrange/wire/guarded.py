@@ -32,6 +32,9 @@ class Page(NamedTuple):
 class AccountEndpoint(Protocol):
     """An endpoint that shows every account its own."""
 
+    def resource(self, account_id: str, exchange: Exchange) -> str:
+        """What a request of an account is about, as policies name it: an ARN, or * if it names nothing."""
+
     def handle_for(self, account_id: str, exchange: Exchange, request_id: bytes) -> None:
         """Answer a request of an account."""
 
@@ -44,7 +47,6 @@ class Guarded:
         self._callers = callers
         self._page = page
         self._audit = audit
-        self._per_account = isinstance(endpoint, AccountEndpoint)
 
     def handle(self, exchange: Exchange, request_id: bytes) -> None:
         """Answer a request if it is signed and allowed."""
@@ -53,7 +55,7 @@ class Guarded:
         try:
             context = self._callers.identify(exchange, SIGNING_NAME)
             if self._page.asks:
-                _permit(context, self._page.action, origin, per_account=self._per_account)
+                _permit(context, self._need(context, exchange), origin)
         except (Unidentified, AccessDenied) as error:
             shown = ApiError(error.code, error.message, status=_FORBIDDEN)
             head, body = errors.render(shown, DEFAULT_FORM, request_id)
@@ -68,10 +70,16 @@ class Guarded:
         else:
             self._endpoint.handle(exchange, request_id)
 
+    def _need(self, context: Context, exchange: Exchange) -> Need:
+        action = self._page.action
+        if isinstance(self._endpoint, AccountEndpoint):
+            resource = self._endpoint.resource(context.account_id, exchange)
+            return Need(action, resource, account_id=context.account_id)
+        # What is no account's own, such as metrics and the clock, is the server's.
+        return Need(action, "*", account_id=accounts.OWN)
 
-def _permit(context: Context, action: str, origin: Origin, *, per_account: bool) -> None:
-    # What is no account's own, such as metrics and the clock, is the server's.
-    need = Need(action, "*", account_id=context.account_id if per_account else accounts.OWN)
+
+def _permit(context: Context, need: Need, origin: Origin) -> None:
     here = guard.coming_from(context, lambda: origin)
     denied = guard.refused(here, here.caller(), need)
     if denied is not None:

@@ -10,6 +10,7 @@ from zlib_ng.zlib_ng import crc32
 from hashrange import logs
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error, validation
+from hashrange.api.permissions.denials import AccessDenied
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
 from hashrange.api.results import ItemRead, Rendered, Result
 from hashrange.audit.events import Origin
@@ -17,7 +18,7 @@ from hashrange.chain.audit import Audit
 from hashrange.chain.background import Background
 from hashrange.chain.charge import Lane, Lanes
 from hashrange.chain.executor import Call, read_object
-from hashrange.chain.links import Runner
+from hashrange.chain.pipelines import Pipeline, Pipelines
 from hashrange.core.errors import forget_frames
 from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.values import TOO_DEEP
@@ -47,12 +48,26 @@ log = logs.Log("requests")
 class _Target:
     """An operation as its target header finds it."""
 
-    __slots__ = ("header_member", "lane", "namespace", "operation", "query", "render", "signing_name")
+    __slots__ = (
+        "header_member",
+        "lane",
+        "namespace",
+        "note_denial",
+        "operation",
+        "query",
+        "render",
+        "run",
+        "signing_name",
+        "whole_operation",
+    )
 
-    def __init__(self, operation: Operation[Any], service: Service, lane: Lane | None) -> None:
+    def __init__(
+        self, operation: Operation[Any], service: Service, pipeline: Pipeline, lane: Lane | None
+    ) -> None:
         self.header_member = header_members.BY_OPERATION.get(operation.name)
         self.lane = lane  # None: calls are not observed
-        self.operation = operation
+        self.whole_operation = operation  # for calls that pass the whole chain
+        self.operation, self.run, self.note_denial = pipeline
         self.namespace = service.error_namespace
         self.query = service.query
         self.signing_name = service.signing_name
@@ -75,7 +90,7 @@ class _JsonCall(Call, gc=False):
 
     def arrival(self) -> Callable[[], Origin]:
         """The same for later: hardly any policy asks for it."""
-        return Arrival(self.exchange, self.request_id).origin
+        return Arrival(self.exchange, self.request_id)
 
     def prepare(self, result: Result) -> Result:
         """Render a result before `answer` is called."""
@@ -114,11 +129,16 @@ class _JsonCall(Call, gc=False):
     def _fail(self, error: BaseException) -> None:
         target, table = self.target, getattr(self.request, "table_name", "")
         name, query = target.operation.name, target.query
+        # Of calls that pass the whole chain its link notes them.
+        note = target.note_denial if type(error) is AccessDenied and not self.patient else None
+        origin = None if note is None else self.context.origin()  # while the request is there
         self.exchange.send(
             *errors.render(error, self.form, self.request_id, target.namespace, name, table, query)
         )
         if target.lane is not None:
             target.lane.note(self, None, error, self.began)
+        if note is not None and origin is not None:
+            note(self, origin, error)
 
 
 class _LargeCall(_JsonCall, gc=False):
@@ -143,7 +163,7 @@ class JsonEndpoint:
     def __init__(
         self,
         services: Sequence[Service],
-        run: Runner,
+        pipelines: Pipelines,
         callers: Callers,
         background: Background,
         *,
@@ -153,7 +173,10 @@ class JsonEndpoint:
     ) -> None:
         self._targets = {
             (service.target_prefix + name).encode(): _Target(
-                operation, service, None if lanes is None else lanes.lane(service, operation)
+                operation,
+                service,
+                pipelines.of(operation),
+                None if lanes is None else lanes.lane(service, operation),
             )
             for service in services
             for name, operation in service.operations.items()
@@ -162,7 +185,7 @@ class JsonEndpoint:
         self._audit = audit
         observed = [] if lanes is None else [service for service in services if lanes.observes(service)]
         self._observed_prefixes = tuple(service.target_prefix.encode() for service in observed)
-        self._run = run
+        self._run = pipelines.run
         self._background = background
         self._callers = callers
         self._identify = callers.identify
@@ -206,7 +229,7 @@ class JsonEndpoint:
             self._note_refused(error, name, caller, began)
             self._audit_refused(error, name, caller, origin)
             return True
-        self._run(call, call.answer)
+        target.run(call, call.answer)
         return True
 
     def _hand_over(
@@ -303,7 +326,7 @@ def _large_call(
     if target is None:
         read_object(body)
         raise ApiError("UnknownOperationException", None)
-    operation = target.operation
+    operation = target.whole_operation
     try:
         request = operation.read_patiently(body)
     except RecursionError:

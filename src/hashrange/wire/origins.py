@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+import msgspec
+
 from hashrange.audit.events import Origin
 from hashrange.wire.interfaces import Exchange
 
@@ -30,21 +32,18 @@ def _agent(sent: bytes) -> str:
     return sent.decode("utf-8", "backslashreplace")
 
 
-class Arrival:
+class Arrival(msgspec.Struct, gc=False):
     """Where a request came from, found out when it is first asked, which has to be while the request is there."""
 
-    __slots__ = ("_exchange", "_origin", "_request_id")
+    exchange: Exchange
+    request_id: bytes
+    origin: Origin | None = None
 
-    def __init__(self, exchange: Exchange, request_id: bytes) -> None:
-        self._exchange = exchange
-        self._request_id = request_id
-        self._origin: Origin | None = None
-
-    def origin(self) -> Origin:
+    def __call__(self) -> Origin:
         """The origin; once it was asked for it stays."""
-        if self._origin is None:
-            self._origin = origin_of(self._exchange, self._request_id)
-        return self._origin
+        if self.origin is None:
+            self.origin = origin_of(self.exchange, self.request_id)
+        return self.origin
 
 
 def claiming_origin(exchange: Exchange, request_id: bytes) -> Origin:

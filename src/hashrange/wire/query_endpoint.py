@@ -5,7 +5,7 @@ from typing import Any
 
 from zlib_ng.zlib_ng import crc32
 
-from hashrange.api.errors import ApiError, serialization
+from hashrange.api.errors import ApiError
 from hashrange.api.protocol.kinds import Member
 from hashrange.api.protocol.operation import QueryProtocol, Service
 from hashrange.wire import errors, query_form, xml_answers
@@ -44,12 +44,13 @@ class QueryEndpoint:
 
 
 def query_endpoints(services: Iterable[Service], runner: RpcRunner) -> dict[str, QueryEndpoint]:
-    """The endpoints of services by the versions in their forms."""
-    return {
-        service.query.version: QueryEndpoint(service, service.query, runner)
-        for service in services
-        if service.query is not None
-    }
+    """The endpoints of services by the versions in their forms, and by the names that signatures are made for."""
+    endpoints = {}
+    for service in services:
+        if service.query is not None:
+            endpoint = QueryEndpoint(service, service.query, runner)
+            endpoints[service.query.version] = endpoints[service.signing_name] = endpoint
+    return endpoints
 
 
 class _QueryDialect:
@@ -59,8 +60,12 @@ class _QueryDialect:
 
     def read(self, body: bytes) -> Asked:
         form = query_form.fields(body)
-        name = form.get("Action", "")
-        operation = find(self.service, name[:_ACTION_CHARS_MAX])
+        name = form.get("Action", "")[:_ACTION_CHARS_MAX]
+        if form.get("Version") != self._query.version:
+            version = form.get("Version", "NO_VERSION_SPECIFIED")[:_ACTION_CHARS_MAX]
+            message = f"Could not find operation {name} for version {version}"
+            raise ApiError("UnknownOperationException", message)
+        operation = find(self.service, name)
         return Asked(operation, query_form.request(form, operation.shape.members))
 
     def answered(
@@ -84,9 +89,6 @@ class _UrlDialect(_QueryDialect):
         self._form = form
 
     def read(self, _body: bytes) -> Asked:
-        # Signatures do not cover the order of parameters, and of two with one name the last would count.
-        if query_form.repeats_names(self._form):
-            raise serialization(None)
         return super().read(self._form)
 
 

@@ -18,6 +18,7 @@ from hashrange.api.protocol.kinds import Double, Flag, Kind, ListOf, MapOf, Memb
 MEMBERS_MAX = 40_000
 _PARTS_MAX = 16  # of a dotted name; the deepest member of any request has nine
 _VERSION = re.compile(rb"(?:^|&)Version=([0-9-]{1,32})(?:&|$)")
+_SCOPE = re.compile(rb"Credential=[^/,\s]{1,128}/[0-9]{1,8}/[^/,\s]{1,64}/([a-z0-9-]{1,32})/aws4_request")
 _DIGITS = re.compile(r"[0-9]{1,6}")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _REAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
@@ -32,17 +33,24 @@ def version(form: bytes | bytearray) -> str:
     return "" if match is None else match[1].decode()
 
 
+def signed_for(authorization: bytes) -> str:
+    """The service that a signature says it is for."""
+    match = _SCOPE.search(authorization)
+    return "" if match is None else match[1].decode()
+
+
 def fields(form: bytes | bytearray) -> dict[str, str]:
-    """Names and values of a form; of a name that is sent twice the last one counts."""
+    """Names and values of a form.
+
+    A name that is sent twice is refused: no client does it, and signatures do not cover the order of those in URLs.
+    """
     if form.count(b"&") > MEMBERS_MAX:
         raise too_many_values()
-    return dict(_fields(form))
-
-
-def repeats_names(form: bytes) -> bool:
-    """Whether a name is sent twice."""
-    names = [name for name, _ in _fields(form)]
-    return len(names) != len(set(names))
+    listed = list(_fields(form))
+    named = dict(listed)
+    if len(named) != len(listed):
+        raise serialization(None)
+    return named
 
 
 def _fields(form: bytes | bytearray) -> Iterator[tuple[str, str]]:

@@ -41,7 +41,9 @@ class Router:
         query_versions: Mapping[str, Endpoint] | None = None,
         verifies: bool = False,
     ) -> None:
-        """`paths` are beginnings of paths, each with its endpoint; the longest that fits is taken.
+        """`query_versions` are endpoints by versions of forms, and by the names that signatures are made for.
+
+        `paths` are beginnings of paths, each with its endpoint; the longest that fits is taken.
 
         Where signatures are verified, forms in URLs are answered as well.
         """
@@ -101,5 +103,10 @@ class Router:
             # A form that came compressed is unpacked by its service, which SDKs name at the beginning.
             encoding = exchange.headers.get(b"Content-Encoding")
             form = exchange.body if encoding is None else compression.beginning(encoding, exchange.body)
-            return self._query_versions.get(query_form.version(form))
+            named = self._query_versions.get(query_form.version(form))
+            if named is not None:
+                return named
+            # Whoever asks a service in a version that it has not, or in none, is told so as that service does.
+            signed_for = query_form.signed_for(exchange.headers.get(b"Authorization", b""))
+            return self._query_versions.get(signed_for)
         return None

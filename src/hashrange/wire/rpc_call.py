@@ -135,7 +135,6 @@ class RpcRunner:
         run: Runner,
         callers: Callers,
         background: Background,
-        *,
         body_bytes_max: int,
         audit: Audit | None = None,
         unsigned: Unsigned | None = None,

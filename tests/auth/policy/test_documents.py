@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from auth.policy.asking import OURS, ROLE, TABLE, USER, statement
-from hashrange.auth.policy.documents import Kind, MalformedPolicy, MalformedPrincipal, parse
+from hashrange.auth.policy.documents import Kind, MalformedPolicy, MalformedPrincipal, parse, parse_new
 
 
 def document(*statements: Any, **top: Any) -> str:
@@ -154,3 +154,45 @@ def test_a_principal_that_nobody_can_be_is_refused(element: Any, quoted: str) ->
     with pytest.raises(MalformedPrincipal) as raised:
         parse(document(statement(Principal=element)), Kind.RESOURCE, name="policy")
     assert str(raised.value) == f"Invalid principal in policy: {quoted}"
+
+
+IMPOSSIBLE = [
+    *(("IpAddress", value) for value in ("10.0.0.0/99", "300.1.1.1", "somewhere", "", "10.0.0.0/8/8")),
+    ("NotIpAddress", "::1/129"),
+    ("Bool", "yes"),
+    ("BoolIfExists", ""),
+    ("Null", "maybe"),
+    ("DateLessThan", "yesterday"),
+    ("DateGreaterThanIfExists", "2026-13-01T00:00:00Z"),
+    ("NumericEquals", "ten"),
+    ("ForAnyValue:NumericLessThan", "NaN"),
+    ("NumericLessThan", "${aws:EpochTime}"),  # variables are for texts and ARNs
+    ("BinaryEquals", "***"),
+]
+POSSIBLE = [
+    ("IpAddress", "10.1.2.3/16"),
+    ("IpAddress", "2001:db8::/32"),
+    ("Bool", "TRUE"),
+    ("Bool", True),
+    ("Bool", "${aws:SecureTransport}"),
+    ("Null", "False"),
+    ("DateLessThan", "2026-01-01"),
+    ("DateLessThan", 1767225600),
+    ("NumericEquals", "1E1"),
+    ("StringEquals", ""),
+    ("BinaryEquals", "QUJD"),
+    ("ArnLike", "*"),
+]
+
+
+@pytest.mark.parametrize(("operator", "value"), IMPOSSIBLE)
+def test_a_new_policy_with_a_value_that_nothing_can_match_is_refused(operator: str, value: str) -> None:
+    text = document(statement(Condition={operator: {"aws:x": ["10", value] if "Num" in operator else value}}))
+    with pytest.raises(MalformedPolicy, match="Syntax errors in policy"):
+        parse_new(text, Kind.IDENTITY, name="new")
+    parse(text, Kind.IDENTITY, name="stored")  # and is read as ever
+
+
+@pytest.mark.parametrize(("operator", "value"), POSSIBLE)
+def test_a_new_policy_with_other_values_is_accepted(operator: str, value: object) -> None:
+    parse_new(document(statement(Condition={operator: {"aws:x": value}})), Kind.IDENTITY, name="new")

@@ -7,7 +7,7 @@ from hashrange.auth.policy.decision import Rules
 from hashrange.auth.policy.documents import Kind
 from hashrange.auth.policy.keys import keys_of
 from hashrange.auth.policy.policy import Policy
-from hashrange.auth.policy.residual import Residual, residual
+from hashrange.auth.policy.residual import EVERYTHING, Residual, residual
 
 GET = "dynamodb:GetItem"
 ALICES = {"StringEquals": {"aws:username": "alice"}}
@@ -24,8 +24,8 @@ def remaining(*statements: dict[str, Any], **rules: Any) -> Residual:
 
 
 def test_nothing_is_left_of_what_is_always_allowed() -> None:
-    assert remaining(statement(Condition=ALICES), statement()).is_empty
-    assert remaining(is_root=True).is_empty
+    assert remaining(statement(Condition=ALICES), statement()) is EVERYTHING
+    assert remaining(is_root=True) is EVERYTHING
 
 
 def test_what_nobody_grants_stays_denied() -> None:
@@ -43,7 +43,7 @@ def test_what_is_always_denied_and_what_the_resource_says_is_left_to_the_engine(
 
 def test_conditions_are_left() -> None:
     mine = remaining(statement(Condition=ALICES))
-    assert not mine.is_empty
+    assert mine is not EVERYTHING
     assert mine.allows(TABLE, keys_of({"aws:username": "alice"}))
     assert not mine.allows(TABLE, keys_of({"aws:username": "bob"}))
     not_mine = remaining(statement(), statement("Deny", Condition=ALICES))

@@ -15,13 +15,13 @@ from hashrange.api.permissions.needs import Need, Undetermined
 from hashrange.audit.events import Origin
 from hashrange.auth.policy.decision import Decision, PolicyType, Rules, decide
 from hashrange.auth.policy.policy import Policy
-from hashrange.auth.policy.residual import Residual, residual
+from hashrange.auth.policy.residual import EVERYTHING, Residual, residual
 from hashrange.auth.policy.statements import Asked
 from hashrange.auth.principals import Principal, PrincipalKind
 
 _REMEMBERED_MAX = 256  # clients choose the resources
 _RESOURCE_CHARS_MAX = 1024
-_BATCH = "dynamodb:BatchExecuteStatement"
+BATCH = "dynamodb:BatchExecuteStatement"  # parts of it may be denied, and it succeeds
 
 
 def coming_from(context: Context, origin: Callable[[], Origin]) -> Context:
@@ -38,7 +38,7 @@ def permitted(context: Context, action: str, request: Any) -> Context:
         raise ApiError("AccessDeniedException", "Access is denied")
     if action.startswith("iam:") and _is_bare_session(principal):
         raise ApiError("UnrecognizedClientException", "The security token included in the request is invalid")
-    if action == _BATCH:
+    if action == BATCH:
         return _with_denied_statements(context, principal, request)
     others: set[str] = set()
     for need in needs(context, request):
@@ -71,7 +71,7 @@ def permitted_on_table(context: Context, action: str, request: Any) -> Context:
         _make_room(context.residuals)
         known = context.residuals[place] = principal, table, _left(context, principal, action, request)
     left = known[2]
-    if left is not None and (left.is_empty or _allows(left, context, known[0], action, request)):
+    if left is not None and (left is EVERYTHING or _allows(left, context, known[0], action, request)):
         return context
     return permitted(context, action, request)
 

@@ -12,7 +12,13 @@ from hashrange.api.permissions import public_access
 from hashrange.api.tables.wording import invalid
 from hashrange.auth import arns
 from hashrange.auth.policy import json_reader
-from hashrange.auth.policy.documents import VERSION_OLD, Kind, MalformedPolicy, MalformedPrincipal, parse
+from hashrange.auth.policy.documents import (
+    VERSION_OLD,
+    Kind,
+    MalformedPolicy,
+    MalformedPrincipal,
+    parse_new,
+)
 from hashrange.auth.policy.json_reader import NumberText
 from hashrange.auth.policy.patterns import compiled
 from hashrange.core.limits import RESOURCE_POLICY_BYTES_MAX
@@ -50,7 +56,7 @@ def checked(context: Context, sent: str, *, stream: bool) -> Document:
     if len(sent.encode("utf-8", "surrogatepass")) > RESOURCE_POLICY_BYTES_MAX:
         raise invalid(f"Maximum policy size of {RESOURCE_POLICY_BYTES_MAX} bytes exceeded")
     try:
-        parse(sent, Kind.RESOURCE, name="ResourcePolicy")
+        parse_new(sent, Kind.RESOURCE, name="ResourcePolicy")
     except MalformedPrincipal as malformed:
         raise _principal_refused(sent, malformed) from None
     except MalformedPolicy as malformed:

@@ -28,6 +28,7 @@ class Comparison(NamedTuple):
 
     compile: Compile
     negated: bool = False
+    is_possible: Callable[[str], bool] = lambda _value: True  # whether a value could ever match
 
 
 def _equal(value: str, variables: bool) -> Matches:
@@ -141,6 +142,15 @@ def _network(text: str) -> IPv4Network | IPv6Network | None:
         return None
 
 
+def _is_read_by(read: Callable[[str], Any]) -> Callable[[str], bool]:
+    return lambda value: read(value) is not None
+
+
+def is_truth_value(text: str) -> bool:
+    """Whether a value is one of Bool or Null, or a variable, which the request fills in."""
+    return text.lower() in {"true", "false"} or "${" in text
+
+
 _ORDER = {"LessThan": lt, "LessThanEquals": le, "GreaterThan": gt, "GreaterThanEquals": ge}
 
 COMPARISONS: dict[str, Comparison] = {
@@ -150,16 +160,16 @@ COMPARISONS: dict[str, Comparison] = {
     "StringNotEqualsIgnoreCase": Comparison(_equal_ignoring_case, negated=True),
     "StringLike": Comparison(_like),
     "StringNotLike": Comparison(_like, negated=True),
-    "Bool": Comparison(_equal_ignoring_case),
-    "BinaryEquals": Comparison(_bytes_equal),
-    "IpAddress": Comparison(_in_network),
-    "NotIpAddress": Comparison(_in_network, negated=True),
+    "Bool": Comparison(_equal_ignoring_case, is_possible=is_truth_value),
+    "BinaryEquals": Comparison(_bytes_equal, is_possible=_is_read_by(_decoded)),
+    "IpAddress": Comparison(_in_network, is_possible=_is_read_by(_network)),
+    "NotIpAddress": Comparison(_in_network, negated=True, is_possible=_is_read_by(_network)),
     "ArnEquals": Comparison(_arn_like),
     "ArnLike": Comparison(_arn_like),
     "ArnNotEquals": Comparison(_arn_like, negated=True),
     "ArnNotLike": Comparison(_arn_like, negated=True),
     **{
-        family + name: Comparison(_ordered(read, compare), negated)
+        family + name: Comparison(_ordered(read, compare), negated, _is_read_by(read))
         for family, read in (("Numeric", _number), ("Date", _moment))
         for name, compare, negated in (
             ("Equals", eq, False),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hashrange.auth.policy.comparisons import COMPARISONS, Matches
+from hashrange.auth.policy.comparisons import COMPARISONS, Matches, is_truth_value
 from hashrange.auth.policy.keys import ConditionKeys, KeyValue
 
 _IF_EXISTS = "IfExists"
@@ -22,6 +22,12 @@ class Condition(NamedTuple):
     if_exists: bool = False
     operator: str = ""  # this and the values as the policy has them, for explanations
     values: tuple[str, ...] = ()
+
+    @property
+    def impossible_values(self) -> list[str]:
+        """The values that nothing could ever match: an address that is none, a number that is none."""
+        name = _comparison_name(self.operator)
+        return [] if name is None else [one for one in self.values if not COMPARISONS[name].is_possible(one)]
 
     def holds(self, keys: ConditionKeys) -> bool:
         """Whether the request satisfies it."""
@@ -58,6 +64,11 @@ class Absence(NamedTuple):
     operator: str = "Null"
     values: tuple[str, ...] = ()
 
+    @property
+    def impossible_values(self) -> list[str]:
+        """The values that are neither true nor false."""
+        return [value for value in self.values if not is_truth_value(value)]
+
     def holds(self, keys: ConditionKeys) -> bool:
         """Whether the request satisfies it."""
         return (keys.get(self.key) is None) in self.expected
@@ -77,12 +88,18 @@ def compiled(operator: str, key: str, values: Sequence[str], *, variables: bool)
         if not quantifier:
             raise UnknownOperator(operator)
     if_exists = bare.lower().endswith(_IF_EXISTS.lower())
-    name = _BY_LOWER_NAME.get((bare[: -len(_IF_EXISTS)] if if_exists else bare).lower())
+    name = _comparison_name(bare)
     if name is None:
         raise UnknownOperator(operator)
     comparison = COMPARISONS[name]
     matches = tuple(comparison.compile(value, variables) for value in values)
     return Condition(key.lower(), matches, comparison.negated, quantifier, if_exists, operator, tuple(values))
+
+
+def _comparison_name(operator: str) -> str | None:
+    """The comparison of an operator, whatever stands around it."""
+    bare = operator.rpartition(":")[2].lower()
+    return _BY_LOWER_NAME.get(bare.removesuffix(_IF_EXISTS.lower()))
 
 
 def _values(value: KeyValue) -> tuple[str, ...]:

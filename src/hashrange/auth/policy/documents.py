@@ -58,6 +58,19 @@ def parse(document: str, kind: Kind, *, name: str, arn: str | None = None) -> Po
     return _Reader(kind, content).policy(name, arn, document)
 
 
+def parse_new(document: str, kind: Kind, *, name: str) -> Policy:
+    """The policy of a document that somebody wants to store.
+
+    Values that nothing could ever match are refused: an address range that is none, a number, date or truth value that
+    is none. Stored policies are not held to it, because one that cannot be read denies everything.
+    """
+    policy = parse(document, kind, name=name)
+    for statement in policy.statements:
+        if any(condition.impossible_values for condition in statement.conditions):
+            raise MalformedPolicy(_SYNTAX)
+    return policy
+
+
 class _Reader:
     """Compiles the statements of one document."""
 

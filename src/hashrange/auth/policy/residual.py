@@ -19,11 +19,6 @@ class Residual(NamedTuple):
     denials: tuple[Statement, ...]
     grants: tuple[tuple[Statement, ...], ...]  # of each of these one must apply
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether the request is allowed, whatever its keys are."""
-        return not self.denials and not self.grants
-
     def allows(self, resource: str, keys: ConditionKeys) -> bool:
         """Whether a request is allowed."""
         for statement in self.denials:
@@ -36,6 +31,10 @@ class Residual(NamedTuple):
             else:
                 return False
         return True
+
+
+# Nothing is left: the request is allowed, whatever its keys are.
+EVERYTHING = Residual((), ())
 
 
 def residual(action: str, resource: str, rules: Rules, *, is_root: bool) -> Residual | None:
@@ -52,6 +51,8 @@ def residual(action: str, resource: str, rules: Rules, *, is_root: bool) -> Resi
         # One that is always true makes the others superfluous.
         if not is_root and all(map(_depends, allowing)):
             granting.append(tuple(allowing))
+    if not denials and not granting:
+        return EVERYTHING
     return Residual(tuple(denials), tuple(granting)) if all(map(_depends, denials)) else None
 
 

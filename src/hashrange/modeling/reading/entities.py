@@ -24,6 +24,7 @@ from hashrange.modeling.texts import TextInvalid
 
 ENTITIES_MAX = 500
 KEYS_MAX = 200
+UNKNOWN_TABLE = ""  # of an entity whose keys cannot be checked
 DEFAULT_COUNT: tuple[float, str | None] = (1000.0, None)
 
 
@@ -63,7 +64,9 @@ def _table(members: Members, tables: Mapping[str, Table]) -> str:
         members.wrong("table", f"there is no table `{node.text}`", did_you_mean(node.text, tables))
     if node is None and len(tables) > 1:
         members.require("table", f"say in which it is: {', '.join(list(tables)[:12])}")
-    return node.text if node is not None and node.text in tables else next(iter(tables), "")
+    if node is not None and node.text in tables:
+        return node.text
+    return next(iter(tables)) if len(tables) == 1 else UNKNOWN_TABLE
 
 
 def _count(members: Members) -> tuple[float, str | None, float | None, Distribution]:

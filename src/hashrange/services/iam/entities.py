@@ -138,7 +138,7 @@ def shown(step: Callable[[Reader], msgspec.Struct]) -> Plan:
 def check_document(document: str, kind: Kind) -> None:
     """Refuse what is no policy."""
     try:
-        documents.parse(document, kind, name="")
+        documents.parse_new(document, kind, name="")
     except MalformedPolicy as malformed:
         raise errors.malformed_policy(str(malformed)) from None
 

@@ -82,7 +82,7 @@ def check_policy(policy: str | None) -> None:
     if policy is None:
         return
     try:
-        documents.parse(policy, Kind.SESSION, name="session")
+        documents.parse_new(policy, Kind.SESSION, name="session")
     except MalformedPolicy as malformed:
         raise errors.malformed_policy(str(malformed)) from None
 

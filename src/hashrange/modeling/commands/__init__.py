@@ -1,0 +1,1 @@
+"""The commands of `hashrange model`, one file each."""
