@@ -7,7 +7,7 @@ from typing import Any, Literal
 from botocore.exceptions import ClientError
 
 from hashrange.patterns import Runner
-from hashrange.patterns.steps import Monotonic, Pause, Step
+from hashrange.patterns.steps import Monotonic, Pause, SdkCall, Step
 
 Fault = Literal["dies before", "dies after", "throttled", "sent twice"]
 FAULTS: tuple[Fault, ...] = ("dies before", "dies after", "throttled", "sent twice")
@@ -24,6 +24,7 @@ class FaultyClient:
 
     def __init__(self, client: Any, fault: Fault | None = None, number: int = -1) -> None:
         self._client, self._fault, self._number = client, fault, number
+        self.dies = fault is not None and fault.startswith("dies")
         self._lock = threading.Lock()
         self.sent: list[str] = []
         self.is_met = False
@@ -69,6 +70,20 @@ class StillRunner(Runner):
         return self.now if isinstance(step, Monotonic) else super().perform(step)
 
 
+class InterruptedRunner(StillRunner):
+    """Somebody else does something, once, just before the first request of this operation."""
+
+    def __init__(self, client: Any, operation: str, interrupt: Callable[[], object]) -> None:
+        super().__init__(client)
+        self._operation = operation
+        self._interrupts = [interrupt]
+
+    def perform(self, step: Step) -> object:
+        if isinstance(step, SdkCall) and step.operation == self._operation and self._interrupts:
+            self._interrupts.pop()()
+        return super().perform(step)
+
+
 def every_fault(
     client: Any, s3: Any = None, faults: tuple[Fault, ...] = FAULTS
 ) -> Iterator[tuple[StillRunner, FaultyClient, bool]]:
@@ -81,7 +96,7 @@ def every_fault(
         for number in range(100):
             faulty = FaultyClient(client, fault, number)
             with StillRunner(faulty, s3) as runner:
-                yield runner, faulty, fault.startswith("dies")
+                yield runner, faulty, faulty.dies
             if not faulty.is_met:
                 break
         else:

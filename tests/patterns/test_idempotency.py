@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from faulty_client import FAULTS, StillRunner, survives
+from faulty_client import FAULTS, FaultyClient, StillRunner, survives
 from hashrange.patterns import Idempotency, InProgress, PayloadDiffers, Refused, Table
 from item_tables import unique
 
@@ -66,6 +66,12 @@ def test_it_is_done_whatever_goes_wrong(client: Any, table: Table, runner: Still
         runs.clear()
 
 
+def test_a_claim_that_is_sent_twice_is_no_other_caller(client: Any, table: Table) -> None:
+    with StillRunner(FaultyClient(client, "sent twice", 0)) as runner:
+        assert runner.run(Idempotency(table).run(unique(), lambda: "done")) == "done"
+        assert runner.pauses == []
+
+
 def test_writes_are_made_exactly_once_whatever_goes_wrong(
     client: Any, table: Table, runner: StillRunner
 ) -> None:
@@ -76,9 +82,11 @@ def test_writes_are_made_exactly_once_whatever_goes_wrong(
         add = table.updating(table.key(name, "balance"), "ADD #euros :five", five=5)
         done.append(faulty.run(keys.once(name, [add])))
 
-    for _ in survives(client, work):
+    for faulty in survives(client, work):
+        assert faulty.dies or done == [True]
         work(runner)
         assert done[-1] is False
+        done.clear()
         balance = runner.run(table.get(table.key(name, "balance")))
         assert balance is not None
         assert balance["euros"] == 5

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from faulty_client import StillRunner, survives
+from faulty_client import InterruptedRunner, StillRunner, survives
 from hashrange.patterns import Leaderboard, Table
 from hashrange.patterns.leaderboard import _sortable
 from item_tables import unique
@@ -49,6 +49,15 @@ def test_nobody_is_on_it_twice_whatever_goes_wrong(client: Any, table: Table, ru
     for _ in survives(client, work):
         assert standing(runner, board, name) == [("ann", 2)]
         name = unique()
+
+
+def test_who_loses_a_race_reads_again(client: Any, table: Table, runner: StillRunner) -> None:
+    board, name = Leaderboard(table, shards=2), unique()
+    runner.run(board.submit(name, "ann", 1))
+    rival = board.submit(name, "ann", 5)
+    with InterruptedRunner(client, "transact_write_items", lambda: runner.run(rival)) as slow:
+        assert slow.run(board.submit(name, "ann", 3)) == 5
+    assert standing(runner, board, name) == [("ann", 5)]
 
 
 def test_scores_sort_as_numbers_and_have_bounds() -> None:

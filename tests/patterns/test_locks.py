@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from faulty_client import StillRunner, survives
+from faulty_client import FaultyClient, StillRunner, survives
 from hashrange.patterns import FencedOut, Held, Lock, LockHeld, LockLost, Table
 from hashrange.patterns.steps import Pause, Step
 from item_tables import unique
@@ -40,24 +40,34 @@ def test_a_holder_that_died_is_waited_for_by_its_own_lease(table: Table, runner:
 class RenewingRunner(StillRunner):
     """While one waits here, the holder renews its lease."""
 
-    def __init__(self, client: Any, lock: Lock, held: Held) -> None:
+    def __init__(self, client: Any, lock: Lock, held: Held, renewals: int) -> None:
         super().__init__(client)
-        self.lock, self.leases = lock, [held]
+        self.lock, self.leases, self.renewals = lock, [held], renewals
 
     def perform(self, step: Step) -> object:
-        if isinstance(step, Pause):
+        if isinstance(step, Pause) and len(self.leases) <= self.renewals:
             self.leases.append(self.run(self.lock.renew(self.leases[-1])))
         return super().perform(step)
 
 
 def test_a_renewed_lease_is_not_taken_over(client: Any, table: Table, runner: StillRunner) -> None:
     lock, name = Lock(table, lease_seconds=10), unique()
-    with RenewingRunner(client, lock, runner.run(lock.acquire(name))) as waiting:
+    with RenewingRunner(client, lock, runner.run(lock.acquire(name)), 1000) as waiting:
         with pytest.raises(LockHeld):
             waiting.run(lock.acquire(name, wait_seconds=40))
         first, last = waiting.leases[0], waiting.leases[-1]
     assert last.until > first.until + 35
     assert last.fence == first.fence == 1
+
+
+def test_a_holder_that_renewed_and_died_is_waited_for_as_well(
+    client: Any, table: Table, runner: StillRunner
+) -> None:
+    lock, name = Lock(table, lease_seconds=8), unique()
+    with RenewingRunner(client, lock, runner.run(lock.acquire(name)), 2) as waiting:
+        started = waiting.now
+        assert waiting.run(lock.acquire(name, wait_seconds=30)).fence == 2
+        assert 8 < waiting.now - started < 16
 
 
 def test_no_write_of_an_earlier_holder_arrives_after_one_of_a_later(
@@ -98,6 +108,12 @@ def test_a_lock_survives_every_fault(client: Any, table: Table, runner: StillRun
         assert len(faulty.sent) < 10
         name = unique()
         fences.clear()
+
+
+def test_a_request_for_the_lock_that_is_sent_twice_waits_for_nobody(client: Any, table: Table) -> None:
+    with StillRunner(FaultyClient(client, "sent twice", 0)) as runner:
+        assert runner.run(Lock(table).acquire(unique())).fence == 1
+        assert runner.pauses == []
 
 
 def test_waiting_is_no_hot_loop(client: Any, table: Table, runner: StillRunner) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from faulty_client import StillRunner, survives
+from faulty_client import InterruptedRunner, StillRunner, survives
 from hashrange.patterns import (
     Backfill,
     Compared,
@@ -17,7 +17,6 @@ from hashrange.patterns import (
     Verification,
     WrongPhase,
 )
-from hashrange.patterns.steps import Step
 from hashrange.patterns.values import Item, plain_item
 from item_tables import all_items, make_table, unique
 
@@ -136,34 +135,36 @@ def test_it_is_verified_and_flipped_whatever_goes_wrong(
         runner.run(migration.state.write(again))
 
 
-class Writing(StillRunner):
-    """Clients write between the scan of the backfill and its copies."""
-
-    def __init__(self, client: Any, migration: Migration) -> None:
-        super().__init__(client)
-        self._migration, self._is_done = migration, False
-
-    def perform(self, step: Step) -> object:
-        if getattr(step, "operation", "") == "transact_write_items" and not self._is_done:
-            self._is_done = True
-            self.run(self._migration.delete({"pk": "k1", "sk": "x"}))
-            self.run(self._migration.put({"pk": "k2", "sk": "x", "name": "newer"}))
-        return super().perform(step)
-
-
 def test_it_neither_brings_back_what_was_deleted_nor_overwrites_what_is_newer(
     client: Any, make: Callable[[], Migration], runner: StillRunner
 ) -> None:
     migration = make()
     fill(runner, migration, 5)
     runner.run(migration.begin(segments=1))
-    with Writing(client, migration) as busy:
+
+    def clients() -> None:
+        runner.run(migration.delete({"pk": "k1", "sk": "x"}))
+        runner.run(migration.put({"pk": "k2", "sk": "x", "name": "newer"}))
+
+    with InterruptedRunner(client, "transact_write_items", clients) as busy:
         busy.run(Backfill(migration).run(0))
     assert targets(client, migration) == {"new#k0", "new#k2", "new#k3", "new#k4"}
     newer = runner.run(migration.target.get(new_key({"pk": "k2", "sk": "x"})))
     assert newer is not None
     assert newer["name"] == "NEWER"
     assert runner.run(Verification(migration).run()).is_equal
+
+
+def test_a_dual_write_between_two_reads_is_no_difference(
+    client: Any, make: Callable[[], Migration], runner: StillRunner
+) -> None:
+    migration = make()
+    fill(runner, migration, 3)
+    runner.run(migration.begin(segments=1))
+    runner.run(Backfill(migration).run(0))
+    newer = migration.put({"pk": "k1", "sk": "x", "name": "newer"})
+    with InterruptedRunner(client, "batch_get_item", lambda: runner.run(newer)) as busy:
+        assert busy.run(Verification(migration).run()) == Compared(compared=4)
 
 
 def test_differences_are_counted_and_keep_it_from_flipping(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from faulty_client import FAULTS, StillRunner, survives
-from hashrange.patterns import Drained, Event, Outbox, OutboxConsumer, Table, TransactionCanceled
+from hashrange.patterns import Drained, Event, Outbox, OutboxConsumer, Table, TransactionCanceled, TryLater
 from item_tables import all_items, make_table, unique
 
 
@@ -69,6 +69,36 @@ def test_an_event_that_fails_holds_up_its_aggregate_and_is_put_aside_in_the_end(
     assert received[-1] == f"{bad}/2"
     assert stored(client, outbox, "OUTBOX-DEAD#0") == [f"{bad}#{1:015d}"]
     assert stored(client, outbox, "OUTBOX#0") == []
+
+
+def test_a_receiver_that_is_away_costs_no_attempts(client: Any, outbox: Outbox, runner: StillRunner) -> None:
+    name = unique()
+    runner.run(outbox.write([], [Event(name, 1, 1)]))
+
+    def away(event: Event) -> None:
+        raise TryLater("back at nine")
+
+    consumer = OutboxConsumer(outbox, attempts_max=1)
+    for _ in range(3):
+        assert runner.run(consumer.drain(0, away)) == Drained()
+    assert runner.run(consumer.drain(0, lambda _: None)) == Drained(delivered=1)
+
+
+def test_a_round_ends_when_everything_fails(outbox: Outbox, runner: StillRunner) -> None:
+    name = unique()
+    # One aggregate's events sort between another's: that must not let the other's second event through.
+    names = [name, f"{name}#{1:015d}", f"{name}b"]
+    runner.run(outbox.write([], [Event(name, sequence, 0) for name in names for sequence in (1, 2)]))
+    tried: list[str] = []
+
+    def refuse(event: Event) -> None:
+        tried.append(event.id)
+        raise ValueError("no")
+
+    assert runner.run(OutboxConsumer(outbox, failures_per_round_max=2).drain(0, refuse)) == Drained(failed=2)
+    assert tried == [f"{names[0]}/1", f"{names[1]}/1"]
+    assert runner.run(OutboxConsumer(outbox).drain(0, refuse)) == Drained(failed=3)
+    assert runner.run(OutboxConsumer(outbox).drain(0, lambda _: None)) == Drained(delivered=6)
 
 
 def test_every_event_is_delivered_whatever_goes_wrong(client: Any, outbox: Outbox) -> None:

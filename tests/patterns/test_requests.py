@@ -74,6 +74,13 @@ class Busy:
         return parameters
 
 
+class Wrong:
+    """A service that refuses for good."""
+
+    def asked(self) -> None:
+        raise failed("ValidationException")
+
+
 def test_pauses_grow_to_a_bound_and_attempts_end() -> None:
     retry = Retry(attempts_max=5, base_seconds=1, cap_seconds=3)
     with StillRunner(Busy(4)) as runner:
@@ -84,6 +91,9 @@ def test_pauses_grow_to_a_bound_and_attempts_end() -> None:
         with StillRunner(Busy(1000)) as runner, pytest.raises(Refused):
             runner.run(calls)
         assert len(runner.pauses) == 4
+    with StillRunner(Wrong()) as runner, pytest.raises(Refused):
+        runner.run(send(SdkCall("asked", {}), retry))
+    assert runner.pauses == []
     assert Retry().pause(10**6).seconds == 5.0
 
 

@@ -5,7 +5,17 @@ from typing import Any
 import pytest
 
 from faulty_client import FAULTS, Death, StillRunner, every_fault, survives
-from hashrange.patterns import Abort, Saga, SagaFailed, SagaStep, SagaStuck, Stale, Table, Turn
+from hashrange.patterns import (
+    Abort,
+    PayloadDiffers,
+    Saga,
+    SagaFailed,
+    SagaStep,
+    SagaStuck,
+    Stale,
+    Table,
+    Turn,
+)
 from item_tables import unique
 
 
@@ -83,6 +93,25 @@ def test_a_compensation_that_fails_is_left_to_the_next_run(world: World, runner:
         runner.run(saga.run(name))
     assert world.log[-1] == "-hotel"
     assert world.effects == []
+
+
+def test_it_goes_on_only_as_it_was_begun(world: World, runner: StillRunner) -> None:
+    name = unique()
+    runner.run(world.saga().run(name, {"nights": (1, 2)}))
+    runner.run(world.saga().run(name, {"nights": [1, 2]}))
+    runner.run(world.saga().run(name))  # whoever finds it need not know what it was begun with
+    with pytest.raises(PayloadDiffers):
+        runner.run(world.saga().run(name, {"nights": 3}))
+    with pytest.raises(PayloadDiffers):
+        runner.run(Saga(world.table, "trip", world.saga().steps[:2]).run(name))
+
+
+def test_a_result_that_cannot_be_recorded_is_a_failed_step(world: World, runner: StillRunner) -> None:
+    hotel = world.saga().steps[0]
+    weighed = SagaStep("weigh", lambda _: 1.5, lambda _: world.log.append("-weigh"))
+    with pytest.raises(SagaFailed, match="float"):
+        runner.run(Saga(world.table, "trip", [hotel, weighed]).run(unique()))
+    assert world.log == ["hotel", "-weigh", "-hotel"]
 
 
 def test_all_is_done_whatever_goes_wrong(client: Any, world: World) -> None:

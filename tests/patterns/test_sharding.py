@@ -1,6 +1,7 @@
 """Write sharding: many partitions that read as one."""
 
 import random
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -85,6 +86,13 @@ def test_an_item_is_found_again_without_a_search(
         runner.run(sharded.delete(key, "extra"))
         assert runner.run(sharded.get(key, "extra")) is None
     assert faulty.sent == ["get_item", "put_item", "delete_item", "get_item"]
+
+
+def test_equal_numbers_are_in_one_shard(table: Table) -> None:
+    sharded = ShardedWriter(table, 256)
+    assert sharded.partition("k", 10) == sharded.partition("k", Decimal("10.00"))
+    assert sharded.partition("k", b"a") == sharded.partition("k", b"a")
+    assert len({sharded.partition("k", number) for number in range(20)}) > 10
 
 
 def test_a_page_takes_about_one_query_for_each_shard(client: Any, writer: tuple[ShardedWriter, str]) -> None:

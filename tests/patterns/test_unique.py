@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from faulty_client import StillRunner, survives
+from faulty_client import InterruptedRunner, StillRunner, survives
 from hashrange.patterns import AlreadyExists, NotFound, Table, Taken, UniqueConstraint
 from hashrange.patterns.values import Item
 from item_tables import unique
@@ -58,6 +58,22 @@ def test_long_values_and_short_ones_that_look_like_them(
     assert users._key("email", "x" * 1_025)["pk"].startswith("UNIQUE-DIGEST#email#")
 
 
+@pytest.mark.parametrize("fields", [(), ("e-mail",), ("pk",), tuple(f"f{number}" for number in range(50))])
+def test_fields_that_cannot_be_unique(table: Table, fields: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="unique"):
+        UniqueConstraint(table, fields)
+
+
+def test_most_fields_at_once_and_values_that_are_no_text(table: Table, runner: StillRunner) -> None:
+    fields = tuple(f"f{number}" for number in range(49))
+    many, name = UniqueConstraint(table, fields), unique()
+    runner.run(many.create(user(table, name, **{field: name + field for field in fields})))
+    runner.run(many.replace(user(table, name, **{field: name + field.upper() for field in fields})))
+    assert runner.run(many.owner("f48", f"{name}F48")) == table.key(f"USER#{name}", "USER")
+    with pytest.raises(TypeError, match="f0 is no text"):
+        runner.run(many.create({**table.key(unique(), "x"), "f0": 5}))
+
+
 def test_items_and_their_values_agree_whatever_goes_wrong(
     client: Any, table: Table, users: UniqueConstraint, runner: StillRunner
 ) -> None:
@@ -71,6 +87,22 @@ def test_items_and_their_values_agree_whatever_goes_wrong(
         assert runner.run(users.owner("email", name)) is None
         assert runner.run(users.owner("email", name + "new")) == table.key(f"USER#{name}", "USER")
         name = unique()
+
+
+def test_who_loses_a_race_gives_up_the_values_that_are_there_by_then(
+    client: Any, table: Table, users: UniqueConstraint, runner: StillRunner
+) -> None:
+    name = unique()
+    key = table.key(f"USER#{name}", "USER")
+    for replaced in (True, False):
+        runner.run(users.create(user(table, name, email=name)))
+        rival = users.replace(user(table, name, email=name + "rival"))
+        with InterruptedRunner(client, "transact_write_items", lambda rival=rival: runner.run(rival)) as slow:
+            slow.run(users.replace(user(table, name, email=name + "slow")) if replaced else users.delete(key))
+        for value in (name, name + "rival"):
+            assert runner.run(users.owner("email", value)) is None
+        assert runner.run(users.owner("email", name + "slow")) == (key if replaced else None)
+        runner.run(users.delete(key))
 
 
 def test_a_deletion_leaves_nothing_whatever_goes_wrong(

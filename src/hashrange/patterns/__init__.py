@@ -30,7 +30,7 @@ from hashrange.patterns.large_values import LargeValue
 from hashrange.patterns.leaderboard import Leaderboard
 from hashrange.patterns.locks import Held, Lock
 from hashrange.patterns.migration import Migration
-from hashrange.patterns.outbox import Drained, Event, Outbox, OutboxConsumer
+from hashrange.patterns.outbox import Drained, Event, Outbox, OutboxConsumer, TryLater
 from hashrange.patterns.pieces import BucketPieces, ItemPieces
 from hashrange.patterns.progress import Progress, ProgressBar
 from hashrange.patterns.retries import Retry
@@ -93,6 +93,7 @@ __all__ = [
     "TimeBuckets",
     "TooLarge",
     "TransactionCanceled",
+    "TryLater",
     "Turn",
     "UniqueConstraint",
     "Verification",

@@ -5,12 +5,11 @@ from typing import Literal
 import msgspec
 
 from hashrange.patterns.cursors import Page, cursor_of, position_of
-from hashrange.patterns.errors import AlreadyExists, NotFound, TransactionCanceled
+from hashrange.patterns.errors import AlreadyExists, BadCursor, NotFound, TransactionCanceled
 from hashrange.patterns.steps import Steps, procedure
 from hashrange.patterns.tables import Span, Table, Write
-from hashrange.patterns.values import Item
+from hashrange.patterns.values import Item, Scalar
 
-_LAST = "\U0010ffff"
 _EDGES_PER_STEP = 25
 
 
@@ -79,7 +78,7 @@ class AdjacencyList(msgspec.Struct, frozen=True):
         )
         if (yield from self.table.tried(mark)) is not None:
             return
-        for span in (Span("IN#", "IN#" + _LAST), Span("OUT#", "OUT#" + _LAST)):
+        for span in (Span("IN#", "IN$"), Span("OUT#", "OUT$")):
             while True:
                 page = yield from self.table.query(f"NODE#{node}", span, limit=_EDGES_PER_STEP)
                 writes: dict[str, Write] = {}
@@ -94,10 +93,11 @@ class AdjacencyList(msgspec.Struct, frozen=True):
     def _edges(
         self, node: str, way: Literal["IN", "OUT"], kind: str, limit: int, cursor: str | None
     ) -> Steps[Page]:
-        partition, prefix = f"NODE#{node}", f"{way}#{kind}#"
+        partition, prefix = f"NODE#{node}", f"{way}#{kind}"
         name = f"{self.table.name}/{partition}/{prefix}"
-        after = self.table.key(partition, position_of(name, cursor)[0]) if cursor else None
-        page = yield from self.table.query(partition, Span(prefix, prefix + _LAST), limit=limit, after=after)
+        span = Span(prefix + "#", prefix + "$")  # $ is what comes next to #
+        after = self.table.key(partition, _sort_of(name, cursor, span)) if cursor else None
+        page = yield from self.table.query(partition, span, limit=limit, after=after)
         last = page.last_key
         edges = [self.table.without_key(item) for item in page.items]
         return Page(edges, cursor_of(name, last[self.table.sort_key]) if last else None)
@@ -113,3 +113,11 @@ class AdjacencyList(msgspec.Struct, frozen=True):
             raise ValueError("the kind of an edge is a text without #")
         outward = self.table.key(f"NODE#{source}", f"OUT#{kind}#{target}")
         return outward, self.table.key(f"NODE#{target}", f"IN#{kind}#{source}")
+
+
+def _sort_of(name: str, cursor: str, span: Span) -> Scalar:
+    match position_of(name, cursor):
+        case [sort] if span.has(sort):
+            return sort
+        case _:
+            raise BadCursor("the cursor is damaged")

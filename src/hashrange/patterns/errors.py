@@ -16,7 +16,9 @@ THROTTLES = frozenset(
         "ThrottlingException",
     }
 )
-CONFLICTS = frozenset({"TransactionConflictException", "TransactionInProgressException"})
+CONFLICTS = frozenset(
+    {"ReplicatedWriteConflictException", "TransactionConflictException", "TransactionInProgressException"}
+)
 _PASSING_REASONS = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
 
 

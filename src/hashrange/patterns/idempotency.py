@@ -46,7 +46,8 @@ class Idempotency(msgspec.Struct, frozen=True):
         """Do the work and keep what it gives, or give what was kept.
 
         Raises InProgress if somebody else is at it for longer than the caller waits, and PayloadDiffers if the key was
-        used with another payload. Work that raises is forgotten: the next caller tries it again.
+        used with another payload. Work that raises is forgotten: the next caller tries it again. What the work gives
+        has to fit an item.
         """
         owner = yield from fresh()
         record = yield from self._claim(key, owner, digest(payload), wait_seconds)

@@ -105,7 +105,7 @@ class LargeValue(msgspec.Struct, frozen=True):
 
     def _rows(self, key: str) -> Steps[list[Item]]:
         """A page of generations is enough: the rest waits for the next sweep."""
-        span = Span("GENERATION#", "GENERATION#~")
+        span = Span("GENERATION#", "GENERATION$")
         return (yield from self.table.query(f"LARGE#{key}", span, limit=100)).items
 
     def _pointed(self, key: str, manifest: Item | None) -> Steps[Item | None]:

@@ -5,11 +5,16 @@ from typing import Any
 
 import msgspec
 
+from hashrange.patterns.errors import PatternError
 from hashrange.patterns.steps import Steps, invoke, procedure
 from hashrange.patterns.tables import TRANSACT_WRITES_MAX, Span, Table, Write
 from hashrange.patterns.values import Item, shard_of
 
 _EVENTS_PER_PAGE = 25
+
+
+class TryLater(PatternError):
+    """Raised by a delivery: the receiver is away. The round ends, and the event's attempts are not counted."""
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -63,27 +68,34 @@ class OutboxConsumer(msgspec.Struct, frozen=True):
     """Delivers events at least once, and those of an aggregate in order while one consumer is at work.
 
     Let each consumer have a Lock, or shards of its own. An event that fails holds up its aggregate, not the others;
-    after so many attempts it moves to (`OUTBOX-DEAD#shard`, the same sort key), where somebody may look at it.
+    after so many attempts, one in each round, it moves to (`OUTBOX-DEAD#shard`, the same sort key), where somebody may
+    look at it. A round with too many failures ends: the receiver is probably down.
     """
 
     outbox: Outbox
     attempts_max: int = 5
+    failures_per_round_max: int = 100
 
     @procedure
     def drain(self, shard: int, deliver: Callable[[Event], Any]) -> Steps[Drained]:
         """Deliver whatever waits in one shard, once around."""
         table, partition = self.outbox.table, f"OUTBOX#{shard}"
         counts = {"delivered": 0, "failed": 0, "dead": 0}
-        blocked = ""
+        blocked: set[str] = set()
         after: Item | None = None
         while True:
             page = yield from table.query(partition, Span(), limit=_EVENTS_PER_PAGE, after=after)
             for item in page.items:
-                if item["aggregate"] == blocked:
+                if item["aggregate"] in blocked:
                     continue  # in order: nothing of an aggregate overtakes what failed
                 outcome = yield from self._delivered(item, deliver)
+                if outcome == "later":
+                    return Drained(**counts)
                 counts[outcome] += 1
-                blocked = item["aggregate"] if outcome == "failed" else ""
+                if outcome == "failed":
+                    blocked.add(item["aggregate"])
+                if len(blocked) >= self.failures_per_round_max:
+                    return Drained(**counts)
             after = page.last_key
             if after is None:
                 return Drained(**counts)
@@ -92,6 +104,8 @@ class OutboxConsumer(msgspec.Struct, frozen=True):
         table = self.outbox.table
         try:
             yield from invoke(deliver, Event(item["aggregate"], item["sequence"], item["body"]))
+        except TryLater:
+            return "later"
         except Exception as error:  # noqa: BLE001 - whatever the receiver objects to
             return (yield from self._failed(item, error))
         # A crash before this line delivers the event again.

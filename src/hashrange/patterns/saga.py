@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from hashrange.patterns.errors import PatternError, SagaFailed, SagaStuck, Stale
+from hashrange.patterns.errors import PatternError, PayloadDiffers, SagaFailed, SagaStuck, Stale
 from hashrange.patterns.retries import Retry
 from hashrange.patterns.steps import Steps, fresh, invoke, procedure
 from hashrange.patterns.tables import Table
-from hashrange.patterns.values import Item
+from hashrange.patterns.values import Item, plain_value, wire_value
 
 
 class Abort(PatternError):
@@ -49,7 +49,10 @@ class Saga(msgspec.Struct, frozen=True):
 
     @procedure
     def run(self, saga_id: str, argument: Any = None) -> Steps[dict[str, Any]]:
-        """Begin it or go on; gives the results of all steps by name. Raises SagaFailed once all is compensated."""
+        """Begin it or go on; gives the results of all steps by name. Raises SagaFailed once all is compensated.
+
+        Who goes on need not know the argument. The results of all steps have to fit one item.
+        """
         record = yield from self._begun(saga_id, argument)
         while record["status"] == "RUNNING":
             record = yield from self._forward(record)
@@ -61,6 +64,7 @@ class Saga(msgspec.Struct, frozen=True):
         return results
 
     def _begun(self, saga_id: str, argument: Any) -> Steps[Item]:
+        argument = plain_value(wire_value(argument))  # as it will be read again
         record: Item = {
             **self.table.key(f"SAGA#{self.name}#{saga_id}", "SAGA"),
             "saga_id": saga_id,
@@ -68,10 +72,14 @@ class Saga(msgspec.Struct, frozen=True):
             "position": 0,
             "results": {},
             "input": argument,
+            "steps": [step.name for step in self.steps],
             "turn": (yield from fresh()),
         }
         failed = yield from self.table.tried(self.table.putting(record, "attribute_not_exists(#pk)"))
-        return record if failed is None or failed.stored is None else failed.stored
+        stored = record if failed is None or failed.stored is None else failed.stored
+        if stored["steps"] != record["steps"] or argument not in (None, stored["input"]):
+            raise PayloadDiffers(f"{saga_id} was begun with other steps or another input")
+        return stored
 
     def _forward(self, record: Item) -> Steps[Item]:
         """Do the next step, and record it."""
@@ -80,6 +88,7 @@ class Saga(msgspec.Struct, frozen=True):
         step = self.steps[record["position"]]
         try:
             result = yield from self._tried(step.action, self._turn(record, step))
+            wire_value(result)  # one that cannot be recorded is a step that failed
         except Abort as abort:
             return (yield from self._recorded(record, _turning_back(abort, record["position"])))
         except Exception as error:  # noqa: BLE001 - whatever an application's action raises

@@ -12,7 +12,6 @@ from hashrange.patterns.values import Item, Scalar
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_LAST = "\U0010ffff"
 LIMIT_MAX = 1_000
 BUCKETS_PER_PAGE_MAX = 100  # a page over years without a single item still ends
 
@@ -51,7 +50,7 @@ class TimeBuckets(msgspec.Struct, frozen=True):
             raise ValueError(f"a page has 1 to {LIMIT_MAX} items")
         first, last = _microseconds(start), _microseconds(end) - 1
         name = f"{self.table.name}/{series}/{first}/{last}/{newest_first}/{self._width}"
-        span = Span(f"{first:017d}#", f"{last:017d}#{_LAST}", forward=not newest_first)
+        span = Span(f"{first:017d}#", f"{last:017d}$", forward=not newest_first)
         bucket, after = self._position(name, cursor, last if newest_first else first)
         if after is not None and not span.has(after):
             raise BadCursor("the cursor is damaged")

@@ -10,6 +10,7 @@ from hashrange.patterns.steps import Steps, procedure
 from hashrange.patterns.tables import Table, Write
 from hashrange.patterns.values import Item, digest
 
+_FIELDS_MAX = 49  # a replacement writes two items for each, and one
 _VALUE_BYTES_MAX = 1_024  # a partition key may have 2,048
 
 
@@ -21,6 +22,12 @@ class UniqueConstraint(msgspec.Struct, frozen=True):
 
     table: Table
     fields: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.fields) <= _FIELDS_MAX:
+            raise ValueError(f"1 to {_FIELDS_MAX} attributes can be unique")
+        if any(not field.isidentifier() or field in {"pk", "sk"} for field in self.fields):
+            raise ValueError("unique attributes are named by letters, digits and _, and are no keys")
 
     @procedure
     def create(self, item: Item, *, token: str = "") -> Steps[None]:
@@ -124,6 +131,8 @@ class UniqueConstraint(msgspec.Struct, frozen=True):
         return canceled
 
     def _key(self, field: str, value: str) -> Item:
+        if not isinstance(value, str):
+            raise TypeError(f"{field} is no text")
         # Long values are named by their digest, under a prefix of its own: no short value can pose as one.
         if len(value.encode()) > _VALUE_BYTES_MAX:
             return self.table.key(f"UNIQUE-DIGEST#{field}#{digest(value)}", "UNIQUE")
