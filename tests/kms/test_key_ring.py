@@ -137,6 +137,17 @@ def test_keys_that_nobody_looks_for_are_forgotten() -> None:
     assert len(service.asked) == 1
 
 
+def test_a_new_key_that_no_table_takes_is_thrown_away() -> None:
+    ring, service, clock = made()
+    ring.put(sealed(1), KEY)
+    ring.put(sealed(2), KEY)
+    assert ring.find(sealed(2)) == KEY
+    clock.now += LIFE_SECONDS / 4
+    ring.tick()
+    assert (ring.holds(sealed(1)), ring.holds(sealed(2))) == (False, True)
+    assert service.asked == []
+
+
 def test_a_lane_takes_no_more_than_its_limit() -> None:
     lane, gate, done = Lane("test", 3), threading.Event(), []
     taken = [lane.submit(lambda: done.append(gate.wait(30))) for _ in range(10)]

@@ -14,6 +14,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from answering_proxy import Body, answering_proxy
+from enforcing import enforcing, statement
 from item_tables import make_table
 from serving import Serving, serving
 from tcp_proxy import Proxy
@@ -307,6 +308,29 @@ def verified(data: Path, root_key_file: Path, endpoint: str) -> int:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environment)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode
+
+
+def test_callers_need_permission_for_a_key_of_the_other_service(
+    kms: Any, key: str, line: tuple[Line, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alias = f"alias/{uuid4().hex}"
+    kms.create_alias(AliasName=alias, TargetKeyId=key)
+    for name, value in SIGNER.items():
+        monkeypatch.setenv(name, value)
+    with enforcing(tmp_path / "data", "--kms-endpoint", line[1], encrypts=True) as server:
+        tables = statement("dynamodb:*")
+        stranger = server.client("dynamodb", server.user("stranger", tables))
+        owner = server.client("dynamodb", server.user("owner", tables, statement("kms:*", key)))
+        for name in (key, alias, str(uuid4()), "alias/nobody"):
+            told = refusal(stranger.create_table, **new_table(name))
+            assert told.startswith("AccessDeniedException KMS key access denied error: ")
+            assert name == key or key.rpartition("/")[2] not in told
+        for name in (key, alias):
+            request = new_table(name)
+            owner.create_table(**request)
+            owner.put_item(TableName=request["TableName"], Item={"pk": {"S": "a"}})
+            # Who may use the table needs no key.
+            assert stranger.scan(TableName=request["TableName"])["Count"] == 1
 
 
 @pytest.mark.parametrize(

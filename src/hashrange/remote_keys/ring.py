@@ -18,6 +18,7 @@ from hashrange.remote_keys.lane import Lane
 log = logs.Log("remote_keys")
 WAITING_MAX = 64  # requests for tables' keys that are queued; the others have their turn later
 LIFE_SECONDS_MIN = 10.0  # with less, every request would wait for the key service
+_UNUSED_SECONDS = 10.0  # a key that was made for a request, and that no table has by then, is thrown away
 _PROBE_SECONDS = 1.0  # between two requests to a service that does not answer
 _RETRY_SECONDS_MIN = 1.0
 _RETRY_SECONDS_MAX = 15.0
@@ -38,6 +39,7 @@ class _Entry:
     __slots__ = (
         "failures",
         "in_flight",
+        "is_used",
         "key",
         "opened_at",
         "retry_at",
@@ -52,6 +54,7 @@ class _Entry:
         self.key: bytes | None = None
         self.opened_at = 0.0
         self.touched_at = 0.0
+        self.is_used = True  # some table has it; new ones may belong to a request that failed
         self.state: KeyState | None = None  # what the service last said against it
         self.failures = 0
         self.retry_at = 0.0
@@ -76,6 +79,7 @@ class KeyRing:
         """The key, or why it cannot be used; None if nobody has asked the key service yet."""
         with self._lock:
             entry = self._touched(sealed)
+            entry.is_used = True
             if entry.key is not None:
                 return entry.key
             if entry.state is not None or self._probe_at is None:
@@ -92,6 +96,7 @@ class KeyRing:
         with self._lock:
             entry = self._touched(sealed)
             entry.key, entry.opened_at, entry.state = key, self._now(), None
+            entry.is_used = False
 
     def fetch(self, sealed: SealedKey, told: Told) -> None:
         """Have a key opened, if it is not there, and call back, on whatever thread, once that has been tried."""
@@ -122,7 +127,8 @@ class KeyRing:
             for sealed, entry in list(self._entries.items()):
                 if not 0 <= now - entry.opened_at < self._life_seconds:
                     entry.key = None
-                if not entry.in_flight and abs(now - entry.touched_at) > 2 * self._life_seconds:
+                idle_seconds = 2 * self._life_seconds if entry.is_used else _UNUSED_SECONDS
+                if not entry.in_flight and abs(now - entry.touched_at) > idle_seconds:
                     del self._entries[sealed]
             for entry in self._due(now, moment):
                 self._open(entry)
