@@ -188,14 +188,13 @@ class Server:
         if journal is not None:
             workshop = Workshop(engine, catalogue, self._clock, chaos, self._supervisors)
             paths[testing_endpoint.PATH] = TestingEndpoint(workshop, journal, lags, self._clock)
-        forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
         rules = _browser_rules(settings)
         router = Router(
             endpoint,
             region=settings.region,
             rules=rules,
             paths=authentication.guarded(paths, callers, settings, audit, rules),
-            query_versions=forms,
+            query_versions=query_endpoints((CLOUDWATCH, IAM, STS), runner),
             verifies=settings.auth != "off",
         )
         port = await self._listen(router, catalogue)

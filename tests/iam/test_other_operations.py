@@ -110,6 +110,12 @@ def test_last_uses_and_federated_users(tmp_path: Path, capsys: pytest.CaptureFix
             server.client("dynamodb", without).get_item(TableName="orders", Key={"owner": {"S": "a"}})
         who = server.client("sts", answer["Credentials"]).get_caller_identity()
         assert who["Arn"].endswith(":federated-user/eve")
+        # Whoever may tag a session may be any tenant: that is a permission of its own.
+        tagless = server.user("tagless", document(statement("Allow", "dynamodb:*", "sts:GetFederationToken")))
+        tags = [{"Key": "tenant", "Value": "blue"}]
+        with refused("AccessDenied", 403, "is not authorized to perform: sts:TagSession"):
+            server.client("sts", tagless).get_federation_token(Name="eve", Tags=tags)
+        assert bob.get_federation_token(Name="eve", Tags=tags)["Credentials"]
         own = bob.get_session_token()["Credentials"]
         with refused("AccessDenied", 403, "Cannot call GetFederationToken with session credentials"):
             server.client("sts", own).get_federation_token(Name="eve")

@@ -29,3 +29,14 @@ def test_what_is_no_tag(iam: Any, sts: Any, name: str, tag: dict[str, str]) -> N
         iam.create_user(UserName=name, Tags=[tag])
     with refused("ValidationError", 400):
         sts.assume_role(RoleArn="arn:aws:iam::000000000000:role/any", RoleSessionName="me", Tags=[tag])
+
+
+def test_a_key_is_sent_once_whatever_its_case(iam: Any, name: str) -> None:
+    twice = [{"Key": "tenant", "Value": "blue"}, {"Key": "Tenant", "Value": "red"}]
+    with refused("InvalidInput", 400, "Duplicate tag keys found"):
+        iam.create_user(UserName=name, Tags=twice)
+    iam.create_user(UserName=name, Tags=twice[:1])
+    with refused("InvalidInput", 400, "Duplicate tag keys found"):
+        iam.tag_user(UserName=name, Tags=twice)
+    iam.tag_user(UserName=name, Tags=twice[1:])
+    assert iam.list_user_tags(UserName=name)["Tags"] == twice[1:]

@@ -181,6 +181,15 @@ def _key_owner(context: Context, request: Any) -> Iterable[Need]:
     return (Need("iam:GetAccessKeyLastUsed", arn),)
 
 
+def _federation(context: Context, request: Any) -> Iterable[Need]:
+    """Tags of a session say who it is, so that giving them is a permission of its own, as for roles."""
+    arn = f"arn:aws:sts::{context.account_id}:federated-user/{request.name}"
+    keys = _keys(request, None)
+    yield Need("sts:GetFederationToken", arn, keys)
+    if request.tags:
+        yield Need("sts:TagSession", arn, keys)
+
+
 IAM: dict[str, Needs] = {
     **_rows("user", *_USERS),
     **_rows("group", *_GROUPS),
@@ -207,12 +216,6 @@ STS: dict[str, Needs] = {
     "AssumeRoleWithWebIdentity": nothing,
     "GetAccessKeyInfo": anywhere("sts:GetAccessKeyInfo"),
     "GetCallerIdentity": nothing,
-    "GetFederationToken": lambda context, request: (
-        Need(
-            "sts:GetFederationToken",
-            f"arn:aws:sts::{context.account_id}:federated-user/{request.name}",
-            _keys(request, None),
-        ),
-    ),
+    "GetFederationToken": _federation,
     "GetSessionToken": nothing,
 }

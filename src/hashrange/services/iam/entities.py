@@ -163,7 +163,12 @@ def told(document: str) -> str:
 def tagged(tags: dict[str, str], sent: Iterable[Tag]) -> dict[str, str]:
     """Tags with those that were sent; their keys differ in more than their case."""
     after = {key.lower(): (key, value) for key, value in tags.items()}
-    for tag in sent:
+    listed = list(sent)
+    if len({tag.key.lower() for tag in listed}) != len(listed):
+        raise errors.invalid_input(
+            "Duplicate tag keys found. Please note that Tag keys are case insensitive."
+        )
+    for tag in listed:
         if tag.key.lower().startswith("aws:"):
             raise errors.invalid_input("Tag keys that begin with aws: are reserved for system use.")
         after[tag.key.lower()] = (tag.key, tag.value)
