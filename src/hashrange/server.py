@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from hashrange import authentication, logs, own_pages, workers
+from hashrange import authentication, logs, own_pages, query_services, workers
 from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
@@ -48,11 +48,10 @@ from hashrange.objects.opening import open_backups, open_store
 from hashrange.own_pages import Data
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
-from hashrange.services.iam.registry import IAM
 from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts import providers
-from hashrange.services.sts.registry import STS, UNSIGNED
+from hashrange.services.sts.registry import UNSIGNED
 from hashrange.storage import clock_record, lag_record
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
@@ -81,7 +80,6 @@ from hashrange.wire.identity import Identity
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
-from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner, Unsigned
 from hashrange.wire.table_pages import TableFinder
@@ -183,14 +181,13 @@ class Server:
         if journal is not None:
             workshop = Workshop(engine, catalogue, self._clock, chaos, self._supervisors)
             paths[testing_endpoint.PATH] = TestingEndpoint(workshop, journal, lags, self._clock)
-        forms = query_endpoints((CLOUDWATCH, IAM, STS), runner)
         rules = _browser_rules(settings)
         router = Router(
             endpoint,
             region=settings.region,
             rules=rules,
             paths=authentication.guarded(paths, callers, settings, audit, rules),
-            query_versions=forms,
+            query_versions=query_services.endpoints(settings, runner),
             verifies=settings.auth != "off",
         )
         port = await self._listen(router, catalogue)

@@ -66,6 +66,7 @@ RANKS = {
     "auditing": 7,
     "engines": 7,
     "own_pages": 7,
+    "query_services": 7,
     "test_kit": 7,
     "root_key_command": 7,
     "verify": 7,
