@@ -33,7 +33,7 @@ def encrypted_store(data: Path, key: Path | None) -> Iterator[Clocked]:
     """A store with backups in its own folder, as a server has them; `key`: its root key, if it has one."""
     stored = SqliteEngine.open(data)
     try:
-        engine, source, _ = vaults.open_keys("" if key is None else f"file:{key}", stored)
+        engine, source, *_ = vaults.open_keys("" if key is None else f"file:{key}", stored)
         service = Clocked(engine, transition_ms=0)
         folder = data / "backups"
         folder.mkdir(exist_ok=True)

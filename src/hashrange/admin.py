@@ -1,8 +1,11 @@
 """Talking to a running server's own endpoints, for commands of the terminal."""
 
+import contextlib
 import http.client
 import os
+import socket
 import ssl
+import threading
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -47,15 +50,21 @@ def ask(endpoint: str, method: str, path: str, body: str = "") -> str:
     return reply.text
 
 
-def sent(endpoint: str, message: Message) -> Reply:
-    """Send a request, signed if the environment has a key; give whatever was answered."""
+def sent(
+    endpoint: str, message: Message, *, seconds: float | None = None, bytes_max: int | None = None
+) -> Reply:
+    """Send a request, signed if the environment has a key; give whatever was answered.
+
+    With `seconds` the whole exchange takes no longer, and with `bytes_max` no more of the answer is read.
+    """
     url = urlsplit(endpoint)
-    connection = _connection(url, os.environ)
+    connection = _connection(url, os.environ, seconds or _TIMEOUT_SECONDS)
     headers = _signature(url, message, os.environ) or message.headers
+    deadline = None if seconds is None else _deadline(connection, seconds)
     try:
         connection.request(message.method, message.path, message.body.encode(), dict(headers))
         answer = connection.getresponse()
-        return Reply(answer.status, str(answer.read(), "utf-8", "replace"))
+        return Reply(answer.status, str(answer.read(bytes_max), "utf-8", "replace"))
     except ssl.SSLCertVerificationError as error:
         raise AdminFailed(
             f"the certificate of {endpoint} is not trusted: {error.verify_message}. AWS_CA_BUNDLE names the file of "
@@ -64,19 +73,38 @@ def sent(endpoint: str, message: Message) -> Reply:
     except (OSError, http.client.HTTPException) as error:
         raise AdminFailed(f"there is no server at {endpoint}: {error}") from None
     finally:
+        if deadline is not None:
+            deadline.cancel()
         connection.close()
 
 
-def _connection(url: SplitResult, environment: Mapping[str, str]) -> http.client.HTTPConnection:
+def _deadline(connection: http.client.HTTPConnection, seconds: float) -> threading.Timer:
+    """End an exchange at a moment: a timeout is over one piece of an answer, and there may be any number of them."""
+
+    def end() -> None:
+        sock: socket.socket | None = connection.sock
+        if sock is not None:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def _connection(
+    url: SplitResult, environment: Mapping[str, str], seconds: float
+) -> http.client.HTTPConnection:
     if url.scheme not in _PORTS or not url.hostname:
         raise AdminFailed(f"{url.geturl()} is no endpoint: it must begin with http:// or https://")
     if url.scheme == "http":
-        return http.client.HTTPConnection(url.hostname, url.port, timeout=_TIMEOUT_SECONDS)
+        return http.client.HTTPConnection(url.hostname, url.port, timeout=seconds)
     try:
         context = client_context(environment)
     except ClientTlsInvalid as problem:
         raise AdminFailed(str(problem)) from None
-    return http.client.HTTPSConnection(url.hostname, url.port, timeout=_TIMEOUT_SECONDS, context=context)
+    return http.client.HTTPSConnection(url.hostname, url.port, timeout=seconds, context=context)
 
 
 def _signature(url: SplitResult, message: Message, environment: Mapping[str, str]) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hashrange import logs
-from hashrange.addresses import binds_loopback
+from hashrange.addresses import binds_loopback, is_loopback
 from hashrange.durations import parse_duration, shown_duration
 from hashrange.passwords import masked_place
 
@@ -23,6 +23,7 @@ _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#@]+")
 _ENDPOINT = re.compile(r"https?://(?:[^@\s]+@)?[^/@\s?#]+(?:/[^\s?#]*)?")
 _BUCKET = re.compile(r"s3://[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}(?:/[^\s?#]*)?")
 _ISSUER = re.compile(r"https?://[^/\s?#@]+(?:/[^\s?#]*)?")
+_KMS_ENDPOINT = re.compile(r"(https?)://(\[[0-9a-fA-F:.]+\]|[^/\s?#@:\[\]]+)(?::[0-9]{1,5})?/?")
 _HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
 AUDIT_FILE_NAME = "audit.jsonl"  # in the data directory
@@ -139,6 +140,15 @@ def _issuer(text: str) -> str:
     return text
 
 
+def _kms_endpoint(text: str) -> str:
+    match = _KMS_ENDPOINT.fullmatch(text)
+    if match is None:
+        raise ValueError("must be a URL such as https://kms.eu-west-1.amazonaws.com, without a path")
+    if match[1] == "http" and not is_loopback(match[2].strip("[]")):
+        raise ValueError("keys would be sent in the clear: http:// is for services on this machine")
+    return text.rstrip("/")
+
+
 def _host_names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
     if not all(name == "*" or _HOST_NAME.fullmatch(name) for name in names):
@@ -246,6 +256,20 @@ class Settings:
         "the key above all others: file:PATH, env:NAME, command:COMMAND or kms:PATH. Data that is begun with it is "
         "encrypted; without it secrets are sealed with the file root.key in the data directory, which is made when it "
         "is needed",
+    )
+    allow_plain_rows: bool = _setting(
+        False,
+        _switch,
+        "serve data that was begun without --root-key although one is named, with --auth signature or iam as well",
+    )
+    kms_endpoint: str | None = _setting(
+        None,
+        _kms_endpoint,
+        "another key service, AWS KMS or one that speaks as it does: keys that tables name are keys of that one; needs "
+        "--root-key",
+    )
+    kms_region: str | None = _setting(
+        None, _region, "region that requests to --kms-endpoint are signed for; else AWS_REGION, else --region"
     )
     data_key_cache: int = _setting(
         300,
@@ -450,6 +474,10 @@ def load(flags: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
         )
     if is_url(settings.s3) and find_spec("botocore") is None:
         raise SettingInvalid("an S3 endpoint needs its client: pip install 'hashrange[s3]'")
+    if settings.kms_endpoint and not settings.root_key:
+        raise SettingInvalid(
+            "without a root key nothing would be encrypted under the keys of --kms-endpoint: it needs --root-key"
+        )
     if settings.replica and settings.engine == "sqlite":
         raise SettingInvalid("a data file has no replicas: --replica needs a postgresql:// URL as --engine")
     _check_test_kit(settings)

@@ -151,7 +151,9 @@ def run(options: argparse.Namespace) -> int:
             f"hashrange: made the root key {key_file}. Keep a copy of it elsewhere: without it no secret can be read"
         )
     shown = options.show if hasattr(options, "show") else _shown
-    terminal.show(json.dumps(answer) if options.json else "\n".join(shown(answer)) or "done")
+    # Names, tags and policies are whatever other administrators wrote.
+    lines = map(terminal.printable, shown(answer))
+    terminal.show(json.dumps(answer) if options.json else "\n".join(lines) or "done")
     return int(options.status(answer)) if hasattr(options, "status") else 0
 
 

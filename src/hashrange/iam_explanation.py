@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     if event is None:
         what = "no denial" if options.which == LAST else f"no request {options.which}"
         return _fail(f"{path} has {what}")
-    terminal.show(json.dumps(event) if options.json else "\n".join(_lines(event)))
+    terminal.show(json.dumps(event) if options.json else "\n".join(map(terminal.printable, _lines(event))))
     return 0
 
 

@@ -39,7 +39,7 @@ class IamStore:
     def __init__(self, settings: Settings, account_id: str) -> None:
         self._engine = _opened(settings)
         try:
-            self._engine, keys, _ = open_keys(settings.root_key, self._engine)
+            self._engine, keys, *_ = open_keys(settings.root_key, self._engine)
             self._context = Context(
                 catalogue=Catalogue(self._engine),
                 clock=SystemClock(),

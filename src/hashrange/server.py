@@ -29,6 +29,7 @@ from hashrange.chain.journal import Journal
 from hashrange.chain.log import log_request
 from hashrange.chain.pipelines import Pipelines
 from hashrange.chain.shared_executor import SharedExecutor
+from hashrange.chain.table_keys import fetching_table_keys
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
 from hashrange.core import accounts
@@ -46,6 +47,7 @@ from hashrange.metrics import Metric
 from hashrange.objects.interface import ObjectStore
 from hashrange.objects.opening import open_backups, open_store
 from hashrange.own_pages import Data
+from hashrange.remote_keys.opening import RemoteKeys, open_remote_keys
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
 from hashrange.services.kms.registry import KMS
@@ -62,7 +64,7 @@ from hashrange.storage.follower import Follower
 from hashrange.storage.last_uses import FLUSH_SECONDS, LastUses
 from hashrange.storage.remembering import RememberingEngine
 from hashrange.test_kit import Workshop
-from hashrange.vaults import file_seals, open_keys
+from hashrange.vaults import file_seals, open_served_keys
 from hashrange.wire import (
     cbor_endpoint,
     chaos_endpoint,
@@ -122,6 +124,7 @@ class Server:
         self._tls: Tls | None = None
         self._auditing: Auditing | None = None
         self._last_uses: LastUses | None = None
+        self._remote_keys: RemoteKeys | None = None
 
     async def start(self) -> tuple[Engine, int]:
         """Open the data, start to listen; give the engine and the port."""
@@ -134,6 +137,7 @@ class Server:
         background = self._background = Background(deliver)
         catalogue = self._read_catalogue(engine)
         control = self._clock_control = await self._agree_on_clock(engine)
+        fetch = await asyncio.to_thread(fetching_table_keys, self._remote_keys, catalogue, background)
         await asyncio.to_thread(lag_record.compare, engine, settings.eventual_lag)
         lags = Lags(settings.eventual_lag / 1000)
         if settings.lag_ms_max:
@@ -152,8 +156,9 @@ class Server:
         authorize = Authorize() if settings.auth == "iam" else None
         journal = Journal() if settings.test_kit else None
         recorded = None if journal is None else journal.link
+        run = fetch(executor.run)
         pipelines = Pipelines(
-            executor.run, audit=audit, log=logged, authorize=authorize, recorded=recorded, chaos=chaos
+            run, audit=audit, log=logged, authorize=authorize, recorded=recorded, chaos=chaos
         )
         directory = await self._open_directory(engine, keys)
         context_for = self._contexts(catalogue, Inspection(engine, backups), gate, directory, vault)
@@ -246,13 +251,17 @@ class Server:
         self._engine = engine
         if not self._is_clock_given:
             self._clock = clock
+        remote = self._remote_keys = open_remote_keys(self._settings, self._now)
         try:
-            opened = await asyncio.to_thread(open_keys, self._settings.root_key, engine)
+            opened = await asyncio.to_thread(open_served_keys, self._settings, engine, remote)
         except Corrupt as error:
             raise _unreadable("records of keys", engine, error) from error
         if opened.forget is not None:
             self._every(_FORGET_SECONDS, partial(self._forget_keys, opened.forget))
         return opened.engine, opened.source
+
+    def _now(self) -> float:
+        return self._clock.now()  # of the clock that there is by then
 
     def _forget_keys(self, forget: Callable[[float, float], None]) -> None:
         forget(self._clock.now(), self._settings.data_key_cache)
@@ -265,7 +274,9 @@ class Server:
         objects: ObjectStore,
         vault: LazyVault,
     ) -> None:
-        self._supervisors = supervise(engine, catalogue, self._clock, self._settings, backups, objects, vault)
+        self._supervisors = supervise(
+            engine, catalogue, self._clock, self._settings, backups, objects, vault, self._remote_keys
+        )
         for supervisor in self._supervisors:
             supervisor.start()
         if self._clock_control is not None:
@@ -426,6 +437,8 @@ class Server:
         if self._background is not None:
             # Likewise.
             await asyncio.to_thread(self._background.close)
+        if self._remote_keys is not None:
+            self._remote_keys.close()
         if self._auditing is not None:
             await asyncio.to_thread(self._auditing.writer.stop)
         if self._last_uses is not None:

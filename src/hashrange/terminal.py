@@ -37,7 +37,16 @@ def tell(message: str, *, end: str = "\n") -> None:
 
 def complain(message: str) -> None:
     """Tell the person at the terminal what is wrong."""
-    tell(f"hashrange: {message}")
+    tell("\n".join(map(printable, f"hashrange: {message}".split("\n"))))
+
+
+def printable(line: str) -> str:
+    """A line in which nothing is left that clients could give orders to a terminal with, or begin a line."""
+    if line.isprintable():
+        return line
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in line
+    )
 
 
 def exit_status(command: Callable[[], int]) -> int:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hashrange import logs, wrapped_root_key
-from hashrange.config import SettingInvalid
+from hashrange.config import SettingInvalid, Settings
 from hashrange.kms import root_key
 from hashrange.kms.key_source import KeySource
 from hashrange.kms.root_key import RootKey, RootKeyInvalid
 from hashrange.kms.sealing import check_value
 from hashrange.passwords import hide_variable
+from hashrange.remote_keys.patient import patient_keys
 from hashrange.storage import root_key_record
 from hashrange.storage.engine import Engine
 from hashrange.storage.errors import OpenError
@@ -28,6 +29,7 @@ log = logs.Log("vaults")
 
 if TYPE_CHECKING:
     from hashrange.kms.interface import FileSeals
+    from hashrange.kms.table_key import TableKeys
     from hashrange.storage.copying import Copyable
     from hashrange.storage.data_keys import DataKeys
     from hashrange.storage.encrypted_copies import Stored
@@ -57,9 +59,26 @@ class Opened(NamedTuple):
     forget: Callable[[float, float], None] | None = (
         None  # unwrapped keys: at a moment, those so many seconds old
     )
+    is_plain: bool = False  # a root key is named, and rows are in the clear all the same
 
 
-def open_keys(place: str, engine: Engine) -> Opened:
+def open_served_keys(settings: Settings, engine: Engine, table_keys: "TableKeys | None" = None) -> Opened:
+    """Open the keys of data that a server is to serve; `table_keys` are those that another key service opens.
+
+    Data in the clear may have been put in the place of encrypted data. Who verifies signatures relies on what it says
+    of identities, so it is refused then, unless somebody says that it is meant.
+    """
+    opened = open_keys(settings.root_key, engine, table_keys)
+    if opened.is_plain and settings.auth != "off" and not settings.allow_plain_rows:
+        raise OpenError(
+            f"{engine.description} is in the clear although --root-key is named, so it may have been put in the place "
+            "of encrypted data. `hashrange migrate --root-key` makes an encrypted copy; --allow-plain-rows says that "
+            "it is meant to be so"
+        )
+    return opened
+
+
+def open_keys(place: str, engine: Engine, table_keys: "TableKeys | None" = None) -> Opened:
     """Open the keys of some data.
 
     A root key that is named has new data encrypted. The file beside the data, which is made for secrets without anybody
@@ -78,11 +97,15 @@ def open_keys(place: str, engine: Engine) -> Opened:
         return Opened(engine, source)
     from hashrange.storage.encrypting import open_encrypted
 
-    data_keys = _data_keys(key)
+    data_keys = _data_keys(key, table_keys=table_keys)
     encrypted = open_encrypted(engine, data_keys)
     if encrypted is None:
+        if table_keys is not None:
+            raise OpenError(
+                f"{engine.description} is in the clear, so --kms-endpoint would protect nothing: {_PLAIN}"
+            )
         log.warning("rows.plain", reason=_PLAIN)
-        return Opened(engine, source)
+        return Opened(engine, source, is_plain=True)
     encrypted.write(lambda tx: root_key_record.claim(tx, check_value(key)))
     return Opened(encrypted, source, data_keys.forget)
 
@@ -117,7 +140,7 @@ def decrypted_read(place: str, description: str, read: "ReadStep") -> "ReadStep"
     from hashrange.storage.encrypting import EncryptedReads
 
     # Whoever has the root key may see whether the data is whole.
-    return EncryptedReads(read, _data_keys(key, checks_states=False)).read
+    return EncryptedReads(read, _data_keys(key, checks_states=False, table_keys=patient_keys())).read
 
 
 def encrypted_target(place: str, engine: "Copyable") -> "Copyable":
@@ -130,7 +153,7 @@ def encrypted_target(place: str, engine: "Copyable") -> "Copyable":
         raise OpenError(
             f"what is copied to {engine.description} is encrypted: name the root key with --root-key"
         )
-    keys = _data_keys(key, checks_states=False)
+    keys = _data_keys(key, checks_states=False, table_keys=patient_keys())
     if open_encrypted(engine, keys) is None:
         raise OpenError(f"{engine.description} is not empty")
     return EncryptedTarget(engine, keys)
@@ -151,8 +174,10 @@ def claim_named_key(place: str, engine: Engine) -> None:
         engine.write(lambda tx: root_key_record.claim(tx, check_value(key)))
 
 
-def _data_keys(key: RootKey, *, checks_states: bool = True) -> "DataKeys":
+def _data_keys(
+    key: RootKey, *, checks_states: bool = True, table_keys: "TableKeys | None" = None
+) -> "DataKeys":
     from hashrange.kms.wrapping import Wrapping
     from hashrange.storage.data_keys import DataKeys
 
-    return DataKeys(Wrapping(key.reveal()), checks_states=checks_states)
+    return DataKeys(Wrapping(key.reveal()), checks_states=checks_states, table_keys=table_keys)

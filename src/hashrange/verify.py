@@ -137,7 +137,9 @@ def _encoded(place: str, report: Report, error: str | None = None) -> str:
 
 def _text(place: str, report: Report) -> str:
     lines = [
-        f"{problem.kind}: {problem.place}" + (f": {problem.detail}" if problem.detail else "")
+        terminal.printable(
+            f"{problem.kind}: {problem.place}" + (f": {problem.detail}" if problem.detail else "")
+        )
         for problem in report.problems
     ]
     if report.problem_count > len(report.problems):

@@ -156,3 +156,32 @@ def test_secrets_are_in_no_event(tmp_path: Path) -> None:
         *(base64.b64encode(raw).decode() for raw in (b"canary-plain", sealed, data_key["Plaintext"])),
     ]
     assert [secret for secret in secrets if secret in text] == []
+
+
+def test_what_clients_sent_gives_no_orders_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    orders = "\x1b]0;title\x07\x9b2J\u202e\nTo allow it, attach AdministratorAccess"
+    unmet = {"operator": "StringEquals", "key": "dynamodb:leadingkeys", "values": ["bob"]}
+    considered = {"policyType": "identity-based policy", "policy": "p", "statement": "1", "allows": True}
+    decision = {
+        "action": GET,
+        "resource": f"arn:aws:dynamodb:us-east-1:000000000000:table/{orders}",
+        "decision": "implicitDeny",
+        "conditionKeys": {"dynamodb:leadingkeys": [orders]},
+        "considered": [{**considered, "unmet": [unmet]}],
+    }
+    event = {
+        "eventName": "GetItem",
+        "errorCode": "AccessDenied",
+        "userIdentity": {"accessKeyId": orders},
+        "requestID": "R",
+        "additionalEventData": {"decision": decision},
+    }
+    (tmp_path / "audit.jsonl").write_text(json.dumps(event))
+    told = words(capsys, "iam", "explain", "--data-dir", str(tmp_path))
+    assert r"\x1b]0;title\x07\x9b2J\u202e\nTo allow it" in told
+    assert all(line.isprintable() for line in told.split("\n"))
+    assert len(told.splitlines()) == 4
+    refused = words(capsys, "iam", "explain", orders, "--data-dir", str(tmp_path), status=1)
+    assert "\x1b" not in refused

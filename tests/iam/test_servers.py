@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 import warm
 from iam_refusals import ANYTHING, TRUST
-from owned_server import document, owned
+from owned_server import document, owned, statement
 from service_clients import client_of
 from serving import serving
 
@@ -82,3 +82,36 @@ def test_a_renamed_user_keeps_the_trust_and_the_next_of_that_name_has_none(
         for shown in (iam.get_role(RoleName="app")["Role"], iam.list_roles()["Roles"][0]):
             (one,) = shown["AssumeRolePolicyDocument"]["Statement"]
             assert one["Principal"] == {"AWS": bob.replace("user/bob", "user/moved/robert")}
+
+
+@pytest.mark.slow
+def test_nobody_changes_who_is_behind_a_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with owned(tmp_path / "data", capsys) as server:
+        iam = server.client("iam")
+        everything = document(statement("Allow", "sts:*"))
+        key = server.user("bob", everything)
+        account = {"AWS": server.client("sts").get_caller_identity()["Account"]}
+
+        def role(name: str, *actions: str) -> str:
+            trust = document({"Effect": "Allow", "Principal": account, "Action": list(actions)})
+            made = iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]
+            iam.put_role_policy(RoleName=name, PolicyName="p", PolicyDocument=everything)
+            return str(made["Arn"])
+
+        first, second = role("first", "sts:*"), role("second", "sts:*")
+        third = role("third", "sts:AssumeRole")  # which takes nobody's word for who is behind a session
+
+        def assumed(who: dict[str, str], arn: str, **more: str) -> dict[str, Any]:
+            answer: dict[str, Any] = server.client("sts", who).assume_role(
+                RoleArn=arn, RoleSessionName="me", **more
+            )
+            return answer
+
+        known = assumed(key, first, SourceIdentity="bob")["Credentials"]
+        assert assumed(known, second)["SourceIdentity"] == "bob"
+        assert assumed(known, second, SourceIdentity="bob")["SourceIdentity"] == "bob"
+        with pytest.raises(ClientError, match="cannot be changed"):
+            assumed(known, second, SourceIdentity="eve")
+        with pytest.raises(ClientError, match="not authorized to perform: sts:SetSourceIdentity"):
+            assumed(known, third)
+        assert "SourceIdentity" not in assumed(key, third)

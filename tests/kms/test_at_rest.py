@@ -11,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 import warm
+from enforcing import bootstrap
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.storage import layout
 from hashrange.storage.engine import Transaction
@@ -145,6 +146,28 @@ def test_a_named_key_encrypts_no_data_that_was_begun_without_it(
     with serving("--data-dir", str(plain), "--root-key", f"file:{root_key_file}") as running:
         client = make_client(endpoint=running.endpoint)
         assert client.get_item(TableName=table, Key={"pk": {"S": "t"}})["Item"]["secret"] == {"S": SECRET}
+        assert "rows.plain" in running.log_text()
+
+
+def test_data_in_the_clear_in_place_of_encrypted_data_is_refused_where_signatures_are_verified(
+    tmp_path: Path, root_key_file: Path, make_client: MakeClient
+) -> None:
+    encrypted, plain = tmp_path / "encrypted", tmp_path / "plain"
+    named = ("--root-key", f"file:{root_key_file}")
+    bootstrap(encrypted, *named)
+    with serving("--data-dir", str(plain), "--transition-ms", "0") as running:
+        make_table(make_client(endpoint=running.endpoint), "pk")
+    (encrypted / "hashrange.db").write_bytes((plain / "hashrange.db").read_bytes())
+    for log in encrypted.glob("hashrange.db-*"):
+        log.unlink()
+    flags = ("--data-dir", str(encrypted), *named)
+    for mode in ("signature", "iam"):
+        with (
+            pytest.raises(RuntimeError, match="may have been put in the place"),
+            serving(*flags, "--auth", mode),
+        ):
+            pass
+    with serving(*flags, "--auth", "iam", "--allow-plain-rows") as running:
         assert "rows.plain" in running.log_text()
 
 

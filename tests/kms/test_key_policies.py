@@ -185,3 +185,70 @@ def test_a_table_is_made_only_under_keys_that_its_maker_may_use(
     # Nobody needs a permission for the key that the service manages.
     _, others = user(server, statement("dynamodb:*"))
     assert create_table(others("dynamodb"), "alias/aws/dynamodb")["SSEDescription"]["SSEType"] == "KMS"
+
+
+def test_who_is_made_again_with_the_same_name_is_somebody_else(server: Enforcing, kms: Any) -> None:
+    arn, clients = user(server)
+    name = arn.rpartition("/")[2]
+    sent = policy(granting(ROOT, "kms:*"), granting(arn, "kms:Encrypt"))
+    made = str(kms.create_key(Policy=sent)["KeyMetadata"]["Arn"])
+    put = str(kms.create_key()["KeyMetadata"]["Arn"])
+    kms.put_key_policy(KeyId=put, Policy=sent)
+    for key in (made, put):
+        clients("kms").encrypt(KeyId=key, Plaintext=b"x")
+        assert kms.get_key_policy(KeyId=key)["Policy"] == sent
+    iam = server.client("iam", server.administrator)
+    unique_id = iam.get_user(UserName=name)["User"]["UserId"]
+    for access_key in iam.list_access_keys(UserName=name)["AccessKeyMetadata"]:
+        iam.delete_access_key(UserName=name, AccessKeyId=access_key["AccessKeyId"])
+    iam.delete_user(UserName=name)
+    again = server.client("kms", server.user(name))
+    for key in (made, put):
+        denied(again.encrypt, KeyId=key, Plaintext=b"x")
+        shown = json.loads(kms.get_key_policy(KeyId=key)["Policy"])
+        assert shown["Statement"][1]["Principal"] == {"AWS": [unique_id]}
+    kms.put_key_policy(KeyId=put, Policy=sent)
+    again.encrypt(KeyId=put, Plaintext=b"x")
+
+
+def test_a_policy_that_names_nobody_is_refused(kms: Any, key: str) -> None:
+    nobody = policy(granting(ROOT, "kms:*"), granting(f"arn:aws:iam::{ACCOUNT}:user/nobody", "kms:Encrypt"))
+    told = MALFORMED, "Policy contains a statement with one or more invalid principals."
+    assert refusal(kms.put_key_policy, KeyId=key, Policy=nobody) == told
+    assert refusal(kms.create_key, Policy=nobody) == told
+    kms.put_key_policy(KeyId=key, Policy=policy(granting(ACCOUNT, "kms:*"), granting("*", "kms:Encrypt")))
+
+
+def test_a_refusal_about_an_alias_does_not_tell_its_key(server: Enforcing, kms: Any, key: str) -> None:
+    alias = f"alias/{uuid4().hex}"
+    kms.create_alias(AliasName=alias, TargetKeyId=key)
+    arn = f"arn:aws:kms:us-east-1:{ACCOUNT}:{alias}"
+    _, clients = user(server, statement(["kms:DeleteAlias", "kms:UpdateAlias"], arn), statement("dynamodb:*"))
+    theirs = clients("kms")
+    key_id = key.rpartition("/")[2]
+    calls: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+        (theirs.delete_alias, {"AliasName": alias}),
+        (theirs.update_alias, {"AliasName": alias, "TargetKeyId": NOBODY}),
+    ]
+    for name in (alias, arn):
+        calls += [
+            (theirs.describe_key, {"KeyId": name}),
+            (theirs.encrypt, {"KeyId": name, "Plaintext": b"x"}),
+            (theirs.generate_data_key, {"KeyId": name, "KeySpec": "AES_256"}),
+            (
+                clients("dynamodb").create_table,
+                TABLE | {"SSESpecification": {"SSEType": "KMS", "KMSMasterKeyId": name}},
+            ),
+        ]
+    for call, parameters in calls:
+        message = denied(call, **parameters)
+        assert key_id not in message
+        assert arn in message
+
+
+TABLE = {
+    "TableName": "under-an-alias",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+}

@@ -12,6 +12,7 @@ from encrypted_store import encrypted_store, key_file
 from hashrange.cli import main
 from hashrange.jobs import backup_files
 from hashrange.jobs.backup_files import BackupSource, DamagedBackup
+from hashrange.jobs.kept_backups import KeepBackups
 from hashrange.storage import history
 from new_tables import request as new_table
 
@@ -130,6 +131,19 @@ def test_a_backup_in_the_clear_in_place_of_a_known_one_is_refused(service: Clock
     service.call("RestoreTableFromBackup", TargetTableName="again", BackupArn=arn)
     service.settle()
     assert service.refused("DescribeTable", TableName="again")[0] == "ResourceNotFoundException"
+
+
+def test_a_planted_backup_in_the_clear_is_not_adopted(
+    service: Clocked, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with encrypted_store(tmp_path / "other", None) as plain:
+        plain.call("CreateTable", **new_table("pk", TableName="one"))
+        plain.settle()
+        backed_up(plain)
+    shutil.copytree(tmp_path / "other" / "backups", tmp_path / "data" / "backups", dirs_exist_ok=True)
+    KeepBackups(service.engine, service.backups).step(service.clock.now())
+    assert service.call("ListBackups")["BackupSummaries"] == []
+    assert "is in the clear, and the data is encrypted" in str([record.__dict__ for record in caplog.records])
 
 
 def test_encrypted_files_under_a_manifest_in_the_clear_are_damaged(service: Clocked) -> None:

@@ -1,10 +1,12 @@
 """Which key serves a pattern, with which conditions; and if none does, why."""
 
 from dataclasses import replace
+from importlib.resources import files
 from typing import Any
 
 import pytest
 
+from hashrange.modeling.loading import loads
 from hashrange.modeling.model import Attribute, Entity, Index, Model, ReadOperation, ReadPattern, Table
 from hashrange.modeling.planning import plan_read, plans
 from hashrange.modeling.plans import ReadPlan
@@ -205,6 +207,31 @@ def test_other_items_in_the_same_range_are_found_out() -> None:
     assert planned(pattern, USER, ORDER, elsewhere).served
 
 
+def test_a_bucket_of_time_wants_an_attribute_of_its_own() -> None:
+    cut = entity("Event", {"PK": "S#{s}#{at:.10}", "SK": "{at}"}, s="uuid", at="timestamp")
+    assert (
+        "{at:.10} an attribute of its own"
+        in planned(read("Event", where="s = ?s and at >= ?t"), cut).problems[1].remedy
+    )
+    day = entity("Event", {"PK": "S#{s}#{day}", "SK": "{at}"}, s="uuid", day="date", at="timestamp")
+    assert planned(read("Event", where="s = ?s and day = ?d and at >= ?t", order="at"), day).served
+
+
+def test_long_keys_are_told_apart_at_their_ends() -> None:
+    keys = {"PK": "A#{a}#ORDER#{b}", "SK": "A#{a}#ORDER#{b}#%s#{n}"}
+    one, other = (
+        entity(
+            name,
+            {key: text.replace("%s", name) for key, text in keys.items()},
+            a="uuid",
+            b="uuid",
+            n="integer",
+        )
+        for name in ("LINE", "NOTE")
+    )
+    assert planned(read("LINE", where="a = ?a and b = ?b"), one, other).served
+
+
 def test_a_range_with_an_open_end_and_no_prefix_runs_into_other_items() -> None:
     event = entity("Event", {"PK": "DEVICE#{device}", "SK": "{at}"}, device="uuid", at="timestamp")
     device = entity("Device", {"PK": "DEVICE#{device}", "SK": "META"}, device="uuid")
@@ -370,6 +397,27 @@ def test_a_scan_that_is_asked_for_is_still_a_problem() -> None:
 def test_comparisons_with_other_attributes_are_no_keys() -> None:
     plan = planned(read("Order", where="user_id = order_id"))
     assert plan.operation is ReadOperation.SCAN
+
+
+def test_contains_has_no_key() -> None:
+    plan = planned(read("Order", where='status contains "P"'))
+    assert plan.problems[0].remedy.startswith("no key serves `contains`")
+
+
+def test_an_inverted_index_goes_the_other_way() -> None:
+    group = entity("Group", {"PK": "TENANT#{t}", "SK": "MEMBER#{m}"}, t="uuid", m="uuid")
+    link = entity("Link", {"PK": "GROUP#{g}", "SK": "MEMBER#{m}"}, g="uuid", m="uuid")
+    shop = model(table(index("inverted", "SK", "PK")), group, link)
+    plan = plan_read(shop, read("Link", where="m = ?order_id"))
+    assert plan.served
+    assert key_expression(plan, shop) == "SK = 'MEMBER#o' AND begins_with(PK, 'GROUP#')"
+
+
+def test_the_starter_file_is_served_throughout() -> None:
+    text = files("hashrange.modeling").joinpath("starter.yaml").read_text("utf-8")
+    chosen = plans(loads(text))
+    assert chosen
+    assert [plan.problems for plan in chosen.values() if not plan.served] == []
 
 
 def test_every_read_of_a_model_has_a_plan() -> None:

@@ -98,6 +98,25 @@ def test_values_are_counted_by_what_they_identify() -> None:
     assert distinct(model(table(), user, author), author, "by") == 1000
 
 
+def test_the_whole_key_of_an_ancestor_counts_its_items() -> None:
+    tenant = entity("Tenant", {"PK": "T#{t}", "SK": "T"}, t="uuid", count=100)
+    ticket = entity(
+        "Ticket", {"PK": "T#{t}", "SK": "K#{n}"}, t="uuid", n="integer", parent="Tenant", count=50
+    )
+    comment = entity(
+        "Comment",
+        {"PK": "K#{t}#{n}", "SK": "C#{c}"},
+        t="uuid",
+        n="integer",
+        c="ulid",
+        parent="Ticket",
+        count=7,
+    )
+    shop = model(table(), tenant, ticket, comment)
+    assert children(shop, comment) == (7, 7)
+    assert children(shop, ticket) == (50, 50)
+
+
 def test_a_cut_time_is_a_bucket() -> None:
     event = entity(
         "Event", {"PK": "DAY#{at:.10}", "SK": "{at}"}, at="timestamp", count=1e6, retention_days=90

@@ -105,7 +105,10 @@ def _constant(program: str, name: str) -> Any:
 
 
 def test_the_policies_of_the_page_are_those_of_the_examples() -> None:
-    shared, tagged = _blocks()
+    shared, trust, tagged = _blocks()
+    broker = {"Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:user/broker"}}
+    assert trust["Statement"] == [_constant("leading_keys.py", "TRUST") | broker]
+    parse(json.dumps(trust), Kind.TRUST, name="page")
     (statement,) = shared["Statement"]
     example = _constant("leading_keys.py", "OWN_ITEMS")
     assert {**statement, "Resource": None} == {**example, "Resource": None}

@@ -41,6 +41,7 @@ RANKS = {
     "config": 2,
     "formats": 2,
     "objects": 3,
+    "remote_keys": 3,
     "storage": 3,
     "delivery": 4,
     "api": 4,

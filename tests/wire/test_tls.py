@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import boto3
@@ -17,6 +18,7 @@ from botocore.config import Config
 from hashrange.certificates import Authority
 from hashrange.config import SettingInvalid, load
 from hashrange.tls_files import TlsInvalid
+from hashrange.wire.handshake_log import LINE_SECONDS, HandshakeLog
 from hashrange.wire.plain_http import answer
 from hashrange.wire.tls import Tls, TlsFiles
 from house import ROOT
@@ -215,6 +217,86 @@ def test_a_certificate_that_does_not_fit_is_not_taken(own: Made) -> None:
             assert fingerprint(connection) == before
 
 
+def spoil_with_expired(own: Made) -> str:
+    """An expired certificate with its own key; gives what is said of it."""
+    issued = Authority(days=1, now=datetime.now(UTC) - timedelta(days=9)).issue(["localhost"])
+    own.certificate.write_bytes(issued.certificate)
+    own.key.write_bytes(issued.key)
+    return "has expired"
+
+
+def spoil_key(own: Made) -> str:
+    own.key.write_bytes(own.authority.issue(["localhost"]).key)
+    return "is not the key of the certificate"
+
+
+def spoil_mode(own: Made) -> str:
+    own.key.chmod(0o644)
+    return "can be read by other users"
+
+
+def lose_certificate(own: Made) -> str:
+    own.certificate.unlink()
+    return "cannot be read"
+
+
+def spoil_certificate(own: Made) -> str:
+    own.certificate.write_bytes(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+    return "has no certificate in PEM form"
+
+
+def spoil_authority(own: Made) -> str:
+    own.ca.write_bytes(b"nothing")
+    return "has no certificate in PEM form"
+
+
+def lose_authority(own: Made) -> str:
+    own.ca.unlink()
+    return "cannot be read"
+
+
+SPOILERS = (
+    spoil_with_expired,
+    spoil_key,
+    spoil_mode,
+    lose_certificate,
+    spoil_certificate,
+    spoil_authority,
+    lose_authority,
+)
+
+
+@pytest.mark.parametrize("spoil", SPOILERS)
+def test_unfit_files_leave_the_old_certificate_in_use_and_one_line_in_the_log(
+    own: Made, spoil: Callable[[Made], str], caplog: pytest.LogCaptureFixture
+) -> None:
+    tls = Tls(own.files._replace(client_ca=own.ca))
+    context, certificate = tls.context, tls.certificate
+    reason = spoil(own)
+    with caplog.at_level("INFO"):
+        assert not tls.reload()
+    assert (tls.context, tls.certificate) == (context, certificate)
+    [line] = caplog.records
+    assert (line.levelname, line.getMessage()) == ("ERROR", "tls.not_reloaded")
+    assert reason in str(line.__dict__)
+
+
+def test_an_expired_certificate_is_taken_for_another_expired_one(own: Made) -> None:
+    later = datetime.now(UTC) + timedelta(days=90)
+    tls = Tls(own.files, now=later.timestamp)
+    own.exchange()
+    assert tls.reload()
+
+
+def test_refused_handshakes_have_one_line_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    clock = [0.0]
+    refusals = HandshakeLog(lambda: clock[0])
+    for number in range(3 * int(LINE_SECONDS)):
+        clock[0] = float(number)
+        refusals.refused("192.0.2.1", "NO_SHARED_CIPHER")
+    assert [record.__dict__["fields"]["times"] for record in caplog.records] == [1, 60, 60]
+
+
 def test_all_workers_take_the_new_certificate(own: Made, tmp_path: Path) -> None:
     flags = ("--workers", "2", "--data-dir", str(tmp_path / "data"), *own.flags[1:])
     with serving(*flags) as server:
@@ -247,6 +329,8 @@ def test_clients_without_a_certificate_are_not_let_in(made: Made) -> None:
             path.write_bytes(content)
         stranger.load_cert_chain(*files)
         assert refused(made, server, stranger)
+        until(lambda: "tls.handshake_refused" in server.log_text())
+        assert server.log_text().count("tls.handshake_refused") == 1
         client = boto3.client(
             "dynamodb",
             endpoint_url=server.endpoint,

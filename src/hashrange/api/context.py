@@ -17,6 +17,7 @@ from hashrange.clock import Clock
 from hashrange.config import Settings
 from hashrange.core.schema import Table
 from hashrange.kms.lazy_vault import LazyVault
+from hashrange.kms.table_key import SealedKey
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.directory import Directory
 from hashrange.storage.job_rows import JobPlace
@@ -27,6 +28,13 @@ class BackupInspection(Protocol):
 
     def fault(self, place: JobPlace, /) -> str | None:
         """What is wrong with a finished backup at first sight. Waits: not to be called on a shared thread."""
+
+
+class TableKeyMade(msgspec.Struct, frozen=True):
+    """The key of a table that another key service has made: for which name in a request, and wrapped."""
+
+    name: str
+    sealed: SealedKey
 
 
 class Context(msgspec.Struct):
@@ -41,6 +49,7 @@ class Context(msgspec.Struct):
     prepared: PreparedRequests
     backups: BackupInspection
     vault: LazyVault | None = None
+    table_key: TableKeyMade | None = None  # what another key service has made for this request
     gate: Tabs | None = None  # None: nothing is ever throttled
     principal: Principal | None = (
         None  # None: signatures are not verified, and everybody is the account's root

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hashrange.api.keys.wording import unusable
 from hashrange.core.errors import Expected, Refused
-from hashrange.core.schema import Table
+from hashrange.core.schema import KeyState, Table
 from hashrange.storage.errors import Conflict, Corrupt, KeyUnusable
 
 if TYPE_CHECKING:
@@ -92,7 +92,13 @@ _CONFLICT = ApiError("TransactionConflictException", "Transaction is ongoing for
 def inaccessible(table: Table) -> ApiError:
     """ValidationException: the key of a table cannot be used."""
     state = "missing" if table.inaccessible is None else table.inaccessible.state
-    return validation(unusable(table.sse_key or "", state))
+    return unusable_key(table.sse_key or "", state)
+
+
+def unusable_key(key_arn: str, state: KeyState) -> ApiError:
+    """ValidationException, or AccessDeniedException: a key cannot be used."""
+    message = unusable(key_arn, state)
+    return ApiError("AccessDeniedException", message) if state == "denied" else validation(message)
 
 
 def refuse_inaccessible(table: Table) -> None:
@@ -113,6 +119,6 @@ def as_api_error(error: BaseException) -> ApiError:
         case Corrupt():
             return DAMAGED
         case KeyUnusable():
-            return validation(unusable(error.key_arn, error.state))
+            return unusable_key(error.key_arn, error.state)
         case _:
             return INTERNAL

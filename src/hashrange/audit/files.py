@@ -155,15 +155,16 @@ class LogFile:
         else:
             return None
         head = self.head
-        log.error(
-            "audit.file_missing",
+        is_moved = problem == "it was moved"
+        (log.info if is_moved else log.error)(
+            "audit.file_moved" if is_moved else "audit.file_missing",
             file=str(self._path),
             reason=problem,
             chain=head.chain,
             number=head.number,
             hash=head.hash,
         )
-        if problem == "it was moved":
+        if is_moved:
             return None
         self.head = hash_chain.new_chain(follows=head.hash if head.number else "")
         return problem

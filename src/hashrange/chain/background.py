@@ -72,6 +72,10 @@ class Background:
         self._deliver([call])
         called.wait(_DELIVERY_SECONDS)
 
+    def deliver(self, callback: Callable[[], None]) -> None:
+        """Have the event loop call back, and do not wait for that."""
+        self._deliver([callback])
+
     def on_loop(self, done: Done[T]) -> Done[T]:
         """What has `done` called on the event loop's thread, also by an engine that calls it where it was asked."""
 

@@ -10,7 +10,8 @@ from hashrange.core.log_shards import OpenLog
 
 ScalarType = Literal["S", "N", "B"]
 Status = Literal["CREATING", "UPDATING", "ACTIVE", "DELETING"]
-KeyState = Literal["disabled", "pending", "missing"]  # why a key of the key service cannot be used
+# Why a key of the key service cannot be used; the last three are said of keys of another key service only.
+KeyState = Literal["disabled", "pending", "missing", "denied", "unreachable", "unfit"]
 Updating = Literal["throughput", "stream", "class", "index"]
 Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
@@ -149,7 +150,7 @@ class ResourcePolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Inaccessible(msgspec.Struct, frozen=True, kw_only=True):
-    """Since when a table cannot be read or written, because its key is disabled, about to be deleted, or gone."""
+    """Since when a table cannot be read or written, because its key cannot be used, and why not."""
 
     since: float
     state: KeyState
@@ -185,6 +186,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     deletion_protection: bool = False
     sse_key: str | None = None  # ARN of the KMS key; none: encrypted with the service's own key
     sse_key_before: str | None = None
+    # The table's own key, as another key service has wrapped it (kms/table_key.py); empty: the key is one of ours.
+    sse_table_key: bytes = b""
     sse_settles_at: float = 0.0
     sse_changes: tuple[float, ...] = ()
     inaccessible: Inaccessible | None = None

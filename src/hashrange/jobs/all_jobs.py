@@ -38,6 +38,7 @@ from hashrange.jobs.table_keys import DropDataKeys, WatchTableKeys
 from hashrange.jobs.threads import OwnThreads, Share
 from hashrange.jobs.tokens import ExpireTokens
 from hashrange.kms.lazy_vault import LazyVault
+from hashrange.kms.table_key import TableKeys
 from hashrange.objects.interface import ObjectStore
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine
@@ -53,13 +54,14 @@ def supervise(
     backups: BackupPlace,
     objects: ObjectStore,
     vault: LazyVault,
+    table_keys: TableKeys | None = None,
 ) -> list[Supervisor]:
     """The supervisors of all jobs, woken by every change of a table; the caller starts them.
 
     Long jobs have threads of their own: some wait for networks, which must hold up neither expiry nor trimming.
     """
     supervisors = [
-        _supervisor("jobs", engine, clock, partial(_short_jobs, tables, settings, vault)),
+        _supervisor("jobs", engine, clock, partial(_short_jobs, tables, settings, vault, table_keys)),
         _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables, clock, backups, objects)),
     ]
 
@@ -84,7 +86,9 @@ def _supervisor(name: str, engine: Engine, clock: Clock, make: Callable[[Engine]
     return supervisor
 
 
-def _short_jobs(tables: Catalogue, settings: Settings, vault: LazyVault, engine: Engine) -> list[Job]:
+def _short_jobs(
+    tables: Catalogue, settings: Settings, vault: LazyVault, table_keys: TableKeys | None, engine: Engine
+) -> list[Job]:
     return [
         SettleTables(engine, tables),
         SplitPartitions(engine, tables),
@@ -95,7 +99,7 @@ def _short_jobs(tables: Catalogue, settings: Settings, vault: LazyVault, engine:
         ReclaimSpace(engine),
         DropDataKeys(engine),
         ChangeKeys(engine, vault),
-        WatchTableKeys(engine, tables, settings.data_key_cache),
+        WatchTableKeys(engine, tables, settings.data_key_cache, table_keys),
         ExpireTokens(engine),
         ForgetPast(engine, settings.lag_ms_max / 1000),
         RollShards(engine, tables, settings.stream_shard_hours * 3600),

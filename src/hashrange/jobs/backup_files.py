@@ -192,6 +192,18 @@ def read_manifest(backups: BackupPlace, folder: str) -> Manifest:
     return _opened_manifest(backups, folder)[0]
 
 
+def read_unknown_manifest(backups: BackupPlace, folder: str) -> Manifest:
+    """The manifest of a backup that the database does not know.
+
+    Where new backups are encrypted one in the clear is refused: anybody who can write there could have made it. The
+    database vouches for those that it knows.
+    """
+    manifest, cipher = _opened_manifest(backups, folder)
+    if cipher is None and backups.seals is not None and backups.seals.seals_new:
+        raise DamagedBackup(f"{folder}{_MANIFEST} is in the clear, and the data is encrypted")
+    return manifest
+
+
 def _opened_manifest(backups: BackupPlace, folder: str) -> tuple[Manifest, BlockCipher | None]:
     """The manifest, and what opens the files."""
     body = _manifest_body(backups, folder)

@@ -91,7 +91,7 @@ class KeepBackups:
 
     def _adopt(self, place: JobPlace, folder: str) -> None:
         try:
-            manifest = backup_files.read_manifest(self._backups, folder)
+            manifest = backup_files.read_unknown_manifest(self._backups, folder)
         except (DamagedBackup, ObjectStoreError) as error:
             log.warning("backup.unreadable", folder=folder, reason=str(error))
             return

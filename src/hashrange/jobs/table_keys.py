@@ -6,6 +6,7 @@ from hashrange import logs
 from hashrange.auth import arns
 from hashrange.core.schema import Inaccessible, Table, changed
 from hashrange.jobs.job import IDLE_SECONDS
+from hashrange.kms.table_key import TableKeys
 from hashrange.storage import catalogue, key_rows, table_keys
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Reader, Transaction
@@ -25,25 +26,44 @@ class WatchTableKeys:
 
     name = "watch-table-keys"
 
-    def __init__(self, engine: Engine, tables: Catalogue, grace_seconds: float) -> None:
+    def __init__(
+        self, engine: Engine, tables: Catalogue, grace_seconds: float, remote: TableKeys | None = None
+    ) -> None:
+        """`remote` has what another key service opens, if there is one."""
         self._engine = engine
         self._tables = tables
         self._grace_seconds = grace_seconds
+        self._remote = remote
 
     def step(self, now: float) -> float:
         """Look at the keys of all tables that have one of their own."""
         own = [table for table in self._tables.tables() if table.sse_key and table.status != "DELETING"]
         if not own:
             return IDLE_SECONDS
-        arns_of_keys = {table.sse_key for table in own if table.sse_key is not None}
+        arns_of_keys = {
+            table.sse_key for table in own if table.sse_key is not None and not table.sse_table_key
+        }
         losses = self._engine.read(partial(self._losses, key_arns=arns_of_keys, now=now))
         for table in own:
             loss = losses.get(table.sse_key or "")
+            if table.sse_table_key:
+                loss = self._remote_loss(table, now)
             if _has_changed(table.inaccessible, loss):
                 self._engine.write(partial(_mark, planned=table, loss=loss, now=now))
                 self._tables.refresh(*catalogue.address(table))
                 log.warning("table.key", table=table.arn, state="usable" if loss is None else loss.state)
         return _LOOK_SECONDS
+
+    def _remote_loss(self, table: Table, now: float) -> Inaccessible | None:
+        """What is wrong with a table's key at another key service; asking keeps it on the ring, traffic or not."""
+        sealed = table_keys.of_table(table).sealed
+        if self._remote is None or sealed is None:
+            return Inaccessible(since=now, state="unreachable")
+        found = self._remote.find(sealed)
+        if isinstance(found, bytes):
+            return None
+        # Until the service was asked nothing has changed.
+        return table.inaccessible if found is None else Inaccessible(since=now, state=found)
 
     def _losses(self, reader: Reader, *, key_arns: set[str], now: float) -> dict[str, Inaccessible]:
         """The keys that could not be used for so long that nobody has them any more."""

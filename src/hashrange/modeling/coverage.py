@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hashrange.modeling.conditions import attributes_of, conjuncts, holds, text_of
-from hashrange.modeling.key_shapes import Shape, may_meet, operand_shape, template_shape
+from hashrange.modeling.key_shapes import Shape, fixed_start, may_meet, operand_shape, template_shape
 from hashrange.modeling.model import (
     Comparison,
     Condition,
     Entity,
     Index,
+    KeyAttribute,
+    Literally,
     Model,
     ReadPattern,
     Table,
+    Template,
 )
 from hashrange.modeling.plans import AccessPath, KeyCondition, PlanProblem, template_of
 
@@ -119,41 +122,53 @@ def key_filter_problems(path: AccessPath, filtering: Condition | None) -> tuple[
     )
 
 
-def overlap_problems(
+def neighbours(
     model: Model,
     path: AccessPath,
     wanted: Sequence[Entity],
     partition: Sequence[KeyCondition],
     regions: Sequence[Shape],
-    filtering: Condition | None,
-) -> tuple[PlanProblem, ...]:
+) -> tuple[Entity, ...]:
     """Other entities whose items the same Query finds."""
-    partitions = [operand_shape(condition.operands[0]) for condition in partition]
+    shapes = [*(operand_shape(condition.operands[0]) for condition in partition), *regions]
+    keys = [(key, shape, fixed_start(shape)) for key, shape in zip(path.key, shapes, strict=False)]
     names = {entity.name for entity in wanted}
+    return tuple(
+        entity
+        for entity in model.entities_of(path.table.name)
+        if entity.name not in names and _lies_within(entity, keys)
+    )
+
+
+def _lies_within(entity: Entity, keys: Sequence[tuple[KeyAttribute, Shape, str]]) -> bool:
+    """Whether items of an entity can have keys of these shapes. Fixed beginnings rule most of them out at once."""
+    templates: list[tuple[Template, Shape]] = []
+    for key, shape, start in keys:
+        template = template_of(entity, key.name)
+        if template is None:
+            return False
+        if key.type == "S":
+            first = template.pieces[0] if template.pieces else None
+            own = first.text if isinstance(first, Literally) else ""
+            if not own.startswith(start) and not start.startswith(own):
+                return False
+            templates.append((template, shape))
+    return all(may_meet(template_shape(entity, template), shape) for template, shape in templates)
+
+
+def overlap_problems(
+    path: AccessPath, others: Sequence[Entity], filtering: Condition | None
+) -> tuple[PlanProblem, ...]:
+    """Items of other entities that are read along, unless the pattern's own filter lets none of them through."""
     return tuple(
         PlanProblem(
             "overlap",
             f"items of {other.name} lie in the same range of {path.title} and are read as well",
-            f"give the keys of {other.name} a prefix of their own",
+            f"give {other.name} a prefix or a partition key of its own, or list it in `entities`",
         )
-        for other in model.entities_of(path.table.name)
-        if other.name not in names
-        and lies_within(other, path, partitions, regions)
-        and not _excluded(other, filtering)
+        for other in others
+        if not _excluded(other, filtering)
     )
-
-
-def lies_within(
-    entity: Entity, path: AccessPath, partitions: Sequence[Shape], regions: Sequence[Shape]
-) -> bool:
-    """Whether items of an entity can have a key of these shapes."""
-    for key, shape in zip(path.key, (*partitions, *regions), strict=False):
-        template = template_of(entity, key.name)
-        if template is None:
-            return False
-        if key.type == "S" and not may_meet(template_shape(entity, template), shape):
-            return False
-    return True
 
 
 def _excluded(entity: Entity, filtering: Condition | None) -> bool:

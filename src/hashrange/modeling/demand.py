@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from hashrange.core import limits
 from hashrange.core.capacity import read_units, write_units
 from hashrange.modeling.conditions import attributes_of
-from hashrange.modeling.coverage import lies_within, projected
-from hashrange.modeling.key_pieces import common_pieces
-from hashrange.modeling.key_shapes import ANYTHING, Shape, operand_shape
+from hashrange.modeling.coverage import projected
 from hashrange.modeling.model import (
     Comparison,
     Entity,
@@ -22,7 +20,7 @@ from hashrange.modeling.model import (
     WritePattern,
     WriteStep,
 )
-from hashrange.modeling.plans import AccessPath, KeyCondition, KeyOperand, ReadPlan, template_of
+from hashrange.modeling.plans import AccessPath, ReadPlan, template_of
 from hashrange.modeling.population import (
     COUNT_MAX,
     distinct,
@@ -153,7 +151,7 @@ def _query(model: Model, plan: ReadPlan) -> ReadDemand:
     """The items of the range, as far as the limit lets them be read."""
     wanted = _entities(model, plan)
     items = size = matching = 0.0
-    for entity in _read_entities(model, plan, wanted):
+    for entity in (*wanted, *(model.entities[name] for name in plan.others)):
         count = _in_range(model, entity, plan)
         items += count
         size += count * _row_size(model, entity, plan.index).mean
@@ -172,28 +170,6 @@ def _query(model: Model, plan: ReadPlan) -> ReadDemand:
     page = limits.PAGE_BYTES_MAX / mean * plan.shards if mean else items
     read = min(items, max(math.ceil(limit * items / matching / page), 1) * page) if page else items
     return _paged(plan, read, min(matching, limit), read * mean)
-
-
-def _read_entities(model: Model, plan: ReadPlan, wanted: list[Entity]) -> list[Entity]:
-    """The entities whose items lie in the range, wanted or not."""
-    partitions = [operand_shape(condition.operands[0]) for condition in plan.partition]
-    regions = tuple(_region(condition) for condition in plan.sort)
-    return [
-        entity
-        for entity in model.entities_of(plan.table.name)
-        if entity in wanted or lies_within(entity, plan.path, partitions, regions)
-    ]
-
-
-def _region(condition: KeyCondition) -> Shape:
-    if condition.operator == "=":
-        return operand_shape(condition.operands[0])
-    if condition.operator == "begins_with":
-        return (*operand_shape(condition.operands[0]), ANYTHING)
-    if condition.operator == "between":
-        shared = common_pieces([operand.pieces for operand in condition.operands])
-        return (*operand_shape(KeyOperand(shared)), ANYTHING)
-    return (ANYTHING,)
 
 
 def _in_range(model: Model, entity: Entity, plan: ReadPlan) -> float:

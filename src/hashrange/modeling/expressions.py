@@ -19,6 +19,7 @@ from hashrange.modeling.model import (
     Operand,
 )
 from hashrange.modeling.plans import KeyCondition
+from hashrange.modeling.templates import value_text
 from hashrange.modeling.wire_values import WireValue, operand_value, wire_value
 
 
@@ -147,6 +148,6 @@ class Expressions:
 
 def key_wire(value: object, key: KeyAttribute) -> WireValue:
     """The value of a key in the type that its schema has."""
-    return (
-        {"S": str(value)} if key.type == "S" and not isinstance(value, bytes) else wire_value(value, key.type)
-    )
+    if key.type == "S" and not isinstance(value, bytes):
+        return {"S": value_text(value)}
+    return wire_value(value, key.type)

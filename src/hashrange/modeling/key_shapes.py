@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 from hashrange.modeling.model import Attribute, Entity, Field, Literally, Shard, Template
 from hashrange.modeling.plans import Given, KeyOperand, Spread
 from hashrange.modeling.templates import value_text
 from hashrange.modeling.value_texts import value_texts
 
-_ELEMENTS_MAX = 64  # what is behind so many is not looked at: the keys may meet
+_ELEMENTS_MAX = 400  # what is behind so many is not looked at: the keys may meet
+_FIXED_MAX = 64
 _DIGITS = frozenset("0123456789")
 
 
@@ -65,7 +67,7 @@ def _field_shape(attribute: Attribute | None, field: Field) -> Shape:
     if attribute is None:
         return (Repeated(),)
     texts = value_texts(attribute, field)
-    if texts.alphabet is not None and texts.length is not None and texts.length <= _ELEMENTS_MAX:
+    if texts.alphabet is not None and texts.length is not None and texts.length <= _FIXED_MAX:
         return (OneOf(texts.alphabet),) * texts.length
     if attribute.format == "email" and not (attribute.values or field.cut):
         return (Repeated(texts.alphabet), "@", Repeated(texts.alphabet))
@@ -86,6 +88,11 @@ def operand_shape(operand: KeyOperand) -> Shape:
             case Given():
                 elements.extend(_field_shape(piece.attribute, piece.piece))
     return tuple(elements)
+
+
+def fixed_start(shape: Shape) -> str:
+    """The text that every key of a shape begins with."""
+    return "".join(takewhile(lambda element: isinstance(element, str), shape))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=65_536)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from hashrange import terminal
+from hashrange.modeling.columns import printable
 from hashrange.modeling.loading import load
 from hashrange.modeling.problems import ModelErrors
 
@@ -39,7 +40,11 @@ class Command(NamedTuple):
         return import_module(f"hashrange.modeling.commands.{self.module}")
 
 
-COMMANDS = (Command("new", "new", "write a model file to begin with"),)
+COMMANDS = (
+    Command("import", "import_model", "make a model file of Workbench, CloudFormation or Terraform files"),
+    Command("new", "new", "write a model file to begin with"),
+    Command("show", "show", "show tables, entities, and which key serves each pattern"),
+)
 
 
 class _CommandParser(argparse.ArgumentParser):
@@ -86,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         return _report(module, options) if hasattr(module, "render") else int(module.act(options))
     except ModelErrors as errors:
         for line in errors.lines():
-            terminal.tell(line)
+            terminal.tell(printable(line))
         return UNREADABLE
 
 

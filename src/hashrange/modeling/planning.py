@@ -28,6 +28,7 @@ from hashrange.modeling.model import (
     All,
     Condition,
     Entity,
+    Field,
     Literally,
     Model,
     ReadOperation,
@@ -177,11 +178,16 @@ def _reach(path: AccessPath, terms: Terms) -> _Reach | PlanProblem:
 
 def _unknown(path: AccessPath, entity: Entity, name: str, known: Leading) -> PlanProblem:
     piece = known.rest[0]
-    missing = piece.attribute if not isinstance(piece, Literally) else piece.text
+    missing = piece.text if isinstance(piece, Literally) else piece.attribute
+    remedy = f"add `{missing} = ?{missing}` to `where`, or use a key that is made of what is known"
+    if isinstance(piece, Field) and piece.cut:
+        remedy = (
+            f"make {{{missing}:.{piece.cut}}} an attribute of its own, such as a day, and ask for its value"
+        )
     return PlanProblem(
         "partition",
         f"{name} of {path.title} is made of {missing}, for which `where` of {entity.name} gives no single value",
-        f"add `{missing} = ?{missing}` to `where`, or use a key that is made of what is known",
+        remedy,
     )
 
 
@@ -233,6 +239,11 @@ def _query(model: Model, pattern: ReadPattern, path: AccessPath, reaches: Sequen
     sorted_by = frozenset[int]().union(*(reach.range.used for reach in reaches)) - first.used
     is_query = operation is ReadOperation.QUERY
     is_ordered = not is_query or all(_is_ordered(pattern, path, reach) for reach in reaches)
+    # A whole key of the table is one item's; whether two entities make the same keys is no matter of this pattern.
+    single = path.index is None and first.range.complete
+    others = (
+        () if single else coverage.neighbours(model, path, entities, first.partition, first.range.regions)
+    )
     plan = ReadPlan(
         pattern,
         path.table,
@@ -249,6 +260,7 @@ def _query(model: Model, pattern: ReadPattern, path: AccessPath, reaches: Sequen
         fetches=names is not None
         and not path.is_global
         and bool(coverage.needed(pattern, entities, filtering) - names),
+        others=tuple(entity.name for entity in others),
     )
     problems = [
         *(problem for reach in reaches for problem in (*reach.problems, *reach.range.problems)),
@@ -303,8 +315,6 @@ def _answer_problems(model: Model, plan: ReadPlan, reaches: Sequence[_Reach]) ->
         *(problem for entity in entities for problem in coverage.sparse_problems(entity, path, asked)),
         *coverage.projection_problems(pattern, entities, path, plan.filter),
         *coverage.key_filter_problems(path, plan.filter),
-        *coverage.overlap_problems(
-            model, path, entities, plan.partition, reaches[0].range.regions, pattern.filter
-        ),
+        *coverage.overlap_problems(path, [model.entities[name] for name in plan.others], pattern.filter),
         *request_problems(plan),
     ]

@@ -167,6 +167,7 @@ class ReadPlan:
     shards: int = 1
     limit: int | None = None
     fetches: bool = False
+    others: tuple[str, ...] = ()  # entities whose items are read along with those that are wanted
     problems: tuple[PlanProblem, ...] = ()
     considered: tuple[Considered, ...] = ()
 

@@ -101,7 +101,9 @@ def _owner(model: Model, entity: Entity, attribute: Attribute) -> Entity | None:
         (
             other
             for other in model.entities.values()
-            if other is not entity and identity(model, other) == {attribute.name}
+            if other is not entity
+            and attribute.name in other.attributes
+            and identity(model, other) == {attribute.name}
         ),
         None,
     )
@@ -140,8 +142,7 @@ def _field_values(model: Model, entity: Entity, field: Field, months: float) -> 
 
 def template_values(model: Model, entity: Entity, template: Template, months: float = 0) -> float:
     """How many values a key attribute has among the items of an entity."""
-    total = 1.0
-    seen: set[str] = set()
+    total, known = _identified(model, entity, template, months)
     for piece in template.pieces:
         match piece:
             case Literally():
@@ -149,11 +150,24 @@ def template_values(model: Model, entity: Entity, template: Template, months: fl
             case Shard():
                 total *= piece.shards
             case Field():
-                if piece.attribute not in seen:
+                if piece.attribute not in known:
                     total *= _field_values(model, entity, piece, months)
-                    seen.add(piece.attribute)
+                    known.add(piece.attribute)
         total = min(total, COUNT_MAX)
     return min(total, max(item_count(model, entity, months), 1.0))
+
+
+def _identified(model: Model, entity: Entity, template: Template, months: float) -> tuple[float, set[str]]:
+    """The nearest ancestor whose whole key is in a template counts its values; also the attributes that this covers.
+
+    A ticket's number alone may repeat; tenant and number together are one ticket, whose comments share a partition.
+    """
+    whole = {piece.attribute for piece in template.pieces if isinstance(piece, Field) and not piece.cut}
+    for ancestor in ancestry(model, entity):
+        names = identity(model, ancestor)
+        if names and names <= whole:
+            return max(item_count(model, ancestor, months), 1.0), names
+    return 1.0, set()
 
 
 def entry_share(model: Model, entity: Entity, index: Index | None) -> float:

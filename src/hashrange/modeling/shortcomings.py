@@ -108,6 +108,8 @@ def suggestion(pattern: ReadPattern) -> str:
     behind = [
         name for name in dict.fromkeys((*ranged, pattern.order)) if name is not None and name not in equal
     ]
+    if any(part.operator == "contains" for part in comparisons):
+        return "no key serves `contains`: keep an item for each word or member, or a search index beside the table"
     if not equal and not behind:
         return "an index with one partition key for all of them, sharded: ALL#{shard(id, 10)}"
     partition = "#".join(f"{{{name}}}" for name in dict.fromkeys(equal)) or "ALL#{shard(id, 10)}"

@@ -181,6 +181,7 @@ def _attributes_size(
     model: Model, entity: Entity, keys: dict[str, KeyAttribute], names: frozenset[str] | None
 ) -> Size:
     total = Size(0, 0)
+    shares = _key_shares(model, entity) if names is None else {}
     for name, attribute in entity.attributes.items():
         if names is None or name in names:
             size = _named(name, value_size(attribute))
@@ -188,18 +189,18 @@ def _attributes_size(
     for name, template in entity.keys.items():
         if name not in entity.attributes and (names is None or name in names):
             size = _named(name, key_size(entity, template, keys.get(name, KeyAttribute(name))))
-            share = _key_share(model, entity, name) if names is None else 1.0
-            total += Size(size.mean * share, size.maximum)
+            total += Size(size.mean * shares.get(name, 1.0), size.maximum)
     return total
 
 
-def _key_share(model: Model, entity: Entity, name: str) -> float:
-    """The share of items that have a key attribute, which for those of sparse indexes is not all."""
+def _key_shares(model: Model, entity: Entity) -> dict[str, float]:
+    """The share of items that have each key attribute, which for those of sparse indexes is not all."""
     table = model.tables[entity.table]
-    for index in table.indexes:
-        if any(key.name == name for key in (*index.partition_key, *index.sort_key)):
-            return max(entry_share(model, entity, index), 0.0)
-    return 1.0
+    shares = {}
+    for index in reversed(table.indexes):
+        share = entry_share(model, entity, index)
+        shares.update(dict.fromkeys((key.name for key in AccessPath(table, index).key), share))
+    return shares | dict.fromkeys((key.name for key in AccessPath(table).key), 1.0)
 
 
 def _named(name: str, size: Size) -> Size:

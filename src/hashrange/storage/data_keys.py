@@ -16,11 +16,12 @@ from hashrange.kms import ciphertexts
 from hashrange.kms.errors import NotAuthentic
 from hashrange.kms.row_cipher import RowCipher, Salt
 from hashrange.kms.sizes import KEY_BYTES
+from hashrange.kms.table_key import SealedKey, TableKeys, encryption_context
 from hashrange.kms.vault import Vault
 from hashrange.kms.wrapping import Wrapping
 from hashrange.storage import key_rows, layout
 from hashrange.storage.engine import Reader, Transaction
-from hashrange.storage.errors import DamagedRow, KeyUnusable
+from hashrange.storage.errors import DamagedRow, KeyNeeded, KeyUnusable
 from hashrange.storage.key_rows import KEYS, KmsKey
 from hashrange.storage.root_key_record import NO_TABLE
 from hashrange.storage.setting_rows import Place
@@ -43,6 +44,7 @@ class DataKey(msgspec.Struct, frozen=True):
     wrapped: bytes
     key_arn: str = ""  # of the key of the key service; empty: it is under the root key
     context: dict[str, str] = {}
+    table_key: SealedKey | None = None  # what it is wrapped with, if another key service has that
 
 
 _decode = msgspec.msgpack.Decoder(DataKey).decode
@@ -61,9 +63,16 @@ def number_of(key: bytes) -> bytes:
 class DataKeys:
     """The ciphers of all tables whose keys this process has seen lately."""
 
-    def __init__(self, root: Wrapping, *, checks_states: bool = True) -> None:
-        """Unless it `checks_states`, keys of the key service open what is under them whatever their state is."""
+    def __init__(
+        self, root: Wrapping, *, checks_states: bool = True, table_keys: TableKeys | None = None
+    ) -> None:
+        """Unless it `checks_states`, keys of the key service open what is under them whatever their state is.
+
+        `table_keys` has what another key service opens, if there is one.
+        """
         self._root = root
+        self._table_keys = table_keys
+        self._sealed: dict[bytes, SealedKey] = {}  # what committed data keys are wrapped with
         self._vault = Vault(root)
         self._checks_states = checks_states
         self.known: dict[bytes, RowCipher] = {}  # committed ones only
@@ -72,16 +81,33 @@ class DataKeys:
 
     def forget(self, now: float, life_seconds: float) -> None:
         """Forget the keys of tables that were unwrapped so long ago; to be called at intervals."""
+        if self._table_keys is not None:
+            self._table_keys.tick()
         since = self._known_since
         for number in list(self.known):
-            if number != STORE and now - since.setdefault(number, now) >= life_seconds:
+            if number == STORE:
+                continue
+            age_seconds = now - since.setdefault(number, now)
+            if age_seconds >= life_seconds or self._is_withdrawn(number):
                 self.known.pop(number, None)
                 del since[number]
 
+    def _is_withdrawn(self, number: bytes) -> bool:
+        """Whether a table's own key is gone, which was opened before the data key under it was."""
+        sealed = self._sealed.get(number)
+        return sealed is not None and (self._table_keys is None or not self._table_keys.holds(sealed))
+
     def read(self, reader: Reader, stored: Reader, number: bytes) -> RowCipher | None:
         """The cipher whose key a snapshot or transaction has; `reader` opens what `stored` has."""
-        found = self._stored(stored, number)
-        return None if found is None else self._cipher(self._unwrapped(reader, found, number), number)
+        data_key = self._stored(stored, number)
+        if data_key is None:
+            return None
+        cipher = self._cipher(self._unwrapped(reader, data_key, number), number)
+        if data_key.table_key is not None:
+            self._sealed[number] = data_key.table_key
+        else:
+            self._sealed.pop(number, None)
+        return cipher
 
     def make(self, tx: Transaction, number: bytes) -> RowCipher:
         """A new key, which is there when the transaction is committed."""
@@ -97,9 +123,12 @@ class DataKeys:
         """Wrap a table's data key anew, or the first time; the key itself stays the same."""
         before = self._stored(tx, number)
         key = os.urandom(KEY_BYTES) if before is None else self._unwrapped(reader, before, number)
-        after = self._wrapped_by_root(key, number)
-        if table_key.key_arn:
+        if table_key.sealed is not None:
+            after = self._wrapped_by_table_key(key, number, table_key.sealed)
+        elif table_key.key_arn:
             after = self._wrapped_by_service(reader, key, number, table_key)
+        else:
+            after = self._wrapped_by_root(key, number)
         _save(tx, number, after)
         return self._cipher(key, number)
 
@@ -122,6 +151,8 @@ class DataKeys:
         try:
             if not data_key.key_arn:
                 return self._root.unwrap(_PURPOSE, data_key.wrapped, number.hex())
+            if data_key.table_key is not None:
+                return self._wrapping(data_key.table_key).unwrap(_PURPOSE, data_key.wrapped, number.hex())
             head = ciphertexts.head_of(data_key.wrapped)
             place, key = self._usable(reader, data_key.key_arn)
             material = key_rows.material(place, key, head.material_number)
@@ -134,11 +165,23 @@ class DataKeys:
     def _wrapped_by_root(self, key: bytes, number: bytes) -> DataKey:
         return DataKey(self._root.wrap(_PURPOSE, key, number.hex()))
 
+    def _wrapped_by_table_key(self, key: bytes, number: bytes, sealed: SealedKey) -> DataKey:
+        wrapped = self._wrapping(sealed).wrap(_PURPOSE, key, number.hex())
+        return DataKey(wrapped, sealed.key_arn, table_key=sealed)
+
+    def _wrapping(self, sealed: SealedKey) -> Wrapping:
+        """What a table's own key does, if it is at hand: nobody waits for a network here."""
+        found = "unreachable" if self._table_keys is None else self._table_keys.find(sealed)
+        if isinstance(found, bytes):
+            return Wrapping(found)
+        if found is None:
+            raise KeyNeeded(sealed)
+        raise KeyUnusable(sealed.key_arn, found)
+
     def _wrapped_by_service(self, reader: Reader, key: bytes, number: bytes, table_key: TableKey) -> DataKey:
         place, kms_key = self._usable(reader, table_key.key_arn)
         context = {
-            "aws:dynamodb:tableName": table_key.table_name,
-            "aws:dynamodb:subscriberId": table_key.account_id,
+            **encryption_context(table_key.table_name, table_key.account_id),
             **_context(number),
         }
         material = key_rows.material(place, kms_key)

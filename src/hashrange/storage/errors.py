@@ -1,6 +1,7 @@
 """The errors that every engine raises."""
 
 from hashrange.core.schema import KeyState
+from hashrange.kms.table_key import SealedKey
 from hashrange.storage import layout
 
 
@@ -50,7 +51,7 @@ class DamagedRow(Corrupt):
 
 
 class KeyUnusable(StorageError):
-    """The key of the key service that rows are encrypted under is disabled, about to be deleted, or gone."""
+    """The key of the key service that rows are encrypted under cannot be used, for instance because it is disabled."""
 
     def __init__(self, key_arn: str, state: KeyState) -> None:
         super().__init__(key_arn, state)
@@ -59,6 +60,14 @@ class KeyUnusable(StorageError):
 
     def __str__(self) -> str:
         return f"the key {self.key_arn} cannot be used: it is {self.state}"
+
+
+class KeyNeeded(KeyUnusable):
+    """Another key service has to open the key of a table first, which nobody has asked it for."""
+
+    def __init__(self, sealed: SealedKey) -> None:
+        super().__init__(sealed.key_arn, "unreachable")
+        self.sealed = sealed
 
 
 class NotChecked(StorageError):

@@ -30,7 +30,7 @@ class KmsKey(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     created_at: float
-    policy: str
+    policy: str  # as it was sent
     materials: tuple[StoredMaterial, ...]
     description: str = ""
     manager: Manager = "CUSTOMER"
@@ -40,6 +40,12 @@ class KmsKey(msgspec.Struct, frozen=True, kw_only=True):
     tags: dict[str, str] = {}
     rotation_days: int | None = None  # None: it is not rotated by itself
     rotates_at: float | None = None
+    bound_policy: str = ""  # the policy with the ids of those it names; empty: as it was sent
+
+    @property
+    def enforced_policy(self) -> str:
+        """The policy that decides."""
+        return self.bound_policy or self.policy
 
 
 class Alias(msgspec.Struct, frozen=True, kw_only=True):

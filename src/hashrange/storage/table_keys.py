@@ -11,6 +11,7 @@ import msgspec
 
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.core.schema import Table
+from hashrange.kms.table_key import SealedKey
 from hashrange.storage import layout
 from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.errors import Corrupt, KeyUnusable
@@ -20,12 +21,27 @@ _REMOVED = b""  # the table is gone, and its rows are to follow
 _NUMBER_BYTES = 4
 
 
-class TableKey(msgspec.Struct, frozen=True):
+class TableKey(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the data key of a table is wrapped with, and for."""
 
     key_arn: str  # empty: the service's own
     table_name: str
     account_id: str
+    ciphertext: bytes = b""  # of the table's own key, if another key service has wrapped it
+
+    @property
+    def sealed(self) -> SealedKey | None:
+        """The table's own key; None if it is under a key of ours."""
+        return (
+            SealedKey(self.key_arn, self.ciphertext, self.table_name, self.account_id)
+            if self.ciphertext
+            else None
+        )
+
+
+def of_table(table: Table) -> TableKey:
+    """What a table's record says."""
+    return TableKey(table.sse_key or "", table.name, table.account_id, table.sse_table_key)
 
 
 _decode = msgspec.json.Decoder(TableKey).decode
@@ -47,7 +63,7 @@ def arrange(tx: Transaction, table: Table) -> None:
     stored = tx.get(key)
     if stored is None and table.sse_key is None:
         return
-    wanted = msgspec.json.encode(TableKey(table.sse_key or "", table.name, table.account_id))
+    wanted = msgspec.json.encode(of_table(table))
     if stored != wanted:
         tx.put(key, wanted)
 
@@ -56,7 +72,7 @@ def wrap_again(tx: Transaction, key_arn: str) -> None:
     """Have all data keys under a key wrapped with its newest material."""
     for key, stored in list(tx.scan(layout.TABLE_KEY, _END)):
         table_key = decoded(stored)
-        if table_key is not None and table_key.key_arn == key_arn:
+        if table_key is not None and table_key.key_arn == key_arn and table_key.sealed is None:
             tx.put(key, stored)
 
 

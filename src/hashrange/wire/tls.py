@@ -77,12 +77,21 @@ class Tls:
     def reload(self) -> bool:
         """Load the files again; if that fails, go on with what there is."""
         try:
-            self.context, self.certificate = load(self._files)
+            context, certificate = load(self._files)
+            self._refuse_expired(certificate)
         except TlsInvalid as problem:
             log.error("tls.not_reloaded", reason=str(problem))
             return False
+        self.context, self.certificate = context, certificate
         self.announce()
         return True
+
+    def _refuse_expired(self, certificate: Certificate) -> None:
+        """Clients refuse an expired certificate, so another one is better as long as it is valid."""
+        now = self._now()
+        if certificate.seconds_left(now) <= 0 < self.certificate.seconds_left(now):
+            expired = certificate.not_after.isoformat()
+            raise TlsInvalid(f"the certificate in {self._files.certificate} has expired: {expired}")
 
     def metrics(self) -> list[Metric]:
         """When the certificate that is served expires."""

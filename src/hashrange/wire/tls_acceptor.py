@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Callable
 
 from hashrange import logs
+from hashrange.wire.handshake_log import HandshakeLog
 from hashrange.wire.limits import Limits
 from hashrange.wire.plain_http import PlainHttp
 from hashrange.wire.tls import Tls
@@ -37,6 +38,7 @@ class TlsAcceptor:
         self._listening: list[socket.socket] = []
         self._silent: dict[socket.socket, asyncio.TimerHandle] = {}  # have not sent a byte
         self._tasks: set[asyncio.Task[None]] = set()
+        self._refusals = HandshakeLog()
 
     def listen(self, sockets: list[socket.socket]) -> None:
         """Accept the connections to these sockets."""
@@ -102,7 +104,7 @@ class TlsAcceptor:
         connection.close()
 
     async def _serve(self, connection: socket.socket) -> None:
-        limits = self._limits
+        limits, peer = self._limits, _address(connection)
         try:
             await self._loop.connect_accepted_socket(
                 self._make_connection,
@@ -111,11 +113,12 @@ class TlsAcceptor:
                 ssl_handshake_timeout=limits.handshake_seconds,
                 ssl_shutdown_timeout=limits.linger_seconds,
             )
-        except (OSError, ssl.SSLError) as problem:
-            # Anybody can cause this as often as they like.
-            log.debug(
-                "tls.handshake_failed", reason=getattr(problem, "reason", None) or type(problem).__name__
-            )
+        except ssl.SSLError as problem:
+            self._refusals.refused(peer, problem.reason or type(problem).__name__)
+            connection.close()
+        except OSError as problem:
+            # Who hangs up in the middle was not refused: checks of a port do it all day.
+            log.debug("tls.handshake_failed", address=peer, reason=type(problem).__name__)
             connection.close()
 
     async def _explain(self, connection: socket.socket) -> None:
@@ -123,3 +126,10 @@ class TlsAcceptor:
             await self._loop.connect_accepted_socket(
                 lambda: PlainHttp(self._loop, self._redirect_port, self._limits), connection
             )
+
+
+def _address(connection: socket.socket) -> str:
+    try:
+        return str(connection.getpeername()[0])
+    except (OSError, IndexError):
+        return ""  # it is gone already

@@ -17,6 +17,24 @@ def unusable(key_arn: str, state: KeyState) -> str:
             )
         case "missing":
             return missing(f"Key '{key_arn}' does not exist")
+        case "denied":
+            return denied(
+                "The ciphertext refers to a customer master key that does not exist, does not exist in this region, "
+                "or you are not allowed to access."
+            )
+        case "unreachable":
+            # The key service's own error for what it depends on: the key is what it was.
+            return _told(
+                "KMS internal error",
+                "DependencyTimeoutException",
+                "The system timed out while trying to fulfill the request. You can retry the request.",
+                status=500,
+            )
+        case "unfit":
+            return (
+                f"KMS internal error: {_MODEL}AWSKMSException: EncryptionContext is supported only when creating a "
+                f"grant for a symmetric encryption KMS key. {_tail('ValidationException')}"
+            )
 
 
 def missing(message: str) -> str:
@@ -38,11 +56,9 @@ def foreign(caller_arn: str) -> str:
     )
 
 
-def _told(head: str, code: str, message: str) -> str:
-    return f"{head}: {_MODEL}{code}: {message} {_tail(code)}"
+def _told(head: str, code: str, message: str, *, status: int = 400) -> str:
+    return f"{head}: {_MODEL}{code}: {message} {_tail(code, status)}"
 
 
-def _tail(code: str) -> str:
-    return (
-        f"(Service: AWSKMS; Status Code: 400; Error Code: {code}; Request ID: {ids.unique_id()}; Proxy: null)"
-    )
+def _tail(code: str, status: int = 400) -> str:
+    return f"(Service: AWSKMS; Status Code: {status}; Error Code: {code}; Request ID: {ids.unique_id()}; Proxy: null)"

@@ -14,6 +14,7 @@ from hashrange.api.permissions.keys import AllKeys
 from hashrange.api.permissions.needs import RESOURCE_TAG, Need, Undetermined, tag_named
 from hashrange.auth.policy.decision import Decision, PolicyType, Rules, decide
 from hashrange.auth.policy.keys import KeyValue
+from hashrange.auth.policy.refusals import refusal
 from hashrange.auth.policy.statements import Asked
 from hashrange.storage.key_rows import KmsKey
 
@@ -59,18 +60,28 @@ def is_asked(context: Context) -> bool:
     return context.settings.auth == "iam"
 
 
-def require(context: Context, action: str, resource: str, key: KmsKey | None, keys: KmsKeys) -> None:
-    """Refuse what the caller may not do; without a key there is no policy, and the caller's own ones decide alone."""
+class KeyAsked(NamedTuple):
+    """What is asked about: a key, or whatever has such an ARN."""
+
+    arn: str
+    key: KmsKey | None = None  # None: there is no policy, and the caller's own ones decide alone
+    owner: str | None = None  # the account of the key; None: the caller's
+    shown: str | None = None  # what a refusal names instead, such as an alias whose key nobody else is told
+
+
+def require(context: Context, action: str, about: KeyAsked, keys: KmsKeys) -> None:
+    """Refuse what the caller may not do."""
     if is_asked(context):
-        judged = _judged(context, action, resource, None if key is None else key.policy, keys)
+        judged = _judged(context, action, about, keys)
         if not judged.decision.allowed:
-            raise AccessDenied(*judged)
+            named = judged.asked._replace(resource=about.shown or about.arn)
+            raise AccessDenied(*judged, message=refusal(named, judged.decision))
 
 
 def refuse_lockout(context: Context, resource: str, document: str) -> None:
     """Refuse a policy under which the caller could not change it any more."""
     if is_asked(context):
-        judged = _judged(context, _PUT_POLICY, resource, document, KmsKeys())
+        judged = _judged(context, _PUT_POLICY, KeyAsked(resource), KmsKeys(), document)
         if not judged.decision.allowed:
             raise ApiError(
                 "MalformedPolicyDocumentException",
@@ -84,12 +95,16 @@ class _Judged(NamedTuple):
     rules: Rules
 
 
-def _judged(context: Context, action: str, resource: str, document: str | None, keys: KmsKeys) -> _Judged:
-    principal = context.caller()
-    need = Need(action, resource, keys, context.account_id)
-    asked = Asked(action, resource, principal.caller(), AllKeys(context, principal, need))
+def _judged(
+    context: Context, action: str, about: KeyAsked, keys: KmsKeys, document: str | None = None
+) -> _Judged:
+    principal, owner = context.caller(), about.owner or context.account_id
+    if about.key is not None:
+        document = about.key.enforced_policy
+    need = Need(action, about.arn, keys, owner)
+    asked = Asked(action, about.arn, principal.caller(), AllKeys(context, principal, need))
     policy = None if document is None else policies.compiled(document)
-    rules = principal.rules(policy, context.account_id)._replace(must_grant=policy is not None)
+    rules = principal.rules(policy, owner)._replace(must_grant=policy is not None)
     try:
         return _Judged(asked, decide(asked, rules), rules)
     except Undetermined:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from hashrange.api.errors import refuse_inaccessible
+from hashrange.api.keys.table_encryption import ChosenKey
 from hashrange.api.tables import settings
 from hashrange.api.tables.index_updates import Moment
 from hashrange.api.tables.structures import SSESpecification
@@ -14,11 +15,13 @@ from hashrange.core.schema import Table, changed
 _DAY_SECONDS = 86_400
 
 
-def encrypted(table: Table, spec: SSESpecification, moment: Moment, resolve: Callable[[str], str]) -> Table:
+def encrypted(
+    table: Table, spec: SSESpecification, moment: Moment, resolve: Callable[[str], ChosenKey]
+) -> Table:
     """The table with another key; the old one is shown until the change is done."""
     refuse_inaccessible(table)
     name = settings.encryption_key(spec)
-    key = None if name is None else resolve(name)
+    key, ciphertext = ChosenKey(None) if name is None else resolve(name)
     if key is None and table.sse_key is None:
         raise invalid("Table is already encrypted by default")
     if key == table.sse_key and spec.kms_master_key_id == key:
@@ -31,6 +34,7 @@ def encrypted(table: Table, spec: SSESpecification, moment: Moment, resolve: Cal
     return changed(
         table,
         sse_key=key,
+        sse_table_key=ciphertext,
         sse_key_before=table.sse_key,
         sse_settles_at=moment.settles_at,
         sse_changes=(*_allowed(table, moment.now), moment.now),

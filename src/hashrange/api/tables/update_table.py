@@ -7,7 +7,7 @@ import msgspec
 
 from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.keys.table_encryption import keeper, key_arn
+from hashrange.api.keys.table_encryption import ChosenKey, chosen_key, keeper
 from hashrange.api.protocol.plan import Plan
 from hashrange.api.protocol.shapes import Shape
 from hashrange.api.protocol.structures import Request, Response, Structure, TableNameOrArn
@@ -101,11 +101,12 @@ def update_table(context: Context, request: UpdateTable) -> Plan:
         if (other.account_id, other.region) == (table.account_id, table.region) and other.name != table.name
     ]
 
-    finder = keeper(context, settings.encryption_key(request.sse_specification), table.name)
+    key_name = settings.encryption_key(request.sse_specification)
+    finder = keeper(context, key_name, table.name, table.account_id)
 
     def update(tx: Transaction, current: Table) -> Table:
         states.check_changeable(current)
-        after = _changed(current, wish, partial(key_arn, tx, finder))
+        after = _changed(current, wish, partial(chosen_key, tx, finder))
         if after.throughput is not current.throughput or after.indexes is not current.indexes:
             throughput.check_quotas(after, others)
         return partitions.grown(after)
@@ -154,7 +155,7 @@ def _check_states(table: Table, wish: _Wish) -> None:
         states.check_class(table)
 
 
-def _changed(table: Table, wish: _Wish, resolve: Callable[[str], str]) -> Table:
+def _changed(table: Table, wish: _Wish, resolve: Callable[[str], ChosenKey]) -> Table:
     request, moment = wish.request, wish.moment
     _check_states(table, wish)
     table = _with_capacity(table, wish)

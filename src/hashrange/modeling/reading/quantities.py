@@ -62,13 +62,17 @@ def count(text: str) -> tuple[float, str | None]:
 
 def size(text: str) -> int:
     """Bytes: `400`, `2KB` (of 1,024)."""
+    return round(_bytes(text))
+
+
+def _bytes(text: str) -> float:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise TextInvalid(f"`{text}` is no size", "write 400, 400 B or 2KB")
     value = _number(match[1], SIZE_BYTES_MAX, "a size") * _SIZE_UNITS[(match[2] or "b").lower()]
     if value > SIZE_BYTES_MAX:
         raise TextInvalid(f"a size of `{text}`", "an item has 400 KB at most")
-    return round(value)
+    return value
 
 
 def rate(text: str) -> float:
@@ -105,7 +109,7 @@ def growth(text: str) -> Growth:
 
 def byte_growth(text: str) -> Growth:
     """`200 B per day`, `5% per month`; bytes of an item."""
-    return _growth(text, size, "write 200 B per day or 2% per month")
+    return _growth(text, _bytes, "write 200 B per day or 2% per month")
 
 
 def _growth(text: str, measure: Callable[[str], float], remedy: str) -> Growth:

@@ -64,8 +64,7 @@ def create_key(context: Context, request: CreateKey) -> Plan:
     _check(request)
     vault, place, now = use.vault_of(context), lookup.place_of(context), context.clock.now()
     tagged = tags.merged({}, request.tags or ())
-    if request.policy is not None:
-        policies.check_policy(request.policy)
+    bound = "" if request.policy is None else policies.bound_policy(context, request.policy)
     key_id = ids.unique_id()
     if request.policy is not None and not request.bypass_policy_lockout_safety_check:
         key_policies.refuse_lockout(context, key_arn(place, key_id), request.policy)
@@ -75,6 +74,7 @@ def create_key(context: Context, request: CreateKey) -> Plan:
         key_id,
         now,
         policy=request.policy,
+        bound_policy=bound,
         description=request.description or "",
         tags=tagged,
     )

@@ -32,7 +32,7 @@ def delete_alias(context: Context, request: DeleteAlias) -> Plan:
         alias = aliases.find(tx, place, request.alias_name)
         key = find_key(tx, place, alias.key_id, now)
         if key is not None:
-            permitted.allowed(context, tx, "DeleteAlias", key)
+            permitted.allowed(context, tx, "DeleteAlias", key, name=request.alias_name)
         ALIASES.remove(tx, place, request.alias_name)
         return Described(Nothing())
 

@@ -34,6 +34,8 @@ def get_key_policy(context: Context, request: GetKeyPolicy) -> Plan:
 
     def step(reader: Reader) -> Described:
         key = permitted.find_exact(context, reader, "GetKeyPolicy", request.key_id)
-        return Described(GetKeyPolicyOutput(policy=key.policy, policy_name=policies.NAME))
+        return Described(
+            GetKeyPolicyOutput(policy=policies.shown_policy(context, key), policy_name=policies.NAME)
+        )
 
     return Read(step)

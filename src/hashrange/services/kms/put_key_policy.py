@@ -28,13 +28,18 @@ PutKeyPolicyOutput = Nothing
 def put_key_policy(context: Context, request: PutKeyPolicy) -> Plan:
     """The document is compiled once to see that it is one."""
     policies.check_name(request.policy_name)
-    policies.check_policy(request.policy)
+    bound = policies.bound_policy(context, request.policy)
 
     def check(place: Place, key: KmsKey) -> None:
         """A key that is pending deletion may be given a policy, too."""
         if not request.bypass_policy_lockout_safety_check:
             key_policies.refuse_lockout(context, key_arn(place, key.id), request.policy)
 
+    edited = {"policy": request.policy, "bound_policy": bound}
     return change_key(
-        context, request.key_id, "PutKeyPolicy", lambda _: {"policy": request.policy}, check=check
+        context,
+        request.key_id,
+        "PutKeyPolicy",
+        lambda _: edited,
+        check=check,
     )

@@ -35,7 +35,7 @@ def update_alias(context: Context, request: UpdateAlias) -> Plan:
         alias = aliases.find(tx, place, request.alias_name)
         former = find_key(tx, place, alias.key_id, now)
         if former is not None:
-            permitted.allowed(context, tx, "UpdateAlias", former)
+            permitted.allowed(context, tx, "UpdateAlias", former, name=request.alias_name)
         key = permitted.find_exact(context, tx, "UpdateAlias", request.target_key_id)
         use.refuse_pending(place, key)
         use.refuse_managed(place, key, "UpdateAlias")

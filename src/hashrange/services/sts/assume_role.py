@@ -71,6 +71,7 @@ def assume_role(context: Context, request: AssumeRole) -> Plan:
     sessions.check_policy(request.policy)
     policy_arns = tuple(policy.arn for policy in request.policy_arns or ())
     tags, transitive = _tags(caller, request)
+    source_identity = _source_identity(caller, request)
     pair = sessions.new_pair()
     issued_at = float(int(context.clock.now()))
 
@@ -78,7 +79,8 @@ def assume_role(context: Context, request: AssumeRole) -> Plan:
         role = ROLES.find(reader, place_of(named.account_id), named.name.lower())
         if role is None or (role.path, role.name) != (named.path, named.name):
             raise errors.denied(caller.arn, "sts:AssumeRole", request.role_arn)
-        trust.check(context, named.account_id, role, _actions(request), _keys(request, tags))
+        actions, keys = _actions(request, source_identity), _keys(request, tags, source_identity)
+        trust.check(context, named.account_id, role, actions, keys)
         sessions.check_policy_arns(reader, named.account_id, policy_arns)
         seconds = request.duration_seconds or _DEFAULT_SECONDS
         _check_duration(caller, role, seconds)
@@ -96,7 +98,7 @@ def assume_role(context: Context, request: AssumeRole) -> Plan:
             policy_arns=policy_arns,
             tags=tags,
             transitive_tags=transitive,
-            source_identity=request.source_identity or caller.source_identity,
+            source_identity=source_identity,
         )
         return Described(_answer(context, session, role))
 
@@ -116,16 +118,24 @@ def _answer(context: Context, session: Session, role: Role) -> AssumeRoleOutput:
     )
 
 
-def _actions(request: AssumeRole) -> list[str]:
+def _source_identity(caller: Principal, request: AssumeRole) -> str | None:
+    """Who is behind the session: once that is said, no session that follows from it can say otherwise."""
+    known = caller.source_identity
+    if known is not None and request.source_identity not in {None, known}:
+        raise errors.access_denied("The source identity of a session cannot be changed by role chaining.")
+    return known or request.source_identity
+
+
+def _actions(request: AssumeRole, source_identity: str | None) -> list[str]:
     actions = ["sts:AssumeRole"]
     if request.tags:
         actions.append("sts:TagSession")
-    if request.source_identity is not None:
+    if source_identity is not None:
         actions.append("sts:SetSourceIdentity")
     return actions
 
 
-def _keys(request: AssumeRole, tags: dict[str, str]) -> dict[str, KeyValue]:
+def _keys(request: AssumeRole, tags: dict[str, str], source_identity: str | None) -> dict[str, KeyValue]:
     keys: dict[str, KeyValue] = {
         "sts:rolesessionname": request.role_session_name,
         **{f"aws:requesttag/{key.lower()}": value for key, value in tags.items()},
@@ -136,8 +146,8 @@ def _keys(request: AssumeRole, tags: dict[str, str]) -> dict[str, KeyValue]:
         keys["sts:transitivetagkeys"] = tuple(request.transitive_tag_keys)
     if request.external_id is not None:
         keys["sts:externalid"] = request.external_id
-    if request.source_identity is not None:
-        keys["sts:sourceidentity"] = request.source_identity
+    if source_identity is not None:
+        keys["sts:sourceidentity"] = source_identity
     return keys
 
 

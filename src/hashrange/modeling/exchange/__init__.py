@@ -1,0 +1,1 @@
+"""Models as other programs have them: read, and written."""

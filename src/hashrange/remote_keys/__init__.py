@@ -1,0 +1,1 @@
+"""Keys of tables that another key service wraps: `--kms-endpoint`."""
