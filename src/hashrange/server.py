@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from hashrange import authentication, logs, own_pages, workers
+from hashrange import authentication, logs, own_pages, query_services, workers
 from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
@@ -50,11 +50,10 @@ from hashrange.own_pages import Data
 from hashrange.remote_keys.opening import RemoteKeys, open_remote_keys
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
-from hashrange.services.iam.registry import IAM
 from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts import providers
-from hashrange.services.sts.registry import STS, UNSIGNED
+from hashrange.services.sts.registry import UNSIGNED
 from hashrange.storage import clock_record, lag_record
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
@@ -83,7 +82,6 @@ from hashrange.wire.identity import Identity
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
-from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner, Unsigned
 from hashrange.wire.table_pages import TableFinder
@@ -194,7 +192,7 @@ class Server:
             region=settings.region,
             rules=rules,
             paths=authentication.guarded(paths, callers, settings, audit, rules),
-            query_versions=query_endpoints((CLOUDWATCH, IAM, STS), runner),
+            query_versions=query_services.endpoints(settings, runner),
             verifies=settings.auth != "off",
         )
         port = await self._listen(router, catalogue)
