@@ -9,13 +9,15 @@ from hashrange.wire.router import Endpoint
 from hashrange.wire.rpc_call import RpcRunner
 
 _IAM_VERSION = "2010-05-08"
+_IAM_SIGNING_NAME = "iam"
 
 
 def endpoints(settings: Settings, runner: RpcRunner) -> dict[str, Endpoint]:
-    """The endpoints by the versions in their forms."""
+    """The endpoints by the versions in their forms, and by the names that signatures are made for."""
     if settings.auth != "off":
         _iam()  # now, for somebody is going to ask
-    late: dict[str, Endpoint] = {_IAM_VERSION: LateQueryEndpoint(_iam, runner)}
+    iam = LateQueryEndpoint(_iam, runner)
+    late: dict[str, Endpoint] = {_IAM_VERSION: iam, _IAM_SIGNING_NAME: iam}
     return late | query_endpoints((CLOUDWATCH, STS), runner)
 
 

@@ -24,11 +24,10 @@ from hashrange.chain.chaos import Chaos
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.eventual_lag import Lags, lagging
-from hashrange.chain.executor import LocalExecutor
+from hashrange.chain.executors import executor_for
 from hashrange.chain.journal import Journal
 from hashrange.chain.log import log_request
 from hashrange.chain.pipelines import Pipelines
-from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.chain.table_keys import fetching_table_keys
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
@@ -148,7 +147,6 @@ class Server:
         backups = BackupPlace(*open_backups(settings, self._objects), seals)
         if self._worker is None or self._worker.runs_jobs:
             self._start_jobs(engine, catalogue, backups, self._objects, vault)
-        executor = _executor(engine, followed, background)
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         audit = self._open_audit()
@@ -156,7 +154,7 @@ class Server:
         authorize = Authorize() if settings.auth == "iam" else None
         journal = Journal() if settings.test_kit else None
         recorded = None if journal is None else journal.link
-        run = fetch(executor.run)
+        run = fetch(executor_for(engine, followed, background).run)
         pipelines = Pipelines(
             run, audit=audit, log=logged, authorize=authorize, recorded=recorded, chaos=chaos
         )
@@ -165,11 +163,7 @@ class Server:
         callers = authentication.callers(
             settings, self._known_keys or directory, context_for, directory.last_uses.note
         )
-        metering = self._metering = Metering(engine, self._clock)
-        if settings.capacity != "off":
-            metering.start()
-        if control is not None:
-            control.before_move = metering.close_moment
+        metering = self._metering = self._meter(engine, control)
         endpoint = JsonEndpoint(
             (lagging(DYNAMODB, lags) if settings.lag_ms_max else DYNAMODB, *SERVICES[1:]),
             pipelines,
@@ -220,6 +214,14 @@ class Server:
             clock_endpoint.PATH: ClockEndpoint(control),
             chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
         }
+
+    def _meter(self, engine: Engine, control: ClockControl | None) -> Metering:
+        metering = Metering(engine, self._clock)
+        if self._settings.capacity != "off":
+            metering.start()
+        if control is not None:
+            control.before_move = metering.close_moment
+        return metering
 
     async def _open_directory(self, engine: Engine, keys: KeySource) -> Directory:
         """Open the directory; it follows changes only where somebody looks into it."""
@@ -491,15 +493,6 @@ def _unreadable(records: str, engine: Engine, error: Corrupt) -> Corrupt:
         f"the {records} in {engine.description} cannot be read: {error}. Restore a backup; "
         "`hashrange verify` says what else is damaged"
     )
-
-
-def _executor(
-    engine: Engine, followed: Follower | None, background: Background
-) -> LocalExecutor | SharedExecutor:
-    """What runs calls; an engine that waits for a network is never asked on the loop's thread."""
-    if followed is None:
-        return LocalExecutor(engine, background)
-    return SharedExecutor(engine, followed, background)
 
 
 def _browser_rules(settings: Settings) -> BrowserRules:

@@ -37,6 +37,7 @@ RANKS = {
     "sockets": 1,
     "terminal": 1,
     "tls_files": 1,
+    "web_settings": 1,
     "audit": 2,
     "config": 2,
     "formats": 2,
