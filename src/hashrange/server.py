@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 
 from hashrange import authentication, logs, own_pages, query_services, workers
-from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
@@ -72,7 +71,6 @@ from hashrange.wire import (
     metrics_endpoint,
     testing_endpoint,
 )
-from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
@@ -180,7 +178,7 @@ class Server:
         if journal is not None:
             workshop = Workshop(engine, catalogue, self._clock, chaos, self._supervisors)
             paths[testing_endpoint.PATH] = TestingEndpoint(workshop, journal, lags, self._clock)
-        rules = _browser_rules(settings)
+        rules = authentication.browser_rules(settings)
         router = Router(
             endpoint,
             region=settings.region,
@@ -492,10 +490,4 @@ def _unreadable(records: str, engine: Engine, error: Corrupt) -> Corrupt:
     return Corrupt(
         f"the {records} in {engine.description} cannot be read: {error}. Restore a backup; "
         "`hashrange verify` says what else is damaged"
-    )
-
-
-def _browser_rules(settings: Settings) -> BrowserRules:
-    return BrowserRules(
-        settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
     )
