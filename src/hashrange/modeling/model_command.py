@@ -43,6 +43,7 @@ class Command(NamedTuple):
 COMMANDS = (
     Command("export", "export_model", "write what creates the tables: CloudFormation, Terraform, AWS CLI …"),
     Command("import", "import_model", "make a model file of Workbench, CloudFormation or Terraform files"),
+    Command("load", "load", "simulate a day of traffic: hot partitions, throttles, how many shards help"),
     Command("new", "new", "write a model file to begin with"),
     Command("show", "show", "show tables, entities, and which key serves each pattern"),
 )
