@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PIP_RETRIES := 10
 export PIP_TIMEOUT := 60
 
-.PHONY: serve test check fast lint fmt types clean clients fuzz differential mutants bytecode pages pythons
+.PHONY: serve test check fast lint fmt types clean clients fuzz differential mutants bytecode pages pythons thorough
 
 serve: $(VENV)/runtime bytecode
 	$(BIN)/hashrange serve
@@ -30,6 +30,10 @@ test: $(VENV)/ready bytecode
 	.ci/pytest $(AT_ONCE)
 	.ci/pytest -n 3 --dist worksteal --engine postgres tests/api
 	.ci/pytest -n 3 --dist worksteal --engine postgres-serializable $(WRITES)
+
+# The same with more rounds of kills, faults and examples: some half an hour.
+thorough: export HASHRANGE_THOROUGH := 1
+thorough: test
 
 # Smoke tests on the other supported Pythons, as far as they are on this machine.
 pythons: $(VENV)/ready

@@ -11,10 +11,13 @@ from hypothesis import settings
 from hashrange import logs
 from postgres_server import PostgresServer, postgres_server
 from serving import Answer, Serving, serving
+from sizes import size
 from warm import nurseries
 
 # Property tests give the same examples in every run; `make check` tries fewer of them.
-settings.register_profile("steady", derandomize=True, max_examples=150, deadline=None, database=None)
+settings.register_profile(
+    "steady", derandomize=True, max_examples=size(100, 150), deadline=None, database=None
+)
 settings.register_profile("quick", settings.get_profile("steady"), max_examples=25)
 settings.load_profile("steady")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from hashrange.addresses import binds_loopback
 from hashrange.api.context import Context
 from hashrange.auth.signature.verifier import Directory
 from hashrange.chain.audit import Audit
@@ -90,3 +91,10 @@ def guarded(
 def _noted(paths: Mapping[bytes, Endpoint], known: Callers, audit: Audit) -> dict[bytes, Endpoint]:
     """The pages that change something, noted in the audit log."""
     return {path: NotedPage(paths[path], known, audit, _ACTIONS[path]) for path in _CHANGING if path in paths}
+
+
+def browser_rules(settings: Settings) -> BrowserRules:
+    """Which web pages may use the server, and under which names it answers."""
+    return BrowserRules(
+        settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
+    )

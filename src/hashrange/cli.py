@@ -68,6 +68,7 @@ COMMANDS = (
     Command("audit", "audit_command", "check an audit log"),
     Command("root-key", "root_key_command", "change the root key of encrypted data"),
     Command("model", "modeling.model_command", "design tables from access patterns, before the application"),
+    Command("price", "modeling.price_command", "compute what reads and writes cost a month"),
     Command("import", "import_command", "write files or another table into a table"),
     Command("export", "export_command", "write a table into files or another table"),
 )

@@ -12,6 +12,7 @@ from hashrange import logs
 from hashrange.addresses import binds_loopback, is_loopback
 from hashrange.durations import parse_duration, shown_duration
 from hashrange.passwords import masked_place
+from hashrange.web_settings import host_names, issuer, origins
 
 ENVIRONMENT_PREFIX = "HASHRANGE_"
 _REGION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -19,12 +20,9 @@ _YES = frozenset({"1", "true", "yes", "on"})
 _DAY_SECONDS = 24 * 3600
 _DATA_DIR = Path("hashrange-data")
 _POSTGRES_URLS = ("postgresql://", "postgres://")
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#@]+")
 _ENDPOINT = re.compile(r"https?://(?:[^@\s]+@)?[^/@\s?#]+(?:/[^\s?#]*)?")
 _BUCKET = re.compile(r"s3://[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}(?:/[^\s?#]*)?")
-_ISSUER = re.compile(r"https?://[^/\s?#@]+(?:/[^\s?#]*)?")
 _KMS_ENDPOINT = re.compile(r"(https?)://(\[[0-9a-fA-F:.]+\]|[^/\s?#@:\[\]]+)(?::[0-9]{1,5})?/?")
-_HOST_NAME = re.compile(r"\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _NO = frozenset({"", "0", "false", "no", "off"})
 AUDIT_FILE_NAME = "audit.jsonl"  # in the data directory
 LAG_MS_MAX = 60_000
@@ -123,21 +121,8 @@ def _urls(text: str) -> tuple[str, ...]:
     return urls
 
 
-def _origins(text: str) -> tuple[str, ...]:
-    origins = tuple(origin.strip().lower() for origin in text.split(",") if origin.strip())
-    if not all(origin in {"*", "null"} or _ORIGIN.fullmatch(origin) for origin in origins):
-        raise ValueError("must be origins such as https://app.example.org, without a path, or *")
-    return origins
-
-
 def _texts(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _issuer(text: str) -> str:
-    if not _ISSUER.fullmatch(text):
-        raise ValueError("must be a URL such as https://id.example.org, without a query")
-    return text
 
 
 def _kms_endpoint(text: str) -> str:
@@ -147,13 +132,6 @@ def _kms_endpoint(text: str) -> str:
     if match[1] == "http" and not is_loopback(match[2].strip("[]")):
         raise ValueError("keys would be sent in the clear: http:// is for services on this machine")
     return text.rstrip("/")
-
-
-def _host_names(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
-    if not all(name == "*" or _HOST_NAME.fullmatch(name) for name in names):
-        raise ValueError("must be host names without a port; .example.org is all names below it, * is any")
-    return names
 
 
 def _setting(default: Any, parse: Callable[[str], Any], description: str, *, repeatable: bool = False) -> Any:
@@ -191,7 +169,7 @@ class Settings:
     )
     oidc_issuer: str | None = _setting(
         None,
-        _issuer,
+        issuer,
         "identity provider whose tokens AssumeRoleWithWebIdentity takes: the URL that they name as issuer",
     )
     oidc_audience: tuple[str, ...] = _setting(
@@ -207,13 +185,13 @@ class Settings:
     )
     cors_origin: tuple[str, ...] = _setting(
         (),
-        _origins,
+        origins,
         "web pages that may use the server beside those of this machine, such as https://app.example.org; * for all",
         repeatable=True,
     )
     allowed_host: tuple[str, ...] = _setting(
         (),
-        _host_names,
+        host_names,
         "names the server answers to beside its own, such as db.example.org; * for all",
         repeatable=True,
     )

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from hashrange import authentication, logs, own_pages, workers
-from hashrange.addresses import binds_loopback
+from hashrange import authentication, logs, own_pages, query_services, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
@@ -24,11 +23,10 @@ from hashrange.chain.chaos import Chaos
 from hashrange.chain.charge_exchange import TURN_SECONDS, ChargeExchange
 from hashrange.chain.clock_control import ClockControl
 from hashrange.chain.eventual_lag import Lags, lagging
-from hashrange.chain.executor import LocalExecutor
+from hashrange.chain.executors import executor_for
 from hashrange.chain.journal import Journal
 from hashrange.chain.log import log_request
 from hashrange.chain.pipelines import Pipelines
-from hashrange.chain.shared_executor import SharedExecutor
 from hashrange.chain.table_keys import fetching_table_keys
 from hashrange.clock import Clock, MovableClock, SystemClock
 from hashrange.config import Settings
@@ -50,11 +48,10 @@ from hashrange.own_pages import Data
 from hashrange.remote_keys.opening import RemoteKeys, open_remote_keys
 from hashrange.services.autoscaling.registry import AUTO_SCALING
 from hashrange.services.cloudwatch.registry import CLOUDWATCH
-from hashrange.services.iam.registry import IAM
 from hashrange.services.kms.registry import KMS
 from hashrange.services.streams.registry import STREAMS, STREAMS_ON_DYNAMODB
 from hashrange.services.sts import providers
-from hashrange.services.sts.registry import STS, UNSIGNED
+from hashrange.services.sts.registry import UNSIGNED
 from hashrange.storage import clock_record, lag_record
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.copying import refuse_unfinished
@@ -74,7 +71,6 @@ from hashrange.wire import (
     metrics_endpoint,
     testing_endpoint,
 )
-from hashrange.wire.browsers import BrowserRules
 from hashrange.wire.cbor_endpoint import CborEndpoint
 from hashrange.wire.chaos_endpoint import ChaosEndpoint
 from hashrange.wire.clock_endpoint import FOLLOW_SECONDS, ClockEndpoint
@@ -83,7 +79,6 @@ from hashrange.wire.identity import Identity
 from hashrange.wire.json_endpoint import JsonEndpoint
 from hashrange.wire.limits import Limits
 from hashrange.wire.listener import Listener
-from hashrange.wire.query_endpoint import query_endpoints
 from hashrange.wire.router import Endpoint, Router
 from hashrange.wire.rpc_call import RpcRunner, Unsigned
 from hashrange.wire.table_pages import TableFinder
@@ -150,7 +145,6 @@ class Server:
         backups = BackupPlace(*open_backups(settings, self._objects), seals)
         if self._worker is None or self._worker.runs_jobs:
             self._start_jobs(engine, catalogue, backups, self._objects, vault)
-        executor = _executor(engine, followed, background)
         gate = self._guard(engine, catalogue)
         chaos = self._disturb(engine, gate, background) if settings.chaos else None
         audit = self._open_audit()
@@ -158,7 +152,7 @@ class Server:
         authorize = Authorize() if settings.auth == "iam" else None
         journal = Journal() if settings.test_kit else None
         recorded = None if journal is None else journal.link
-        run = fetch(executor.run)
+        run = fetch(executor_for(engine, followed, background).run)
         pipelines = Pipelines(
             run, audit=audit, log=logged, authorize=authorize, recorded=recorded, chaos=chaos
         )
@@ -167,11 +161,7 @@ class Server:
         callers = authentication.callers(
             settings, self._known_keys or directory, context_for, directory.last_uses.note
         )
-        metering = self._metering = Metering(engine, self._clock)
-        if settings.capacity != "off":
-            metering.start()
-        if control is not None:
-            control.before_move = metering.close_moment
+        metering = self._metering = self._meter(engine, control)
         endpoint = JsonEndpoint(
             (lagging(DYNAMODB, lags) if settings.lag_ms_max else DYNAMODB, *SERVICES[1:]),
             pipelines,
@@ -188,13 +178,13 @@ class Server:
         if journal is not None:
             workshop = Workshop(engine, catalogue, self._clock, chaos, self._supervisors)
             paths[testing_endpoint.PATH] = TestingEndpoint(workshop, journal, lags, self._clock)
-        rules = _browser_rules(settings)
+        rules = authentication.browser_rules(settings)
         router = Router(
             endpoint,
             region=settings.region,
             rules=rules,
             paths=authentication.guarded(paths, callers, settings, audit, rules),
-            query_versions=query_endpoints((CLOUDWATCH, IAM, STS), runner),
+            query_versions=query_services.endpoints(settings, runner),
             verifies=settings.auth != "off",
         )
         port = await self._listen(router, catalogue)
@@ -222,6 +212,14 @@ class Server:
             clock_endpoint.PATH: ClockEndpoint(control),
             chaos_endpoint.PATH: ChaosEndpoint(chaos, self._clock, SERVICES, alone=self._is_alone(engine)),
         }
+
+    def _meter(self, engine: Engine, control: ClockControl | None) -> Metering:
+        metering = Metering(engine, self._clock)
+        if self._settings.capacity != "off":
+            metering.start()
+        if control is not None:
+            control.before_move = metering.close_moment
+        return metering
 
     async def _open_directory(self, engine: Engine, keys: KeySource) -> Directory:
         """Open the directory; it follows changes only where somebody looks into it."""
@@ -492,19 +490,4 @@ def _unreadable(records: str, engine: Engine, error: Corrupt) -> Corrupt:
     return Corrupt(
         f"the {records} in {engine.description} cannot be read: {error}. Restore a backup; "
         "`hashrange verify` says what else is damaged"
-    )
-
-
-def _executor(
-    engine: Engine, followed: Follower | None, background: Background
-) -> LocalExecutor | SharedExecutor:
-    """What runs calls; an engine that waits for a network is never asked on the loop's thread."""
-    if followed is None:
-        return LocalExecutor(engine, background)
-    return SharedExecutor(engine, followed, background)
-
-
-def _browser_rules(settings: Settings) -> BrowserRules:
-    return BrowserRules(
-        settings.cors_origin, settings.allowed_host, only_loopback=binds_loopback(settings.host)
     )

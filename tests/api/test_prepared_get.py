@@ -9,6 +9,7 @@ from hypothesis import strategies as some
 from clocked import Clocked
 from new_tables import request as new_table
 from prepared_ways import TwoWays
+from sizes import size
 
 KINDS = {"strings": ("S", "S"), "numbers": ("N", "N"), "binaries": ("B", "B"), "single": ("S",)}
 
@@ -124,7 +125,7 @@ def test_what_does_not_count_makes_no_difference(ways: TwoWays, request_: dict[s
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(150, 300), deadline=None)
 @given(data=some.data())
 def test_any_request_gets_the_same_answer(ways: TwoWays, data: some.DataObject) -> None:
     json = (

@@ -12,6 +12,7 @@ from hashrange.api.items.prepared import PreparedRequests
 from item_tables import index
 from new_tables import request as new_table
 from prepared_ways import TwoWays
+from sizes import size
 
 Request = dict[str, Any]
 TEXTS = ("a", "ab", "ab\0", "ab\0c", "ac", "b", "é", "\U0010ffff")
@@ -334,7 +335,7 @@ def test_requests_like_one_before_take_the_short_path(ways: TwoWays, request_: R
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=size(150, 400), deadline=None)
 @given(data=some.data())
 def test_any_request_gets_the_same_answer(ways: TwoWays, data: some.DataObject) -> None:
     base = data.draw(some.sampled_from([*PREPARED, *ELSEWHERE]))

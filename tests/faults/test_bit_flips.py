@@ -13,12 +13,13 @@ from faults.tables import NOTES
 from hashrange.storage.errors import Corrupt, StorageError
 from hashrange.storage.sqlite.read_only import ReadOnlyStore
 from hashrange.storage.verification import Report, verify
+from sizes import size
 from storage.damage import flip
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 
 SEED = 20261116
-FLIPS = int(os.environ.get("HASHRANGE_BIT_FLIPS", "60"))
+FLIPS = int(os.environ.get("HASHRANGE_BIT_FLIPS", size(30, 60)))
 VERIFIED_EVERY = 1 + FLIPS // 300  # in a long run: verification takes longer than all else together
 
 

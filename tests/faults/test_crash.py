@@ -15,13 +15,14 @@ from faults.writer import Writer, settle_after_crash
 from hashrange import cli
 from hashrange.wire.limits import Limits
 from serving import Serving, serving
+from sizes import size
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 SEED = 20260814
 
 
-@pytest.mark.parametrize(("workers", "rounds"), [(1, 22), (2, 6)])
+@pytest.mark.parametrize(("workers", "rounds"), [(1, size(12, 22)), (2, size(4, 6))])
 def test_everything_acknowledged_survives_being_killed_at_random_moments(
     tmp_path: Path, workers: int, rounds: int
 ) -> None:

@@ -19,12 +19,13 @@ from hashrange.storage.errors import Conflict, StorageError
 from hashrange.storage.sqlite import SqliteEngine, checkpoint
 from hashrange.storage.sqlite.read_only import ReadOnlyStore
 from hashrange.storage.verification import verify
+from sizes import size
 from storage.faulty_disk import FaultyDisk
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 # With 1 every operation fails in its turn, which takes minutes; the usual run of the tests takes one in so many.
-STRIDE = int(os.environ.get("HASHRANGE_IO_STRIDE", "10"))
+STRIDE = int(os.environ.get("HASHRANGE_IO_STRIDE", size(23, 10)))
 KINDS = {"I/O error": apsw.IOError, "disk full": apsw.FullError}
 _NUMBER = 7
 

@@ -16,9 +16,10 @@ from fuzz import heavy, hostile, model, rubbish, seeds
 from fuzz.pipeline import Shot, Tally, fire
 from fuzz.watcher import Waits, watching
 from serving import Serving, serving
+from sizes import size
 
 SEED = int(os.environ.get("HASHRANGE_FUZZ_SEED", "20120810"))
-REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", "20000"))
+REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", size(8000, 20_000)))
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(max(1800, REQUESTS // 50))]
 _ROUND = 5_000
 # One costly request takes up to 154 MiB (docs/benchmarks-stalls.md), of which Python's allocator keeps a part.

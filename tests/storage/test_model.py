@@ -15,6 +15,7 @@ from hashrange.storage.engine import Engine, Reader, Transaction
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from postgres_server import PostgresServer
+from sizes import size
 
 LAST = b"\xff" * 9
 keys = st.binary(max_size=3).map(lambda key: bytes(byte & 0xC3 for byte in key))
@@ -239,10 +240,10 @@ class WideSerializableMachine(WidePostgresMachine):
     [
         (EngineMachine, 60),
         pytest.param(DiskMachine, 30, marks=pytest.mark.slow),
-        pytest.param(PostgresMachine, 12, marks=pytest.mark.slow),
-        pytest.param(WidePostgresMachine, 12, marks=pytest.mark.slow),
-        pytest.param(SerializableMachine, 12, marks=pytest.mark.slow),
-        pytest.param(WideSerializableMachine, 12, marks=pytest.mark.slow),
+        pytest.param(PostgresMachine, size(8, 12), marks=pytest.mark.slow),
+        pytest.param(WidePostgresMachine, size(8, 12), marks=pytest.mark.slow),
+        pytest.param(SerializableMachine, size(8, 12), marks=pytest.mark.slow),
+        pytest.param(WideSerializableMachine, size(8, 12), marks=pytest.mark.slow),
     ],
 )
 def test_an_engine_is_a_sorted_dictionary(
@@ -252,7 +253,7 @@ def test_an_engine_is_a_sorted_dictionary(
         PostgresMachine.server = request.getfixturevalue("postgres")
     case = machine.TestCase
     case.settings = settings(
-        max_examples=examples * settings().max_examples // 150,
+        max_examples=examples * settings().max_examples // size(100, 150),
         stateful_step_count=25,
         deadline=None,
         suppress_health_check=list(HealthCheck),

@@ -12,6 +12,7 @@ import pytest
 from hashrange.storage.engine import Reader, Transaction
 from hashrange.storage.errors import Conflict, NotWritable, StorageError, Unavailable
 from hashrange.storage.sqlite import SqliteEngine, checkpoint
+from sizes import size
 from storage.faulty_disk import FaultyDisk
 
 
@@ -136,7 +137,7 @@ def test_the_nth_operation_fails(disk: FaultyDisk, tmp_path: Path, kind: str, le
         assert all(isinstance(error, StorageError) for error in ledger.refusals)
         assert not any(isinstance(error, Conflict) for error in ledger.refusals)
         first += step
-        step = 1 + first // 8
+        step = 1 + first // size(5, 8)
     assert first > 40
 
 
@@ -175,7 +176,7 @@ def test_the_nth_operation_fails_be_it_a_read(disk: FaultyDisk, tmp_path: Path, 
         if not refused:
             break
         first += step
-        step = 1 + first // 8
+        step = 1 + first // size(5, 8)
     assert integrity_after(directory) == "ok"
     assert first > 20
 
@@ -219,7 +220,7 @@ def test_power_goes_at_the_nth_operation(disk: FaultyDisk, tmp_path: Path) -> No
         for file in disk.shadow.iterdir():
             file.unlink()
         first += step
-        step = 1 + first // 8
+        step = 1 + first // size(5, 8)
     engine.close()
     assert first > 40
 

@@ -8,6 +8,7 @@ import pytest
 
 from hashrange.testing import Namespace, TestingFailed
 from hashrange.testing.tables import definitions
+from house import SOURCE
 from testing.conftest import ORDERS
 
 TEMPLATE = """
@@ -99,6 +100,25 @@ def test_a_file_that_is_no_source_is_named(name: str, text: str | None, message:
         (tmp_path / name).write_text(text)
     with pytest.raises(TestingFailed, match=message):
         definitions(tmp_path / name)
+
+
+def test_a_model_file_makes_its_tables(dynamodb_namespace: Namespace, tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text((SOURCE / "modeling" / "starter.yaml").read_text("utf-8"))
+    assert dynamodb_namespace.create_tables(path) == ["shop"]
+    client = dynamodb_namespace.client()
+    table = client.describe_table(TableName="shop")["Table"]
+    assert [key["AttributeName"] for key in table["KeySchema"]] == ["PK", "SK"]
+    assert [index["IndexName"] for index in table["GlobalSecondaryIndexes"]] == ["GSI1"]
+    ttl = client.describe_time_to_live(TableName="shop")["TimeToLiveDescription"]
+    assert ttl["AttributeName"] == "expires_at"
+
+
+def test_the_mistakes_of_a_model_file_are_told_with_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text("hashrange: 1\nname: shop\ntables: {}\nentities: {}\nother: 1\n")
+    with pytest.raises(TestingFailed, match=r"model\.yaml:5:1: "):
+        definitions(path)
 
 
 def test_yaml_is_data_and_never_code(tmp_path: Path) -> None:

@@ -47,4 +47,5 @@ def test_a_server_imports_no_other_command_and_nothing_that_few_servers_need() -
     assert "hashrange.server" in loaded
     others = {f"hashrange.{command.module}" for command in COMMANDS if command.name != "serve"}
     assert others.isdisjoint(loaded)
+    assert "hashrange.services.iam.registry" not in loaded
     assert {"cryptography", "psycopg", "botocore", "hashrange.transfer"}.isdisjoint(loaded)

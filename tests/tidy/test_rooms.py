@@ -37,6 +37,7 @@ RANKS = {
     "sockets": 1,
     "terminal": 1,
     "tls_files": 1,
+    "web_settings": 1,
     "audit": 2,
     "config": 2,
     "formats": 2,
@@ -60,7 +61,6 @@ RANKS = {
     "clock_command": 6,
     "heat_command": 6,
     "tls_command": 6,
-    "testing": 6,
     "transfer": 6,
     "export_command": 7,
     "import_command": 7,
@@ -68,7 +68,7 @@ RANKS = {
     "auditing": 7,
     "engines": 7,
     "own_pages": 7,
-    "pytest_plugin": 7,
+    "query_services": 7,
     "test_kit": 7,
     "root_key_command": 7,
     "verify": 7,
@@ -83,6 +83,8 @@ RANKS = {
     "server": 8,
     "modeling": 9,
     "running": 9,
+    "testing": 10,
+    "pytest_plugin": 11,
     "serve_command": 10,
     "testing_command": 10,
     "cli": 11,
@@ -156,7 +158,7 @@ def test_transfers_are_clients_like_any_other() -> None:
 
 def test_test_suites_are_clients_like_any_other() -> None:
     rooms = {other for path in modules("src/hashrange/testing") for other in known(path)}
-    assert rooms <= {"durations", "testing"}
+    assert rooms <= {"durations", "modeling", "testing"}
 
 
 def test_only_storage_and_jobs_know_the_layout_of_keys() -> None:

@@ -81,13 +81,13 @@ def distinct(model: Model, entity: Entity, name: str, months: float = 0) -> floa
         return float(len(set(attribute.values)))
     if attribute.distinct is not None:
         return max(float(attribute.distinct), 1.0)
-    owner = _owner(model, entity, attribute)
+    owner = owner_of(model, entity, attribute)
     if owner is not None:
         return min(max(item_count(model, owner, months), 1.0), count)
     return min(_range_size(entity, attribute), count)
 
 
-def _owner(model: Model, entity: Entity, attribute: Attribute) -> Entity | None:
+def owner_of(model: Model, entity: Entity, attribute: Attribute) -> Entity | None:
     """The entity that an attribute identifies: by `refers`, an ancestor that has it, or one whose key it is."""
     if attribute.refers is not None and attribute.refers in model.entities:
         return model.entities[attribute.refers]

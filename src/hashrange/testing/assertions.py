@@ -30,5 +30,6 @@ def assert_capacity(
 
 @contextmanager
 def _watched(requests: RequestLog | None) -> Iterator[RequestLog]:
-    with (requests or current.namespace().requests).watch() as log:
+    # Not `or`: a log without a request is false.
+    with (current.namespace().requests if requests is None else requests).watch() as log:
         yield log

@@ -84,10 +84,7 @@ def _is_true(value: object) -> bool:
 
 def read_yaml(text: str) -> Any:
     """Read YAML with CloudFormation's short forms: `!Ref Name` is `{"Ref": "Name"}`."""
-    try:
-        import yaml  # noqa: PLC0415 - only templates need it
-    except ImportError:
-        raise TestingFailed("YAML needs its reader: pip install pyyaml") from None
+    import yaml  # noqa: PLC0415 - only templates need it
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]  # the package has no types
         """Reads nothing but data, and functions as the mappings that they stand for."""

@@ -1,11 +1,11 @@
-"""Where the tables of a test come from: CreateTable requests, CloudFormation templates, or files of either."""
+"""Where the tables of a test come from: CreateTable requests, CloudFormation templates, model files."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
-from hashrange.testing import cloudformation
+from hashrange.testing import cloudformation, models
 from hashrange.testing.control import TestingFailed
 from hashrange.testing.definitions import TableDefinition
 
@@ -40,7 +40,11 @@ def _definitions(source: TableSource) -> Iterator[TableDefinition]:
 def _of_file(path: Path) -> Iterator[TableDefinition]:
     try:
         text = path.read_text("utf-8")
-        content = cloudformation.read_yaml(text) if path.suffix in _YAML_ENDINGS else json.loads(text)
-        yield from definitions(content)
+        if path.suffix not in _YAML_ENDINGS:
+            yield from definitions(json.loads(text))
+        elif models.is_model(text):
+            yield from models.definitions(text, path.name)
+        else:
+            yield from definitions(cloudformation.read_yaml(text))
     except (OSError, ValueError, TestingFailed) as error:
         raise TestingFailed(f"{path}: {error}") from error

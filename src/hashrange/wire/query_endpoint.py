@@ -1,6 +1,6 @@
 """AWS's query protocol: a form names the operation and its members, the answer is XML."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from zlib_ng.zlib_ng import crc32
@@ -41,6 +41,22 @@ class QueryEndpoint:
         if exchange.method == b"GET":
             dialect = _UrlDialect(self._service, self._query, exchange.url.partition(b"?")[2])
         self._runner.handle(exchange, request_id, dialect, bytes(exchange.body))
+
+
+class LateQueryEndpoint:
+    """Answers the forms of a service that is imported with the first of them; that one waits for it, once."""
+
+    def __init__(self, load: Callable[[], Service], runner: RpcRunner) -> None:
+        self._load = load
+        self._runner = runner
+        self._endpoint: QueryEndpoint | None = None
+
+    def handle(self, exchange: Exchange, request_id: bytes) -> None:
+        """Answer a form."""
+        if self._endpoint is None:
+            service = self._load()
+            self._endpoint = next(iter(query_endpoints((service,), self._runner).values()))
+        self._endpoint.handle(exchange, request_id)
 
 
 def query_endpoints(services: Iterable[Service], runner: RpcRunner) -> dict[str, QueryEndpoint]:

@@ -12,8 +12,8 @@ from hashrange.storage.sqlite import place
 
 LOCK_NAME = "hashrange.lock"
 _TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
-_ATTEMPTS = 10
-_ATTEMPT_SECONDS = 0.01
+_ATTEMPTS = 150
+_ATTEMPT_SECONDS = 0.02
 
 
 class DirectoryLock:
@@ -67,7 +67,11 @@ def is_locked(directory: Path) -> bool:
 
 
 def _acquire(file: int) -> None:
-    """Lock a file; whoever only asks `is_locked` has it for a moment, so a few attempts are made."""
+    """Lock a file, for three seconds if need be.
+
+    Whoever only asks `is_locked` has it for a moment; and workers whose parent was killed have it until they notice,
+    which takes them a while on a busy machine, where somebody starts the server again at once.
+    """
     for _ in range(_ATTEMPTS - 1):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,167 @@
+"""Made-up items of all entities. Children have their parents' values, references are to items that are there."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hashrange.core.errors import Refused
+from hashrange.modeling.data.amounts import amounts
+from hashrange.modeling.data.samples import Key, Sample, key_of_wire, wire_of
+from hashrange.modeling.data.values import NOW, nth_value
+from hashrange.modeling.key_values import stored_item
+from hashrange.modeling.model import Attribute, Distribution, Entity, Model
+from hashrange.modeling.population import ancestry, identity, owner_of
+
+ITEMS = 3000
+
+
+@dataclass(slots=True)
+class Data:
+    """All samples by entity, and by key; `clashes` says which entities make the same key, and cannot both be there."""
+
+    seed: int
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    by_key: dict[Key, Sample] = field(default_factory=dict)
+    clashes: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+
+    def all(self) -> Iterator[Sample]:
+        return iter(self.by_key.values())
+
+
+def make_data(model: Model, *, seed: int = 1, items: int = ITEMS) -> Data:
+    """The items of a model; the same seed gives the same."""
+    data = Data(seed)
+    totals = amounts(model, items)
+    for entity in _in_order(model):
+        _Maker(model, data, entity).make(totals[entity.name])
+    return data
+
+
+def _in_order(model: Model) -> list[Entity]:
+    """Entities behind those that they refer to; where these go round in a circle, one has to begin."""
+    ordered: dict[str, Entity] = {}
+    waiting: set[str] = set()
+
+    def add(entity: Entity) -> None:
+        if entity.name in ordered or entity.name in waiting:
+            return
+        waiting.add(entity.name)
+        for other in (entity.parent, *(attribute.refers for attribute in entity.attributes.values())):
+            if other is not None and other in model.entities:
+                add(model.entities[other])
+        ordered[entity.name] = entity
+
+    for entity in sorted(model.entities.values(), key=lambda entity: len(ancestry(model, entity))):
+        add(entity)
+    return list(ordered.values())
+
+
+class _Maker:
+    """Makes the items of one entity."""
+
+    def __init__(self, model: Model, data: Data, entity: Entity) -> None:
+        self._model = model
+        self._data = data
+        self._entity = entity
+        self._rng = random.Random(f"{data.seed} {entity.name}")  # noqa: S311 - data for a test
+        self._in_keys = {name for template in entity.keys.values() for name in template.attributes}
+        self._owners = {
+            name: None if name in identity(model, entity) and attribute.refers is None and entity.parent is None
+            else owner_of(model, entity, attribute)
+            for name, attribute in entity.attributes.items()
+        }  # fmt: skip
+
+    def make(self, count: int) -> None:
+        samples = self._data.samples.setdefault(self._entity.name, [])
+        for number, parent in enumerate(self._parents(count)):
+            sample = self.sample(number, parent)
+            if sample is not None and self._keep(sample):
+                samples.append(sample)
+
+    def _parents(self, count: int) -> Sequence[Sample | None]:
+        """The parent of each item. One parent has no children, and a few have many where the spread says so."""
+        parents = self._data.samples.get(self._entity.parent or "", [])
+        if not parents:
+            return [None] * count
+        fertile = parents[:-1] or parents
+        return self._rng.choices(fertile, _weights(self._entity.spread, len(fertile)), k=count)
+
+    def sample(self, number: int, parent: Sample | None) -> Sample | None:
+        """The n-th item; None if it cannot be stored, which the data notes."""
+        values = self._values(number, parent)
+        stored = stored_item(self._model, self._entity, values, now=NOW)
+        try:
+            wire = wire_of(self._model, self._entity, stored)
+        except (Refused, ValueError) as error:
+            note = f"{self._entity.name} has keys that cannot be stored: {error}"
+            if note not in self._data.rejected:
+                self._data.rejected.append(note)
+            return None
+        return Sample(self._entity, values, stored, wire)
+
+    def _values(self, number: int, parent: Sample | None) -> dict[str, object]:
+        picked: dict[str, Sample | None] = {}
+        values: dict[str, object] = {}
+        for name, attribute in self._entity.attributes.items():
+            if attribute.optional and self._rng.random() < attribute.optional:
+                continue
+            value = self._value(attribute, number, parent, picked)
+            if value is not None or attribute.type == "NULL":
+                values[name] = value
+        return values
+
+    def _value(
+        self, attribute: Attribute, number: int, parent: Sample | None, picked: dict[str, Sample | None]
+    ) -> object:
+        owner = self._owners[attribute.name]
+        if owner is not None and not attribute.values:
+            if owner.name not in picked:
+                picked[owner.name] = self._referred(owner, parent)
+            other = picked[owner.name]
+            if other is not None:
+                return _shared(self._model, attribute, other)
+        if attribute.values or attribute.type == "BOOL":
+            number = self._rng.randrange(1000)
+        elif attribute.distinct:
+            number %= attribute.distinct
+        return nth_value(attribute, number, self._rng, in_key=attribute.name in self._in_keys)
+
+    def _referred(self, owner: Entity, parent: Sample | None) -> Sample | None:
+        if parent is not None and owner in ancestry(self._model, parent.entity):
+            return parent
+        others = self._data.samples.get(owner.name)
+        return self._rng.choice(others) if others else None
+
+    def _keep(self, sample: Sample) -> bool:
+        """Whether the sample's key is a new one; entities must not take each other's."""
+        key = key_of_wire(self._model, self._entity, sample.wire)
+        there = self._data.by_key.setdefault(key, sample)
+        if there is not sample and there.entity is not self._entity:
+            clash = f"{there.entity.name} and {self._entity.name} have items with the same key: {key[1:]}"
+            if not any(other.startswith(clash.split(":", maxsplit=1)[0]) for other in self._data.clashes):
+                self._data.clashes.append(clash)
+        return there is sample
+
+
+def _shared(model: Model, attribute: Attribute, other: Sample) -> object:
+    """The value of a reference: the attribute of the same name, or the one that identifies the other item."""
+    if attribute.name in other.entity.attributes:
+        return other.values.get(attribute.name)
+    names = identity(model, other.entity)
+    return other.values.get(next(iter(names))) if len(names) == 1 else None
+
+
+def _weights(spread: Distribution, count: int) -> list[float]:
+    exponent = min(max(spread.exponent, 0.0), 20.0) if spread.kind == "zipf" else 0.0
+    return [(rank + 1) ** -exponent for rank in range(count)]
+
+
+def fresh_values(model: Model, entity: Entity, data: Data, number: int) -> Mapping[str, object] | None:
+    """The values of an item that is not there yet, beside a parent that is."""
+    maker = _Maker(model, data, entity)
+    parents = data.samples.get(entity.parent or "", [])
+    sample = maker.sample(number, parents[number % len(parents)] if parents else None)
+    return None if sample is None else sample.values
