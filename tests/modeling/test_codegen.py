@@ -4,6 +4,7 @@ import builtins
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,13 +14,14 @@ import pytest
 from hashrange.cli import main
 from hashrange.modeling.codegen.generation import LANGUAGES, generate
 from hashrange.modeling.codegen.nodes import Names, text_literal
-from hashrange.modeling.data.generation import make_data
+from hashrange.modeling.data.generation import Data, make_data
 from hashrange.modeling.loading import loads
-from hashrange.modeling.model import Model
+from hashrange.modeling.model import Model, WriteStep
 from hashrange.modeling.planning import plan_read
 from hashrange.modeling.prove.parameters import parameter_sets
 from hashrange.modeling.read_requests import request_for
 from hashrange.modeling.table_requests import create_table
+from hashrange.modeling.write_requests import requests_for
 from item_tables import unique
 from proved_model import TEXT, proved_model
 
@@ -54,6 +56,46 @@ def test_every_read_makes_the_request_that_is_proved() -> None:
                 assert (request.operation, request.members) == (expected.operation, expected.members())
                 compared += 1
     assert compared > 50
+
+
+def _write_parameters(data: Data) -> dict[str, object]:
+    return {"n": 3, "text": "gone", "bio": data.samples["User"][0].values["email"]}
+
+
+def test_every_write_makes_the_request_that_is_proved() -> None:
+    model = proved_model()
+    module = _imported(model)
+    data = make_data(model, items=100, seed=1)
+    compared = []
+    for pattern in model.writes:
+        function = getattr(module, pattern.id.lower(), None)
+        if function is None:
+            continue
+        items = [data.samples[step.entity][at].values for at, step in enumerate(pattern.steps)]
+        arguments = {
+            name: value
+            for step, item in zip(pattern.steps, items, strict=True)
+            for name, value in _item_arguments(model, module, step, item)
+        }
+        given = {"token": "t", **_write_parameters(data), **arguments}
+        names = function.__code__.co_varnames[: function.__code__.co_kwonlyargcount]
+        request = function(**{name: given[name] for name in names})
+        (expected,) = requests_for(pattern, items, _write_parameters(data), model, now=NOW, token="t")
+        assert (request.operation, request.members) == (expected.operation, expected.members())
+        compared.append(pattern.id)
+    assert compared == ["W1", "W2", "W5", "W6", "W7", "W8"]
+
+
+def _item_arguments(
+    model: Model, module: Any, step: WriteStep, item: Mapping[str, object]
+) -> Iterator[tuple[str, object]]:
+    name = step.entity.lower()
+    if step.action == "put":
+        yield f"new_{name}", item
+        return
+    make = getattr(module, f"{name}_key")
+    names = make.__code__.co_varnames[: make.__code__.co_kwonlyargcount]
+    yield f"key_of_{name}", make(**{attribute: item[attribute] for attribute in names})
 
 
 def test_items_and_answers_go_to_a_server_and_back(client: Any) -> None:
