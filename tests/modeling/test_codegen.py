@@ -125,6 +125,21 @@ def test_items_and_answers_go_to_a_server_and_back(client: Any) -> None:
     assert client.get_item(TableName=name, Key=key)["Item"]["LSI1SK"] == {"S": "000007"}
 
 
+def test_who_looks_for_an_item_says_which_shard_was_drawn() -> None:
+    module = _imported(proved_model(('SK: "NOTE#{note_id}"', 'SK: "NOTE#{shard(random, 5)}#{note_id}"')))
+    assert module.note_key(user_id="u", note_id="n", shard=3)["SK"] == {"S": "NOTE#3#n"}
+    stored = module.note_item({"user_id": "u", "note_id": "n", "text": "x"})["SK"]["S"]
+    assert stored in {f"NOTE#{shard}#n" for shard in range(5)}
+
+
+def test_an_update_that_needs_the_stored_item_is_named_and_left_out() -> None:
+    omissions = {
+        omission.pattern: omission.reason for omission in generate(proved_model(), "python").omissions
+    }
+    assert omissions.keys() == {"A10", "W3", "W4"}
+    assert "LSI1SK" in omissions["W3"]
+
+
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
 def test_the_same_model_gives_the_same_code(language: str) -> None:
     assert generate(proved_model(), language) == generate(proved_model(), language)

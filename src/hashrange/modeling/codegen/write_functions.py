@@ -47,7 +47,7 @@ def write_function(
     if reason:
         return Omission(pattern.id, reason)
     arguments = Arguments()
-    arguments.names.taken.add(_TOKEN.name)
+    arguments.names.taken |= {_TOKEN.name, *(code.item_name for code in codes.values())}
     for step in pattern.steps:
         _note(step, model.entities[step.entity], arguments)
     steps = [_step(model, step, codes[step.entity], arguments) for step in pattern.steps]
