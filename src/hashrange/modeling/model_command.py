@@ -49,6 +49,7 @@ COMMANDS = (
         "import_model",
         "make a model file of live tables, or of Workbench, CloudFormation or Terraform files",
     ),
+    Command("load", "load", "simulate a day of traffic: hot partitions, throttles, how many shards help"),
     Command("new", "new", "write a model file to begin with"),
     Command("price", "price", "compute what the tables cost a month, by pattern, entity and index"),
     Command(
