@@ -182,16 +182,21 @@ def _changed_keys(
     step: WriteStep, entity: Entity, table: Table, stored: Values, parameters: Values, now: int
 ) -> dict[KeyAttribute, object]:
     """The index keys that follow from what an update changes: an application has to write them along with it."""
+    after = changed_item(entity, stored, step.assignments, parameters, now=now)
+    return {key: key_of(entity, key, after, now=now) for key in following_keys(step, entity, table)}
+
+
+def following_keys(step: WriteStep, entity: Entity, table: Table) -> list[KeyAttribute]:
+    """The index keys that are made of what an update changes."""
     names = {assignment.attribute for assignment in step.assignments}
     own = {key.name for key in AccessPath(table).key} | entity.attributes.keys()
-    after = changed_item(entity, stored, step.assignments, parameters, now=now)
-    keys: dict[KeyAttribute, object] = {}
+    keys: list[KeyAttribute] = []
     for key in table_keys(table).values():
         template = template_of(entity, key.name)
         if key.name in own or template is None:
             continue
         if names & {*template.attributes, *attributes_of(entity.only_if.get(key.name))}:
-            keys[key] = key_of(entity, key, after, now=now)
+            keys.append(key)
     return keys
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from hashrange.modeling.codegen.functions import Argument
 from hashrange.modeling.codegen.nodes import Call, Names, Node, Variable
-from hashrange.modeling.codegen.values import holds_node, stored_key
+from hashrange.modeling.codegen.values import SHARD, holds_node, stored_key
 from hashrange.modeling.conditions import comparisons
-from hashrange.modeling.model import Attribute, Entity, Model, Now, Table
+from hashrange.modeling.model import Attribute, Entity, Model, Now, Shard, Table, Template
 from hashrange.modeling.plans import AccessPath, template_of
 from hashrange.modeling.sizes import table_keys
 
@@ -34,18 +34,17 @@ def entity_code(model: Model, entity: Entity, names: Names) -> EntityCode:
     """The parts of an entity's code."""
     table = model.tables[entity.table]
     attributes = _attributes(entity, table)
-    key_names = Names({"item"})
-    own = dict.fromkeys(
-        name
-        for key in AccessPath(table).key
-        if (template := template_of(entity, key.name)) is not None
-        for name in template.attributes
-    )
+    key_names = Names({"shard"})
+    templates = [
+        template for key in AccessPath(table).key if (template := template_of(entity, key.name)) is not None
+    ]
+    own = dict.fromkeys(name for template in templates for name in template.attributes)
     arguments = {name: Argument(key_names.take(name), _type(attributes.get(name))) for name in own}
     key = {
-        key.name: stored_key(entity, key, lambda name: Variable(arguments[name].name))
+        key.name: stored_key(entity, key, lambda name: Variable(arguments[name].name), SHARD)
         for key in AccessPath(table).key
     }
+    drawn = [Argument(SHARD.name, "N")] if any(map(_draws, templates)) else []
     operands = (
         operand
         for condition in entity.only_if.values()
@@ -59,11 +58,16 @@ def entity_code(model: Model, entity: Entity, names: Names) -> EntityCode:
         names.take(f"{snake}_key"),
         names.take(f"{snake}_item"),
         tuple(attributes.values()),
-        tuple(arguments.values()),
+        (*arguments.values(), *drawn),
         key,
         _item(entity, table, attributes),
         any(isinstance(operand, Now) for operand in operands),
     )
+
+
+def _draws(template: Template) -> bool:
+    """Whether a shard is drawn at each write: who looks for the item has to know which."""
+    return any(isinstance(piece, Shard) and piece.attribute is None for piece in template.pieces)
 
 
 def _type(attribute: Attribute | None) -> str:

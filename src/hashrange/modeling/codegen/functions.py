@@ -132,7 +132,7 @@ def plan_attributes(plan: ReadPlan, model: Model) -> dict[str, Attribute]:
 def _placeholders(pattern: ReadPattern, attributes: Mapping[str, Attribute]) -> dict[str, object]:
     """Values that stand for the application's, while everything else of a request is made."""
     return {
-        operand.name: _any_value(attributes.get(comparison.attribute))
+        operand.name: any_value(attributes.get(comparison.attribute))
         for condition in (pattern.where, pattern.filter)
         for comparison in comparisons(condition)
         for operand in comparison.operands
@@ -140,7 +140,8 @@ def _placeholders(pattern: ReadPattern, attributes: Mapping[str, Attribute]) -> 
     }
 
 
-def _any_value(attribute: Attribute | None) -> object:
+def any_value(attribute: Attribute | None) -> object:
+    """A value that stands for the application's."""
     return "x" if attribute is None else nth_value(attribute, 1, random.Random(0), in_key=True)  # noqa: S311
 
 

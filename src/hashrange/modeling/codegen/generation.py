@@ -10,7 +10,8 @@ from hashrange.modeling.codegen.functions import Function, Omission, read_functi
 from hashrange.modeling.codegen.nodes import Names
 from hashrange.modeling.codegen.python_writing import python_module
 from hashrange.modeling.codegen.typescript_writing import typescript_module
-from hashrange.modeling.model import Model
+from hashrange.modeling.codegen.write_functions import write_function
+from hashrange.modeling.model import Model, ReadPattern
 
 LANGUAGES: dict[str, Callable[[Sequence[EntityCode], Sequence[Function]], str]] = {
     "python": python_module,
@@ -30,9 +31,14 @@ def generate(model: Model, language: str) -> Code:
     """The module of a model: the same text for the same model."""
     names = Names()
     entities = [entity_code(model, entity, names) for entity in model.entities.values()]
-    made = [read_function(model, pattern, names.take(pattern.id.lower())) for pattern in model.reads]
+    codes = {code.entity.name: code for code in entities}
+    made = [
+        read_function(model, pattern, names.take(pattern.id.lower()))
+        if isinstance(pattern, ReadPattern)
+        else write_function(model, pattern, names.take(pattern.id.lower()), codes)
+        for pattern in model.patterns
+    ]
     functions = [function for function in made if isinstance(function, Function)]
     text = LANGUAGES[language](entities, functions)
     omissions = [function for function in made if isinstance(function, Omission)]
-    omissions += [Omission(pattern.id, "writes are not generated yet") for pattern in model.writes]
     return Code(text, tuple(omissions))

@@ -97,6 +97,10 @@ def _value(value: Any, kind: str | None) -> dict[str, Any]:
     return {"S": str(value)}
 
 
+def _appended(value: Any) -> dict[str, Any]:
+    return _value(list(value) if isinstance(value, (list, tuple)) else [value], None)
+
+
 def _optional(value: Any, kind: str | None) -> dict[str, Any] | None:
     return None if value is None else _value(value, kind)
 

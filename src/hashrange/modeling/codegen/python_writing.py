@@ -49,7 +49,7 @@ def _entity(code: EntityCode) -> str:
         f"        {text_literal(attribute.name)}: {_member_type(attribute)},\n"
         for attribute in code.attributes
     )
-    now = ", *, now: int" if code.has_now else ""
+    now = ", now: int" if code.has_now else ""
     return (
         f"{code.type_name} = TypedDict(\n    {text_literal(code.type_name)},\n    {{\n{members}    }},\n)\n\n\n"
         f"def {code.key_name}({_signature(code.key_arguments)}) -> Key:\n    return {_body(code.key)}\n\n\n"

@@ -120,6 +120,10 @@ function _value(value: unknown, kind: string | null): Wire {
     return { S: String(value) };
 }
 
+function _appended(value: unknown): Wire {
+    return _value(Array.isArray(value) ? value : [value], null);
+}
+
 function _optional(value: unknown, kind: string | null): Wire | null {
     return value === null ? null : _value(value, kind);
 }

@@ -105,8 +105,11 @@ def _piece(piece: KeyPiece, arguments: Arguments) -> Node:
             return Call("_shard", (value, piece.piece.shards))
 
 
-def stored_key(entity: Entity, key: KeyAttribute, of: Callable[[str], Node]) -> Node:
-    """The value of one key attribute of an item; nothing if the item does not have it."""
+def stored_key(entity: Entity, key: KeyAttribute, of: Callable[[str], Node], shard: Node = None) -> Node:
+    """The value of one key attribute of an item; nothing if the item does not have it.
+
+    `shard` is the one that was drawn when the item was stored; without it, one is drawn.
+    """
     template = template_of(entity, key.name)
     if template is None:
         return None
@@ -114,16 +117,18 @@ def stored_key(entity: Entity, key: KeyAttribute, of: Callable[[str], Node]) -> 
         case (Field(attribute=name, pad=0, cut=0),):
             text = of(name)
         case pieces:
-            text = Call("_text", tuple(_template_piece(piece, of) for piece in pieces))
+            text = Call("_text", tuple(_template_piece(piece, of, shard) for piece in pieces))
     return Call("_key", (text, key.type))
 
 
-def _template_piece(piece: Piece, of: Callable[[str], Node]) -> Node:
+def _template_piece(piece: Piece, of: Callable[[str], Node], shard: Node) -> Node:
     match piece:
         case Literally():
             return piece.text
         case Field():
             return Call("_field", (of(piece.attribute), piece.pad, piece.cut))
+        case _ if piece.attribute is None and shard is not None:
+            return Call("_nth", (shard, piece.shards))
         case _ if piece.attribute is None:
             return Call("_drawn", (piece.shards,))
         case _:
