@@ -59,6 +59,21 @@ patterns:
   - {id: A9, entities: [User, Ticket, Note], where: user_id = ?user}
   - {id: A10, entity: Note, where: user_id = ?user and note_id = ?note, operation: BatchGetItem, batch: 5}
   - {id: A11, entity: Ticket, where: user_id = ?user and opened_at < now - 1 day}
+  - {id: W1, write: {put: User, if: not exists}}
+  - {id: W2, write: {update: Ticket, set: status = "DONE", if: status = "OPEN"}}
+  - id: W3
+    transaction:
+      - {update: Ticket, set: level = level - ?n, if: level >= ?n}
+      - {put: Note, if: not exists}
+    token: true
+  - {id: W4, batch: [{put: Note, count: 30}, {delete: User}]}
+  - {id: W5, write: {delete: Note, if: text <> ?text}}
+  - {id: W6, write: {update: User, set: bio = ?bio}}
+  - {id: W7, write: {update: Ticket, add: score 1}}
+  - id: W8
+    transaction:
+      - {check: User, if: exists}
+      - {put: Ticket, if: not exists}
 """
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from hashrange import patterns
 
 TABLE = patterns.Table("ecommerce", partition_key="PK", sort_key="SK")
+NEW = "attribute_not_exists(#PK)"
 SHARDS = 4  # of the warehouse's list, as in model.yaml
 Item = dict[str, Any]
 
@@ -22,7 +23,7 @@ class Shop:
     def register(self, user_id: str, email: str, name: str) -> None:
         keys = {"PK": f"USER#{user_id}", "SK": "PROFILE", "GSI1PK": f"EMAIL#{email}", "GSI1SK": "PROFILE"}
         user = {**keys, "user_id": user_id, "email": email, "name": name}
-        self._runner.run(TABLE.write(TABLE.putting(user, "attribute_not_exists(#PK)")))
+        self._runner.run(TABLE.write(TABLE.putting(user, NEW)))
 
     def offer(self, sku: str, title: str, category: str, price: Decimal, stock: int) -> None:
         keys = {"PK": f"PRODUCT#{sku}", "SK": "PRODUCT", "GSI1PK": f"CATEGORY#{category}", "GSI1SK": title}
@@ -37,9 +38,7 @@ class Shop:
         order = {"user_id": user_id, "order_id": order_id, "placed_at": placed_at}
         writes = [TABLE.checking(TABLE.key(f"USER#{user_id}", "PROFILE"), "attribute_exists(#PK)")]
         keys = {"GSI1PK": f"ORDER#{order_id}", "GSI1SK": "ORDER", **_order_key(user_id, placed_at, order_id)}
-        writes.append(
-            TABLE.putting({**keys, **order, "status": "OPEN", "total": total}, "attribute_not_exists(#PK)")
-        )
+        writes.append(TABLE.putting({**keys, **order, "status": "OPEN", "total": total}, NEW))
         writes.append(TABLE.putting({**_waiting_key(placed_at, order_id), **order}))
         for number, (sku, quantity, price) in enumerate(lines, 1):
             key = TABLE.key(f"PRODUCT#{sku}", "PRODUCT")
@@ -47,7 +46,7 @@ class Shop:
             keys = {"PK": f"ORDER#{order_id}", "SK": f"ITEM#{number:02}"}
             keys |= {"GSI1PK": f"SOLD#{sku}", "GSI1SK": f"{placed_at}#{order_id}"}
             item = {"line": number, "sku": sku, "quantity": quantity, "price": price}
-            writes.append(TABLE.putting({**keys, **item, "order_id": order_id, "placed_at": placed_at}))
+            writes.append(TABLE.putting({**keys, **item, "order_id": order_id, "placed_at": placed_at}, NEW))
         self._runner.run(TABLE.transact(writes, token=order_id))
         return total
 
@@ -64,7 +63,7 @@ class Shop:
         keys = {"PK": f"PRODUCT#{sku}", "SK": f"REVIEW#{written_at}#{user_id}"}
         keys |= {"GSI1PK": f"REVIEWER#{user_id}", "GSI1SK": f"{written_at}#{sku}"}
         values = {"sku": sku, "user_id": user_id, "written_at": written_at, "stars": stars, "text": text}
-        self._runner.run(TABLE.write(TABLE.putting({**keys, **values}, "attribute_not_exists(#PK)")))
+        self._runner.run(TABLE.write(TABLE.putting({**keys, **values}, NEW)))
 
     def user(self, user_id: str) -> Item | None:
         return self._runner.run(TABLE.get(TABLE.key(f"USER#{user_id}", "PROFILE")))

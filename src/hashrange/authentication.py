@@ -9,6 +9,7 @@ from hashrange.chain.audit import Audit
 from hashrange.clock import SystemClock
 from hashrange.config import Settings
 from hashrange.wire import (
+    bill_endpoint,
     cbor_endpoint,
     chaos_endpoint,
     clock_endpoint,
@@ -28,6 +29,7 @@ from hashrange.wire.verified_callers import NoteUse, VerifiedCallers
 
 # What policies call the server's own pages.
 _ACTIONS = {
+    bill_endpoint.PATH: "hashrange:GetBill",
     chaos_endpoint.PATH: "hashrange:InjectFaults",
     clock_endpoint.PATH: "hashrange:MoveClock",
     heat_endpoint.PATH: "hashrange:GetHeat",

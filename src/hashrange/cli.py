@@ -56,6 +56,7 @@ COMMANDS = (
     Command("salvage", "salvage", "copy what can be read of a damaged store"),
     Command("clock", "clock_command", "show or move the time of a server started with --test-clock"),
     Command("chaos", "chaos_command", "make requests to a server started with --chaos fail"),
+    Command("bill", "modeling.bill_command", "compute what the traffic of a server would have cost"),
     Command(
         "heat", "heat_command", "show where the traffic of a table falls, and what is wrong with its keys"
     ),

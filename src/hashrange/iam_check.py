@@ -17,7 +17,13 @@ _MORE_ACTIONS = (
     *("dynamodb:ConditionCheckItem", "dynamodb:PartiQLSelect", "dynamodb:PartiQLInsert"),
     *("dynamodb:PartiQLUpdate", "dynamodb:PartiQLDelete", "kms:CreateGrant", "sts:TagSession"),
     *("sts:SetSourceIdentity", "hashrange:GetHeat", "hashrange:GetInsights", "hashrange:GetMetrics"),
-    *("hashrange:InjectFaults", "hashrange:MoveClock", "kms:ReEncryptFrom", "kms:ReEncryptTo"),
+    *(
+        "hashrange:GetBill",
+        "hashrange:InjectFaults",
+        "hashrange:MoveClock",
+        "kms:ReEncryptFrom",
+        "kms:ReEncryptTo",
+    ),
 )
 _ELSEWHERE = frozenset({"s3", "logs", "kinesis"})  # whose actions exports, imports and streams ask for
 _AWS_KEYS = (

@@ -1,4 +1,4 @@
-"""The server's own pages: health, metrics, heat and insights."""
+"""The server's own pages: health, metrics, consumption, heat and insights."""
 
 import contextlib
 from collections.abc import Callable
@@ -12,7 +12,8 @@ from hashrange.storage import follower, layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Reader
 from hashrange.storage.follower import StaleCatalogue
-from hashrange.wire import heat_endpoint, insights_endpoint
+from hashrange.wire import bill_endpoint, heat_endpoint, insights_endpoint
+from hashrange.wire.bill_endpoint import BillEndpoint
 from hashrange.wire.health import HealthEndpoint
 from hashrange.wire.heat_endpoint import HeatEndpoint, HeatSource
 from hashrange.wire.insights_endpoint import InsightsEndpoint
@@ -43,6 +44,7 @@ def monitoring(data: Data, metering: Metering, finder: TableFinder) -> dict[byte
     """The pages about single tables."""
     source = HeatSource(metering.heat, metering.heat_worker, data.engine, data.clock)
     return {
+        bill_endpoint.PATH: BillEndpoint(data.engine, data.clock, finder),
         insights_endpoint.PATH: InsightsEndpoint(data.engine, data.clock, finder),
         heat_endpoint.PATH: HeatEndpoint(source, finder),
     }

@@ -7,11 +7,11 @@ import msgspec
 
 from hashrange.capacity import growth, splitting
 from hashrange.capacity.admission import Admission
+from hashrange.capacity.following import followed
 from hashrange.capacity.heat import Heat
 from hashrange.capacity.limits import Limit
 from hashrange.capacity.splitting import Split
 from hashrange.core.schema import Index, Table
-from hashrange.jobs.heat import followed
 from schemas import item_key
 
 STEPS_PER_SECOND = 10

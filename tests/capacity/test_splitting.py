@@ -10,12 +10,12 @@ import pytest
 
 from capacity.load import Machine, Seen, even_keys, one_key
 from hashrange.capacity import heat, splitting
+from hashrange.capacity.following import followed
 from hashrange.capacity.heat import Heat, Traffic
 from hashrange.capacity.splitting import Split
 from hashrange.core import partitions
 from hashrange.core.keys import encoding, key_parts
 from hashrange.core.schema import Index, Table, Warm
-from hashrange.jobs.heat import followed
 from schemas import index, item_key, table
 
 MINUTE = 60

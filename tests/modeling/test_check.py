@@ -74,7 +74,7 @@ def test_a_finding_is_a_line_with_its_place_and_one_with_its_remedy(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"{path}:8:5 HR103 warning: J1: reads the whole table 0.0167/s")
     assert lines[1].startswith("    serve it by a key")
-    assert lines[2] == "0 errors, 1 warnings, 0 notes; 0 silenced"
+    assert lines[2] == "0 errors, 1 warning, 0 notes; 0 silenced"
 
 
 def test_json_has_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -133,6 +133,17 @@ def test_provisioned_breaks_even_at_two_sevenths() -> None:
     assert (round(even.reads, 4), round(even.writes, 4)) == (0.2889, 0.2889)
 
 
+def test_little_traffic_is_cheaper_on_demand() -> None:
+    (modes,) = price().table_modes
+    # At a 49th of the traffic 1.01 units a second are read, for which two units of capacity are needed, and 0.2 are
+    # written, for which one is. They cost as much as a 49th of the 32.85 on demand.
+    assert modes.changes_at == pytest.approx(
+        float((2 * Decimal("0.00013") + Decimal("0.00065")) * 730 / Decimal("32.85")), rel=0.03
+    )
+    idle = priced(loads(text(rate="0/s").replace("rate: 10/s", "rate: 0/s")), price_list())
+    assert idle.table_modes[0].changes_at is None
+
+
 def test_rates_and_items_grow_by_the_month() -> None:
     grown = text(rate="{average: 100/s, growth: 10% per month}")
     months = priced(loads(grown), price_list(), months=2).months

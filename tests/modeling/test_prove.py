@@ -15,7 +15,7 @@ from hashrange.modeling.prove.proving import create_tables, prove, store
 from hashrange.modeling.prove.reads import prove_read
 from proved_model import changed, proved_model
 
-ITEMS = 300
+ITEMS = 200
 
 # Of each: what the model has, what it gets instead, and the pattern that no longer works.
 SPOILT = {
@@ -72,7 +72,7 @@ def test_a_spoilt_model_is_found_out(name: str) -> None:
         model = loads(changed((before, after)))
     except ModelErrors:
         return
-    proof = prove(model, items=100)
+    proof = prove(model, items=60)
     assert proof.failures or pattern in {read.id for read in proof.reads if read.failures}
 
 

@@ -83,6 +83,7 @@ def test_the_stream_shows_nothing(house: House, alice: SignedCaller) -> None:
         "/metrics",
         f"/_hashrange/heat?table={TABLE}",
         f"/_hashrange/insights?table={TABLE}",
+        f"/_hashrange/bill?table={TABLE}",
         "/_hashrange/clock",
         "/_hashrange/chaos",
     ],

@@ -1,17 +1,14 @@
 """Follow heat: split partitions that stay hot, and let on-demand capacity grow with its traffic."""
 
-from collections.abc import Iterable
 from functools import partial
 
 import msgspec
 
 from hashrange import logs
 from hashrange.capacity import growth, splitting
+from hashrange.capacity.following import followed
 from hashrange.capacity.heat import Place, Window
-from hashrange.capacity.splitting import PARTITIONS_MAX, Split
-from hashrange.core import partitions
-from hashrange.core.partitions import Partitions
-from hashrange.core.schema import Index, Table, Warm, changed
+from hashrange.core.schema import Index, Table, changed
 from hashrange.storage import catalogue, heat_rows
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Reader, Transaction
@@ -90,27 +87,6 @@ def _forget(tx: Transaction, *, outdated: list[tuple[Place, bool]], now: float) 
 def index_of(table: Table, slot: int) -> Index | None:
     """The global index with this slot."""
     return next((index for index in table.global_indexes if index.slot == slot), None)
-
-
-def followed(table: Table, index: Index | None, splits: Iterable[Split], warm: Warm | None) -> Table:
-    """The record after splits and growth of one owner."""
-    bounds = _divided(partitions.of(table, index), splits)
-    if index is None:
-        if bounds is table.partitions and warm is None:
-            return table
-        return partitions.grown(changed(table, partitions=bounds, warm=warm or table.warm))
-    if bounds is index.partitions and warm is None:
-        return table
-    after = changed(index, partitions=bounds, warm=warm or index.warm)
-    indexes = tuple(after if other.name == index.name else other for other in table.indexes)
-    return partitions.grown(changed(table, indexes=indexes))
-
-
-def _divided(bounds: Partitions, splits: Iterable[Split]) -> Partitions:
-    for split in splits:
-        if split.at is not None and len(bounds) < PARTITIONS_MAX:
-            bounds = partitions.split_at(bounds, split.at)
-    return bounds
 
 
 def _save(tx: Transaction, *, planned: Table, after: Table, now: float) -> None:

@@ -44,6 +44,7 @@ COMMANDS = (
     Command("check", "check", "check the design by rules: hot keys, missing indexes, filters that waste …"),
     Command("export", "export_model", "write what creates the tables: CloudFormation, Terraform, AWS CLI …"),
     Command("import", "import_model", "make a model file of Workbench, CloudFormation or Terraform files"),
+    Command("load", "load", "simulate a day of traffic: hot partitions, throttles, how many shards help"),
     Command("new", "new", "write a model file to begin with"),
     Command("price", "price", "compute what the tables cost a month, by pattern, entity and index"),
     Command(

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hashrange.modeling.check import access_rules, key_rules
+from hashrange.modeling.check import (
+    access_rules,
+    index_rules,
+    item_rules,
+    key_rules,
+    operation_rules,
+    write_rules,
+)
 from hashrange.modeling.check.facts import Facts
 from hashrange.modeling.check.finding import Finding, Rule
 from hashrange.modeling.model import Model, Place
@@ -12,6 +19,10 @@ from hashrange.modeling.model import Model, Place
 RULES: tuple[Rule, ...] = (
     *access_rules.RULES,
     *key_rules.RULES,
+    *index_rules.RULES,
+    *item_rules.RULES,
+    *write_rules.RULES,
+    *operation_rules.RULES,
 )
 UNUSED_SILENCE = "HR199"
 UNUSED_SILENCE_TITLE = "A silence that silences nothing"

@@ -43,11 +43,15 @@ def render(checked: Checked) -> str:
     """One line for each finding, another for its remedy, and a sum."""
     report = checked.report
     lines = [line for finding in report.findings for line in _lines(report.path, finding)]
-    counts = [f"{report.count(severity)} {name}" for severity, name in _COUNTED]
+    counts = [_counted(report.count(severity), name) for severity, name in _NAMES]
     return "\n".join([*lines, f"{', '.join(counts)}; {report.silenced} silenced"])
 
 
-_COUNTED = (("error", "errors"), ("warning", "warnings"), ("info", "notes"))
+_NAMES = (("error", "error"), ("warning", "warning"), ("info", "note"))
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}" if count == 1 else f"{count} {name}s"
 
 
 def _lines(path: str, finding: Finding) -> list[str]:

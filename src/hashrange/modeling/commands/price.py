@@ -121,7 +121,13 @@ def _table_mode_row(table: TableModes) -> list[str]:
 def _break_even_lines(result: Priced) -> list[str]:
     even = result.break_even
     shares = f"{even.reads:.1%} of it is in use for reads, {even.writes:.1%} for writes"
+    changes = [
+        f"  {table.table}: on-demand is the cheapest below {table.changes_at:.3g} times this traffic"
+        for table in result.table_modes
+        if table.changes_at is not None
+    ]
     return [
+        *changes,
         f"  provisioned capacity is the cheaper one where more than {shares}",
         "  in use and refused: of auto scaled capacity, over a simulated day without any burst",
     ]

@@ -7,7 +7,7 @@ from hashrange.modeling.data.amounts import ITEMS_MAX
 from hashrange.modeling.data.generation import ITEMS
 from hashrange.modeling.model import Model
 from hashrange.modeling.prove.proving import prove
-from hashrange.modeling.prove.results import Proof, ProvedRead
+from hashrange.modeling.prove.results import Proof, ProvedRead, ProvedWrite
 
 DESCRIPTION = (
     "Prove a model: create its tables on a private engine in memory, fill them with made-up items, run every access "
@@ -44,6 +44,7 @@ def status(proof: Proof) -> int:
 
 
 _HEADINGS = ["", "id", "pattern", "operation", "on", "answers", "read", "returned", "units", "pages", "by"]
+_WRITE_HEADINGS = ["", "id", "pattern", "operation", "units", "again", "unmet", "steps"]
 
 
 def render(proof: Proof) -> str:
@@ -52,8 +53,10 @@ def render(proof: Proof) -> str:
     lines += [f"  FAILED {printable(failure)}" for failure in proof.failures]
     if proof.reads:
         lines += ["", "reads, per answer", *columns([_HEADINGS, *map(_row, proof.reads)])]
-    for read in proof.reads:
-        lines += [f"  {read.id}: {printable(failure)}" for failure in read.failures]
+    if proof.writes:
+        lines += ["", "writes", *columns([_WRITE_HEADINGS, *map(_write_row, proof.writes)])]
+    for pattern in proof.patterns:
+        lines += [f"  {pattern.id}: {printable(failure)}" for failure in pattern.failures]
     return "\n".join(lines)
 
 
@@ -70,4 +73,17 @@ def _row(read: ProvedRead) -> list[str]:
         amount(read.units),
         str(read.pages),
         read.conditions,
+    ]
+
+
+def _write_row(write: ProvedWrite) -> list[str]:
+    return [
+        "FAILED" if write.failures else "ok",
+        write.id,
+        write.name,
+        write.operation,
+        amount(write.units),
+        write.again,
+        write.unmet,
+        write.steps,
     ]

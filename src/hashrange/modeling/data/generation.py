@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hashrange.core.errors import Refused
@@ -15,6 +15,7 @@ from hashrange.modeling.model import Attribute, Distribution, Entity, Model
 from hashrange.modeling.population import ancestry, identity, owner_of
 
 ITEMS = 3000
+FRESH_ATTEMPTS = 20
 
 
 @dataclass(slots=True)
@@ -29,6 +30,16 @@ class Data:
 
     def all(self) -> Iterator[Sample]:
         return iter(self.by_key.values())
+
+    def replace(self, key: Key, sample: Sample | None) -> None:
+        """Have another item at a key, or none."""
+        before = self.by_key.pop(key, None)
+        if before is not None:
+            samples = self.samples[before.entity.name]
+            self.samples[before.entity.name] = [other for other in samples if other is not before]
+        if sample is not None:
+            self.by_key[key] = sample
+            self.samples.setdefault(sample.entity.name, []).append(sample)
 
 
 def make_data(model: Model, *, seed: int = 1, items: int = ITEMS) -> Data:
@@ -159,9 +170,12 @@ def _weights(spread: Distribution, count: int) -> list[float]:
     return [(rank + 1) ** -exponent for rank in range(count)]
 
 
-def fresh_values(model: Model, entity: Entity, data: Data, number: int) -> Mapping[str, object] | None:
-    """The values of an item that is not there yet, beside a parent that is."""
+def fresh_sample(model: Model, entity: Entity, data: Data, number: int) -> Sample | None:
+    """An item that is not there yet, beside a parent that is; None if the entity has no keys left for it."""
     maker = _Maker(model, data, entity)
     parents = data.samples.get(entity.parent or "", [])
-    sample = maker.sample(number, parents[number % len(parents)] if parents else None)
-    return None if sample is None else sample.values
+    for attempt in range(number, number + FRESH_ATTEMPTS):
+        sample = maker.sample(attempt, parents[attempt % len(parents)] if parents else None)
+        if sample is not None and key_of_wire(model, entity, sample.wire) not in data.by_key:
+            return sample
+    return None

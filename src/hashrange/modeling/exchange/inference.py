@@ -7,6 +7,7 @@ that all of them share is fixed text, another is an attribute: one of theirs tha
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from hashrange.modeling.exchange.guesses import WireValue, attribute_of, text_format
 from hashrange.modeling.exchange.placeholders import entity_name
@@ -15,7 +16,8 @@ from hashrange.modeling.reading.references import key_attributes, primary_key
 from hashrange.modeling.templates import parse_template
 
 Item = Mapping[str, WireValue]
-ITEMS_MAX = 10_000
+SAMPLE_DEFAULT = 2000
+SAMPLE_MAX = 10_000
 _ENTITIES_MAX = 100
 _PARTS_MAX = 12
 _SHARED_MIN = 2  # a part that only one item has is no fixed text
@@ -30,7 +32,7 @@ _CUT = re.compile(r"([#|])")
 
 def entities_of(table: Table, items: Sequence[Item]) -> list[Entity]:
     """The kinds of items there are, each with templates for its keys; counts are those of the sample."""
-    items = items[:ITEMS_MAX]
+    items = items[:SAMPLE_MAX]
     groups: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     keys = primary_key(table)
     words = [_common_words(items, key) for key in keys]
@@ -39,7 +41,19 @@ def entities_of(table: Table, items: Sequence[Item]) -> list[Entity]:
     kept = sorted(groups.items(), key=lambda group: -len(group[1]))[:_ENTITIES_MAX]
     names: Counter[str] = Counter()
     named = [(_name(signature, names), members) for signature, members in kept]
-    return _told_apart(table, named)
+    return _with_named(table, _told_apart(table, named))
+
+
+def _with_named(table: Table, entities: list[Entity]) -> list[Entity]:
+    """The entities, with attributes that the table names (for TTL, in projections) and no item of the sample has."""
+    known = {name for entity in entities for name in (*entity.attributes, *key_attributes(table))}
+    named = [Attribute(name, optional=0.99) for index in table.indexes for name in index.included]
+    if table.ttl_attribute is not None:
+        named.append(Attribute(table.ttl_attribute, "N", format="epoch", optional=0.99))
+    missing = {attribute.name: attribute for attribute in named if attribute.name not in known}
+    if not entities or not missing:
+        return entities
+    return [replace(entities[0], attributes={**entities[0].attributes, **missing}), *entities[1:]]
 
 
 def _told_apart(table: Table, kinds: Sequence[tuple[str, list[Item]]]) -> list[Entity]:
@@ -125,8 +139,18 @@ def _template(key: str, items: Sequence[Item], attributes: dict[str, Attribute])
     parts = min(max(map(len, splits)), 2 * _PARTS_MAX - 1)
     if min(map(len, splits)) != parts:
         parts = 1 if min(map(len, splits)) == 1 else 3
+    if parts == 1 and len({"".join(split) for split in splits}) > 1:
+        return parse_template(f"{{{_own(key, items, attributes)}}}")
     pieces = list(_pieces(splits, parts, key, items, attributes))
     return parse_template("".join(pieces) or f"{{{key}}}")
+
+
+def _own(key: str, items: Sequence[Item], attributes: dict[str, Attribute]) -> str:
+    """The attribute that a key without separators is: another with the same values, or itself."""
+    name = _same([_text(item, key) or "" for item in items], items, attributes)
+    if name is None:
+        attributes[key] = attribute_of(key, [item[key] for item in items], len(items))
+    return name or key
 
 
 def _pieces(
@@ -150,12 +174,9 @@ def _attribute(
     texts: Sequence[str], fixed: str, key: str, items: Sequence[Item], attributes: dict[str, Attribute]
 ) -> str:
     """The attribute that has these values; a new one is called after the fixed text before it."""
-    for name in attributes:
-        values = [item.get(name, {}) for item in items]
-        if _NAMEABLE.fullmatch(name) and all(
-            value.get("S", value.get("N")) == text for value, text in zip(values, texts, strict=True)
-        ):
-            return name
+    same = _same(texts, items, attributes)
+    if same is not None:
+        return same
     words = re.sub(r"[^a-z0-9]+", "_", fixed.lower()).strip("_")
     form = text_format(texts)
     suffix = {"timestamp": "at", "date": "on", "email": "email"}.get(form or "", "id")
@@ -164,3 +185,14 @@ def _attribute(
         name += "_2"
     attributes[name] = attribute_of(name, [{"S": text} for text in texts], len(texts))
     return name
+
+
+def _same(texts: Sequence[str], items: Sequence[Item], attributes: Mapping[str, Attribute]) -> str | None:
+    """The attribute that has these texts as its values."""
+    for name in attributes:
+        values = (item.get(name, {}) for item in items)
+        if _NAMEABLE.fullmatch(name) and all(
+            value.get("S", value.get("N")) == text for value, text in zip(values, texts, strict=True)
+        ):
+            return name
+    return None

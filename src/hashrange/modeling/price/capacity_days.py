@@ -44,6 +44,13 @@ def scaled(day: Sequence[float], scaling: Scaling) -> CapacityDay:
     return CapacityDay(tuple(capacities), _refused(day, capacities))
 
 
+def followed(minutes: Sequence[float], scaling: Scaling) -> CapacityDay:
+    """Capacity that had followed minutes that were; it begins with what the first of them needs."""
+    bounds = Bounds(scaling.minimum, max(scaling.maximum, scaling.minimum))
+    capacities = _followed(minutes, bounds, scaling.target_percent)
+    return CapacityDay(tuple(capacities), _refused(minutes, capacities))
+
+
 def _followed(run: Sequence[float], bounds: Bounds, target_percent: float) -> list[int]:
     tracking = Tracking(target_percent=target_percent)
     consumed = [units * MINUTE for units in run]

@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 MONTH_HOURS = 730  # as the service's own calculator has it
 MONTH_SECONDS = MONTH_HOURS * 3600
 GIGABYTE = 1 << 30
-_SHOWN = Decimal("0.0001")
+DIGITS = 4
 _WIDE = Context(prec=200, rounding=ROUND_HALF_UP)  # sums of absurd models have more digits than the usual 28
 
 
@@ -14,9 +14,9 @@ def exact(value: float) -> Decimal:
     return Decimal(repr(value))
 
 
-def rounded(value: Decimal) -> Decimal:
-    """To a hundredth of a cent."""
-    return value.quantize(_SHOWN, context=_WIDE)
+def rounded(value: Decimal, digits: int = DIGITS) -> Decimal:
+    """To a hundredth of a cent, or to so many digits."""
+    return value.quantize(Decimal(1).scaleb(-digits), context=_WIDE)
 
 
 def shown(value: Decimal) -> str:

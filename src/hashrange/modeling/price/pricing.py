@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from hashrange.modeling.model import Model, Table
 from hashrange.modeling.price.charges import Charge, table_charges, unpriced
+from hashrange.modeling.price.crossover import crossover
 from hashrange.modeling.price.money import MONTH_HOURS, rounded
 from hashrange.modeling.price.price_list import ClassPrices, PriceList
 from hashrange.modeling.price.reserved import reservation
@@ -17,7 +18,9 @@ from hashrange.modeling.price.throughput_costs import (
     chosen_modes,
     traffic_of,
 )
-from hashrange.modeling.price.uses import Throughput, Use, uses
+from hashrange.modeling.price.uses import uses
+
+_CROSSOVER_TABLES_MAX = 20  # it takes some simulated days for each
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,10 @@ class ModeCost:
 
 @dataclass(frozen=True, slots=True)
 class TableModes:
-    """A table's reads and writes, paid in each way. `utilisation` is of auto scaled capacity, by what that costs."""
+    """A table's reads and writes, paid in each way. `utilisation` is of auto scaled capacity, by what that costs.
+
+    Below `changes_at` times its traffic on-demand is the cheapest way, above it provisioned capacity is.
+    """
 
     table: str
     mode: Mode
@@ -50,6 +56,7 @@ class TableModes:
     cheapest: Mode
     utilisation: float
     refused_share: float
+    changes_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,7 @@ def priced(model: Model, prices: PriceList, mode: Mode | None = None, months: in
     traffic = {name: traffic_of(table, all_uses) for name, table in model.tables.items()}
     charges = _charges(model, traffic, prices, mode)
     total = sum((charge.cost for charge in charges), Decimal(0))
-    coming = [_charges_in(model, all_uses, prices, mode, at) for at in range(1, months + 1)]
+    coming = [_charges_in(model, traffic, prices, mode, at) for at in range(1, months + 1)]
     return Priced(
         model.name,
         model.region,
@@ -124,13 +131,13 @@ def priced(model: Model, prices: PriceList, mode: Mode | None = None, months: in
 
 def _charges_in(
     model: Model,
-    all_uses: Mapping[Throughput, tuple[Use, ...]],
+    traffic: Mapping[str, tuple[Traffic, ...]],
     prices: PriceList,
     mode: Mode | None,
     months: int,
 ) -> list[Charge]:
-    traffic = {name: traffic_of(table, all_uses, months) for name, table in model.tables.items()}
-    return _charges(model, traffic, prices, mode, months)
+    later = {name: tuple(part.later(months) for part in parts) for name, parts in traffic.items()}
+    return _charges(model, later, prices, mode, months)
 
 
 def _charges(
@@ -195,6 +202,7 @@ def _table_modes(
         min(MODES, key=lambda each: costs[each]),
         used / paid if paid else 0.0,
         refused / units if units else 0.0,
+        crossover(traffic, own) if len(model.tables) <= _CROSSOVER_TABLES_MAX else None,
     )
 
 

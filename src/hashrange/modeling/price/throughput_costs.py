@@ -1,7 +1,7 @@
 """What reads and writes cost a month: on demand, provisioned for the peak, or auto scaled."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Literal
@@ -45,6 +45,11 @@ class Traffic:
         """Capacity under auto scaling."""
         return scaled(self.day, self.scaling)
 
+    def later(self, months: float) -> "Traffic":
+        """The same in some months; itself if nothing grows, as its days are simulated already."""
+        grows = any(use.rate.percent_per_month for use in self.uses)
+        return replace(self, months=months) if grows else self
+
     def cost(self, mode: Mode, prices: ClassPrices) -> Decimal:
         """A month of it."""
         write = self.throughput.write
@@ -58,9 +63,7 @@ class Traffic:
                 return capacity * MONTH_HOURS * prices.unit_hour(write=write)
 
 
-def traffic_of(
-    table: Table, uses_by_throughput: Mapping[Throughput, tuple[Use, ...]], months: float = 0
-) -> tuple[Traffic, ...]:
+def traffic_of(table: Table, uses_by_throughput: Mapping[Throughput, tuple[Use, ...]]) -> tuple[Traffic, ...]:
     """The reads and writes of a table and of its global indexes, those without any traffic included."""
     names = (None, *(index.name for index in table.indexes if not index.local))
     return tuple(
@@ -68,7 +71,6 @@ def traffic_of(
             throughput,
             uses_by_throughput.get(throughput, ()),
             table.write_scaling if throughput.write else table.read_scaling,
-            months,
         )
         for name in names
         for throughput in (

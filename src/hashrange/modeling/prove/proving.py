@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hashrange.api.errors import ApiError
 from hashrange.core import limits
 from hashrange.modeling import table_requests
 from hashrange.modeling.data.generation import ITEMS, Data, make_data
 from hashrange.modeling.data.samples import Sample
-from hashrange.modeling.model import Model
+from hashrange.modeling.model import Model, ReadPattern
 from hashrange.modeling.prove.private_engine import PrivateEngine
 from hashrange.modeling.prove.reads import prove_read
-from hashrange.modeling.prove.results import Proof
+from hashrange.modeling.prove.results import Proof, ProvedRead
+from hashrange.modeling.prove.writes import prove_write
 from hashrange.modeling.requests import BatchWrite, BatchWriteItem, PutRequest
 
 
@@ -25,7 +27,24 @@ def prove(model: Model, *, seed: int = 1, items: int = ITEMS) -> Proof:
         data = make_data(model, seed=seed, items=items)
         failures = [*data.clashes, *data.rejected, *store(engine, data)]
         reads = tuple(prove_read(engine, model, pattern, data) for pattern in model.reads)
-        return Proof(model.name, seed, len(data.by_key), tuple(failures), reads)
+        count = len(data.by_key)
+        writes = tuple(prove_write(engine, model, pattern, data) for pattern in model.writes)
+        if writes:
+            reads = tuple(
+                _once_more(engine, model, read, data) for read in zip(model.reads, reads, strict=True)
+            )
+        return Proof(model.name, seed, count, tuple(failures), reads, writes)
+
+
+def _once_more(
+    engine: PrivateEngine, model: Model, read: tuple[ReadPattern, ProvedRead], data: Data
+) -> ProvedRead:
+    """Ask again after the writes: their items have to be where the reads look for them."""
+    pattern, proved = read
+    if proved.failures:
+        return proved
+    failures = prove_read(engine, model, pattern, data).failures
+    return replace(proved, failures=tuple(f"after the writes: {failure}" for failure in failures))
 
 
 def create_tables(engine: PrivateEngine, model: Model) -> Iterator[str]:

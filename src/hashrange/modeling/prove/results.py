@@ -25,6 +25,23 @@ class ProvedRead:
 
 
 @dataclass(frozen=True, slots=True)
+class ProvedWrite:
+    """A write pattern: what it consumed, what the same write does a second time, and where a condition is not met.
+
+    `again` and `unmet` are refused, same (nothing changed) or changes; a dash where that does not arise.
+    """
+
+    id: str
+    name: str
+    operation: str
+    steps: str
+    units: float
+    again: str
+    unmet: str
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Proof:
     """The whole model. `failures` are about tables and entities."""
 
@@ -33,7 +50,12 @@ class Proof:
     items: int
     failures: tuple[str, ...]
     reads: tuple[ProvedRead, ...]
+    writes: tuple[ProvedWrite, ...] = ()
 
     @property
     def holds(self) -> bool:
-        return not self.failures and not any(read.failures for read in self.reads)
+        return not self.failures and not any(pattern.failures for pattern in self.patterns)
+
+    @property
+    def patterns(self) -> tuple[ProvedRead | ProvedWrite, ...]:
+        return (*self.reads, *self.writes)

@@ -1,0 +1,1 @@
+"""`hashrange model load`: a day of traffic against the partition model."""
