@@ -164,6 +164,13 @@ def test_an_entity_moves_to_a_table_of_another_name() -> None:
     assert steps(comparison)[-1] == ("drop", "back up and delete the table notes")
 
 
+def test_items_of_an_entity_that_goes_are_deleted_unless_their_table_goes_too() -> None:
+    deletion = ("drop", "delete the items of Note, which is no entity any more")
+    renamed = text().replace("Note", "Paper")
+    assert deletion in steps(compared(text(), renamed))
+    assert deletion not in steps(compared(text(), renamed.replace("  notes: {", "  papers: {")))
+
+
 def test_attributes_that_every_item_has_are_filled_and_optional_ones_are_not() -> None:
     assert compared(text(), text("", "", ", note: {type: S, optional: 10%}")).backfills == ()
     (part,) = compared(text(), text("", "", ", note: {type: S}")).backfills

@@ -158,8 +158,9 @@ def _drops(facts: Facts) -> Iterator[Step]:
     for part in facts.backfills:
         if part.delete_units:
             yield Step("drop", f"delete {amount(part.items)} old items of {part.entity} from {part.source}")
-    for name in old.entities:
-        if name not in new.entities:
+    kept = new.tables.keys() - rebuilt_tables(old, new).keys()
+    for name, entity in old.entities.items():
+        if name not in new.entities and entity.table in kept:
             yield Step("drop", f"delete the items of {name}, which is no entity any more")
     yield from _dropped_indexes(facts)
     for name in old.tables:
