@@ -70,6 +70,7 @@ patterns:
   - {id: W5, write: {delete: Note, if: text <> ?text}}
   - {id: W6, write: {update: User, set: bio = ?bio}}
   - {id: W7, write: {update: Ticket, add: score 1}}
+  - {id: W9, write: {update: User, set: bio = ?bio, if: not exists}}
   - id: W8
     transaction:
       - {check: User, if: exists}

@@ -20,6 +20,7 @@ from hashrange.modeling.load.spread import factors, item_keys, tail_keys
 from hashrange.modeling.loading import loads
 from hashrange.modeling.model import Curve, Rate
 
+TABLE = Place("feed")
 FEED = """\
 hashrange: 1
 name: feed
@@ -63,10 +64,16 @@ def feed(**words: str) -> str:
     return Template(FEED).substitute(settings)
 
 
-def machine(text: str, place: Place = Place("feed"), shards: int = 1, questions: int = 10**9) -> Machine:  # noqa: B008
+def machine(
+    text: str,
+    place: Place = TABLE,
+    shards: int = 1,
+    questions: int = 10**9,
+    observations: int = 10**9,
+) -> Machine:
     model = loads(text)
     parts = [sharded(flow, shards) for flow in flows(model)[place]]
-    return machine_of(model, place, parts, Budget(questions))
+    return machine_of(model, place, parts, Budget(questions, observations))
 
 
 def served(machine: Machine, minutes: range) -> float:
@@ -85,6 +92,12 @@ def test_one_hot_key_has_what_one_partition_gives(questions: int) -> None:
     assert served(hot, range(7)) == pytest.approx(1000, rel=0.04)
     assert [split.obstacle for _, split in hot.splits] == ["item"] * len(hot.splits)
     assert hot.splits
+
+
+def test_without_a_budget_partitions_alone_are_looked_at() -> None:
+    hot = machine(feed(COUNT="1"), questions=0, observations=0)
+    assert served(hot, range(7)) == pytest.approx(1000)
+    assert (hot.splits, hot.estimated_minutes) == ([], 7)
 
 
 def test_write_sharding_mends_the_hot_key() -> None:

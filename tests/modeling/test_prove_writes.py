@@ -38,6 +38,7 @@ def test_every_write_of_a_good_model_holds_and_reads_find_what_it_wrote() -> Non
         "W5": ("DeleteItem", "same", "-"),
         "W6": ("UpdateItem", "same", "-"),
         "W7": ("UpdateItem", "changes", "-"),
+        "W9": ("UpdateItem", "refused", "refused"),
         "W8": ("TransactWriteItems", "refused", "refused"),
     }
     assert all(write.units > 0 for write in proof.writes)

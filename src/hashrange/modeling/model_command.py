@@ -43,6 +43,7 @@ class Command(NamedTuple):
 COMMANDS = (
     Command("check", "check", "check the design by rules: hot keys, missing indexes, filters that waste …"),
     Command("codegen", "codegen", "write code: typed items, keys, and the exact request of every pattern"),
+    Command("diff", "diff", "compare two versions: what breaks, backfills and their cost, a runbook"),
     Command("export", "export_model", "write what creates the tables: CloudFormation, Terraform, AWS CLI …"),
     Command(
         "import",
@@ -91,7 +92,7 @@ def _add_command_flags(parser: argparse.ArgumentParser, module: ModuleType) -> N
     parser.description = module.DESCRIPTION
     parser.set_defaults(run=run, module=module)
     if hasattr(module, "render"):
-        parser.add_argument("file", metavar="FILE", help="the model file")
+        parser.add_argument("file", metavar=getattr(module, "METAVAR", "FILE"), help="the model file")
         parser.add_argument("--json", action="store_true", help="print JSON")
     module.add_flags(parser)
 

@@ -103,10 +103,19 @@ def owner_of(model: Model, entity: Entity, attribute: Attribute) -> Entity | Non
             for other in model.entities.values()
             if other is not entity
             and attribute.name in other.attributes
-            and identity(model, other) == {attribute.name}
+            and _is_identity(model, other, attribute.name)
         ),
         None,
     )
+
+
+def _is_identity(model: Model, entity: Entity, name: str) -> bool:
+    """Whether the key is made of one attribute alone. Most are ruled out by the first piece that is another's."""
+    template = template_of(entity, model.tables[entity.table].partition_key.name)
+    pieces = () if template is None else template.pieces
+    if any(not isinstance(piece, Literally) and piece.attribute not in (name, None) for piece in pieces):
+        return False
+    return identity(model, entity) == {name}
 
 
 def identity(model: Model, entity: Entity) -> set[str]:

@@ -173,6 +173,9 @@ def _weights(spread: Distribution, count: int) -> list[float]:
 def fresh_sample(model: Model, entity: Entity, data: Data, number: int) -> Sample | None:
     """An item that is not there yet, beside a parent that is; None if the entity has no keys left for it."""
     maker = _Maker(model, data, entity)
+    number += 2 * len(
+        data.samples.get(entity.name, [])
+    )  # behind those that are there, and the few that were dropped
     parents = data.samples.get(entity.parent or "", [])
     for attempt in range(number, number + FRESH_ATTEMPTS):
         sample = maker.sample(attempt, parents[attempt % len(parents)] if parents else None)

@@ -17,6 +17,7 @@ from hashrange.modeling.model import Model, Scaling
 from hashrange.scaling.tracking import Bounds, Tracking
 
 BIN_MINUTES = 5
+OBSERVATION_QUESTIONS = 4  # for so many questions one key may be observed
 _HOTTEST_KEYS = 5
 _WORSE = 1.05  # by how much more must be throttled before the verdict is worked out anew
 
@@ -93,7 +94,7 @@ class PlaceDay:
 
 def simulate(model: Model, place: Place, parts: list[Flow], questions: int) -> tuple[PlaceDay, Machine]:
     """A day of one place, and the machine at its end."""
-    machine = machine_of(model, place, parts, Budget(questions))
+    machine = machine_of(model, place, parts, Budget(questions, questions // OBSERVATION_QUESTIONS))
     return _day(machine), machine
 
 
@@ -131,7 +132,8 @@ def _day(machine: Machine) -> PlaceDay:
         outcome = machine.minute(minute, observed=minute == busiest)
         minutes.append(outcome)
         throttled = sum(side.throttled for side in outcome)
-        if throttled > worst * _WORSE or (minute == busiest and not worst):
+        known = machine.budget.observations > 0 or minute == busiest
+        if known and (throttled > worst * _WORSE or (minute == busiest and not worst)):
             worst = max(worst, throttled)
             verdict = judge(_findings(machine, minute))
     reads, writes = (_side_day([pair[at] for pair in minutes], write=bool(at)) for at in (0, 1))

@@ -32,9 +32,13 @@ _CAPACITY_MINUTES = 60
 
 @dataclass(slots=True)
 class Budget:
-    """How many questions to the admission a whole run may take; then steady states are computed instead."""
+    """How many questions to the admission a place may take; then steady states are computed instead.
+
+    When heat has observed so many keys as well, these go by partitions alone, and nothing is split any more.
+    """
 
     questions: int
+    observations: int
 
 
 @dataclass(slots=True)
@@ -121,18 +125,23 @@ class Machine:
         offered, hottest = sum(by_partition), max(by_partition)
         ceiling = limits.partition_units(write=side.write)
         throttled = 0.0
+        watched = observed or self.budget.observations > 0
         if offered > limit or hottest > ceiling:
-            entries = self._entries(minute, side)
-            if self.budget.questions > 0:
-                self._ask(minute, side, entries)
+            throttled = offered - min(limit, sum(min(units, ceiling) for units in by_partition))
+            if watched:
+                entries = self._entries(minute, side)
+                if self.budget.questions > 0:
+                    self._ask(minute, side, entries)
+                else:
+                    self._estimate(entries, by_partition, limit, ceiling)
+                throttled = sum(entry.throttled for entry in entries) / _MINUTE
+                self._observe(minute, side, entries)
             else:
-                self._estimate(entries, by_partition, limit, ceiling)
-            throttled = sum(entry.throttled for entry in entries) / _MINUTE
-            self._observe(minute, side, entries)
+                self.estimated_minutes += 1
         else:
             self._add_up(minute, side, by_partition)
             grows = self.table.on_demand and 2 * offered > limit
-            if observed or grows or hottest >= HOT_SHARE * ceiling:
+            if observed or (watched and (grows or hottest >= HOT_SHARE * ceiling)):
                 self._observe(minute, side, self._served(minute, side))
         if self.scalers is not None:
             self.scalers[side.write].minutes.append((offered - throttled) * _MINUTE)
@@ -233,6 +242,7 @@ class Machine:
             entry.throttled = entry.offered * _MINUTE - entry.admitted
 
     def _observe(self, minute: int, side: Spread, entries: list[Entry]) -> None:
+        self.budget.observations -= len(entries)
         now = BEGIN + minute * _MINUTE
         reason = ("TableWriteKeyRange" if side.write else "TableReadKeyRange") + "ThroughputExceeded"
         seen = []

@@ -16,7 +16,7 @@ from hashrange.modeling.sizes import entry_size, item_size
 BEGIN = 1_767_225_600.0  # midnight: 1 January 2026
 DAY_SECONDS = 86_400
 # Of size: more do not change the picture, and each takes time to simulate.
-_SIZE_PARTITIONS_MAX = 1000
+_SIZE_PARTITIONS_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import math
 
 from hashrange.capacity import limits
 from hashrange.core.schema import UnitPair
-from hashrange.modeling.load.day import clamped_units, machine_of
+from hashrange.modeling.load.day import OBSERVATION_QUESTIONS, clamped_units, machine_of
 from hashrange.modeling.load.flows import SHARDS_MAX, Flow, sharded
 from hashrange.modeling.load.machine import Budget, Machine
 from hashrange.modeling.load.records import with_units
@@ -24,7 +24,7 @@ def fewest_shards(model: Model, machine: Machine, parts: list[Flow], questions: 
 
     `machine` has been through the day: the capacity that it has come to is there from the beginning.
     """
-    budget = Budget(questions)
+    budget = Budget(questions, questions // OBSERVATION_QUESTIONS)
 
     def carries(shards: int) -> bool:
         return _carries(model, machine, parts, shards, budget)
@@ -57,7 +57,9 @@ def _least(machine: Machine) -> int:
 def _carries(model: Model, after: Machine, parts: list[Flow], shards: int, budget: Budget) -> bool:
     """Whether next to nothing is throttled at the peak, after the splits that the load before it has brought."""
     place = after.place
-    machine = machine_of(model, place, [sharded(part, shards) for part in parts], Budget(0))
+    machine = machine_of(
+        model, place, [sharded(part, shards) for part in parts], Budget(0, budget.observations)
+    )
     peak = max(range(MINUTES), key=lambda minute: sum(side.total(minute) for side in machine.sides))
     machine.table = after.table
     if machine.scalers is not None:
@@ -72,6 +74,7 @@ def _carries(model: Model, after: Machine, parts: list[Flow], shards: int, budge
     begin = max(0, min(peak - _MINUTES_AROUND, MINUTES - 2 * _MINUTES_AROUND))
     for minute in range(max(begin - _MINUTES_BEFORE, 0), begin):
         machine.minute(minute)
+    budget.observations = machine.budget.observations
     machine.budget = budget
     outcomes = [machine.minute(minute) for minute in range(begin, begin + 2 * _MINUTES_AROUND)]
     return all(

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from hashrange.modeling.conditions import attributes_of, holds
 from hashrange.modeling.data.samples import Key, Sample, key_of_wire, wire_of
 from hashrange.modeling.data.values import NOW
-from hashrange.modeling.key_values import about_item, stored_item
+from hashrange.modeling.key_values import about_item, key_of, stored_item
 from hashrange.modeling.model import Entity, Model, Shard, WritePattern, WriteStep
-from hashrange.modeling.plans import template_of
+from hashrange.modeling.plans import AccessPath, template_of
 from hashrange.modeling.sizes import table_keys
+from hashrange.modeling.wire_values import WireItem
 from hashrange.modeling.write_requests import changed_item
 
 Values = Mapping[str, object]
@@ -81,11 +82,12 @@ def _after(model: Model, target: Target, parameters: Values) -> Sample | None:
 
 
 def _updated(model: Model, target: Target, parameters: Values) -> Sample:
+    if target.before is None:
+        return _begun(model, target, parameters)
     entity = target.sample.entity
-    values: Values = {} if target.before is None else target.before.values
-    values = changed_item(entity, values, target.step.assignments, parameters, now=NOW)
+    source = target.before
+    values = changed_item(entity, source.values, target.step.assignments, parameters, now=NOW)
     changed = {assignment.attribute for assignment in target.step.assignments}
-    source = target.sample if target.before is None else target.before
     kept = {
         name: source.stored[name]
         for name in table_keys(model.tables[entity.table])
@@ -93,6 +95,29 @@ def _updated(model: Model, target: Target, parameters: Values) -> Sample:
     }
     stored = stored_item(model, entity, {**values, **kept}, now=NOW)
     return Sample(entity, values, stored, wire_of(model, entity, stored))
+
+
+def _begun(model: Model, target: Target, parameters: Values) -> Sample:
+    """An update makes an item that is not there: of its key, what is assigned, and the keys that follow from that."""
+    entity, assignments = target.sample.entity, target.step.assignments
+    values = changed_item(entity, {}, assignments, parameters, now=NOW)
+    whole = changed_item(entity, target.sample.values, assignments, parameters, now=NOW)
+    changed = {assignment.attribute for assignment in assignments}
+    table = model.tables[entity.table]
+    own = {key.name for key in AccessPath(table).key}
+    keys = {
+        name: value
+        for name, key in table_keys(table).items()
+        if (value := target.sample.stored.get(name) if name in own else key_of(entity, key, whole, now=NOW))
+        is not None
+        and (name in own or changed & _sources(entity, name))
+    }
+    stored = {**values, **keys}
+    return Sample(entity, values, stored, _without_other_keys(wire_of(model, entity, stored), stored))
+
+
+def _without_other_keys(wire: WireItem, stored: Values) -> WireItem:
+    return {name: value for name, value in wire.items() if name in stored}
 
 
 def _sources(entity: Entity, name: str) -> set[str]:

@@ -12,7 +12,9 @@ from hashrange.modeling.data.values import nth_value
 from hashrange.modeling.model import Attribute, Comparison, Condition, Model, Parameter, ReadPattern
 
 Parameters = dict[str, object]
-SETS = 12
+SETS_MAX = 12
+SETS_MIN = 2
+_EVALUATIONS_MAX = 5_000_000  # of conditions: a model with thousands of patterns gets fewer sets for each
 _ABSENT = 7_000_001  # the number of a value that no item has
 _RANGES = ("<", "<=", ">", ">=")
 
@@ -28,7 +30,8 @@ def parameter_sets(model: Model, pattern: ReadPattern, data: Data) -> list[Param
     # Items that have all that is asked for say more than those that have not.
     names = {comparison.attribute for comparison, _ in uses}
     able = [sample for sample in samples if names <= sample.values.keys()] or samples
-    chosen = _chosen(able, rng)
+    most = _EVALUATIONS_MAX // (len(model.reads) * max(len(samples), 1))
+    chosen = _chosen(able, rng, min(max(most, SETS_MIN), SETS_MAX))
     sets = [
         _from_sample(uses, sample, able[rng.randrange(len(able))], at) for at, sample in enumerate(chosen)
     ]
@@ -36,11 +39,11 @@ def parameter_sets(model: Model, pattern: ReadPattern, data: Data) -> list[Param
     return [_ordered(uses, absent | found) for found in (*sets, {})]
 
 
-def _chosen(samples: Sequence[Sample], rng: random.Random) -> list[Sample]:
+def _chosen(samples: Sequence[Sample], rng: random.Random, most: int) -> list[Sample]:
     """The first and the last, as they are at the ends of all ranges, and some in between."""
-    if len(samples) <= SETS:
+    if len(samples) <= most:
         return list(samples)
-    return [*samples[:3], samples[-1], *rng.sample(samples, SETS - 4)]
+    return [samples[0], samples[-1], *rng.sample(samples, most - 2)]
 
 
 def _attributes(model: Model, pattern: ReadPattern) -> Mapping[str, Attribute]:

@@ -22,7 +22,7 @@ from hashrange.modeling.model import (
 )
 from hashrange.modeling.prove.effects import Target, is_allowed, steps_of
 
-_FRESH = 1_000_003  # the number of the first item that is made for a write
+_NEW = 1_000_003  # the number of a value that no item has
 _TRIED_MAX = 500  # items that are looked at for one that meets a condition
 
 Parameters = dict[str, object]
@@ -35,7 +35,7 @@ class TargetFinder:
         self._model = model
         self._pattern = pattern
         self._data = data
-        self._number = _FRESH
+        self._number = 0
 
     def met(self) -> tuple[list[Target], Parameters] | None:
         """Items for which every condition holds; None if there are none among those that were made up."""
@@ -127,7 +127,7 @@ def _meeting_value(comparison: Comparison, value: object, attribute: Attribute |
 def _new_value(attribute: Attribute | None) -> object:
     if attribute is None:
         return "new"
-    return nth_value(attribute, _FRESH, random.Random(0))  # noqa: S311 - data for a test
+    return nth_value(attribute, _NEW, random.Random(0))  # noqa: S311 - data for a test
 
 
 def _assigned(assignment: Assignment, entity: Entity) -> object:

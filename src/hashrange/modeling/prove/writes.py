@@ -59,7 +59,20 @@ class _WriteProof:
                 unmet = self._attempt(others, parameters, self._token())
         except _Unexpected as unexpected:
             return self._proved(self._units, again, unmet, (str(unexpected),))
+        self._remove_begun([*targets, *(others or [])])
         return self._proved(units, again, unmet, ())
+
+    def _remove_begun(self, targets: Sequence[Target]) -> None:
+        """Remove what an update has made of nothing: it lacks attributes that the reads go by."""
+        for target in targets:
+            if target.step.action == "update" and target.before is None:
+                self._engine.call("DeleteItem", self._address(target))
+                self._data.replace(target.key, None)
+
+    def _address(self, target: Target) -> Response:
+        table = self._model.tables[target.sample.entity.table]
+        key = {key.name: target.sample.wire[key.name] for key in AccessPath(table).key}
+        return {"TableName": table.name, "Key": key}
 
     def _token(self) -> str:
         """An application makes a new one for each write, and keeps it for its retries."""
@@ -146,9 +159,7 @@ class _WriteProof:
                 )
 
     def _item(self, target: Target) -> WireItem | None:
-        table = self._model.tables[target.sample.entity.table]
-        key = {key.name: target.sample.wire[key.name] for key in AccessPath(table).key}
-        request = {"TableName": table.name, "Key": key, "ConsistentRead": True}
+        request = self._address(target) | {"ConsistentRead": True}
         item: WireItem | None = self._engine.call("GetItem", request).get("Item")
         return item
 
