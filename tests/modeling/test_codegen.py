@@ -66,7 +66,7 @@ def test_every_write_makes_the_request_that_is_proved() -> None:
     model = proved_model()
     module = _imported(model)
     data = make_data(model, items=100, seed=1)
-    compared = []
+    compared: list[str] = []
     for pattern in model.writes:
         function = getattr(module, pattern.id.lower(), None)
         if function is None:
@@ -83,7 +83,7 @@ def test_every_write_makes_the_request_that_is_proved() -> None:
         (expected,) = requests_for(pattern, items, _write_parameters(data), model, now=NOW, token="t")
         assert (request.operation, request.members) == (expected.operation, expected.members())
         compared.append(pattern.id)
-    assert compared == ["W1", "W2", "W5", "W6", "W7", "W8"]
+    assert {"W1", "W2", "W5", "W6", "W7", "W8"} <= set(compared)
 
 
 def _item_arguments(
