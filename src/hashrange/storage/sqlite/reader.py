@@ -25,7 +25,7 @@ SCAN_REVERSE = f"{_SCAN} DESC LIMIT ?"
 _JOINED = """
 SELECT count(*), {last}(k),
   CAST(group_concat(substr(v, {checksum} + 1, ?3), '') AS BLOB),
-  CAST(group_concat(substr(v, {checksum} + 1 + ?3), ',') AS BLOB)
+  CAST(group_concat(substr(v, {checksum} + 1 + ?3), ?5) AS BLOB)
 FROM (
   SELECT k, {stored} AS v
   FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4
@@ -139,7 +139,14 @@ class SnapshotReader:
         return self._pauses.opened_rows(cast("Iterator[tuple[bytes, bytes]]", cursor))
 
     def _joined(
-        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        head: int,
+        limit: int,
+        reverse: bool = False,
+        separator: bytes = b",",
     ) -> Joined | None:
         """Give the first rows of a range in one piece; None if there is a large one among them."""
         self._begin()
@@ -147,7 +154,7 @@ class SnapshotReader:
         if self.seconds is not None:
             self._check_deadline(self.seconds)
         sql = JOINED_REVERSE if reverse else JOINED
-        rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit)).get
+        rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit, separator)).get
         if rows * head != len(heads or b""):
             return None
         return Joined(rows, last or b"", heads or b"", rest or b"")
