@@ -47,7 +47,7 @@ from hashrange.modeling.plans import (
     paths,
     template_of,
 )
-from hashrange.modeling.shortcomings import left_problem, request_problems, suggestion
+from hashrange.modeling.shortcomings import in_problem, left_problem, request_problems, suggestion
 from hashrange.modeling.value_texts import keeps_order, value_texts
 
 
@@ -166,7 +166,7 @@ def _reach(path: AccessPath, terms: Terms) -> _Reach | PlanProblem:
         template = template_of(entity, key.name)
         known = leading(template, terms, spread=True) if template else NOTHING_KNOWN
         if known.rest:
-            return _unknown(path, entity, key.name, known)
+            return _unknown(path, terms, key.name, known)
         conditions.append(KeyCondition(key, "=", (KeyOperand(known.pieces),)))
         used |= known.used
         problems += mixing_problems(known.pieces)
@@ -176,9 +176,11 @@ def _reach(path: AccessPath, terms: Terms) -> _Reach | PlanProblem:
     return _Reach(entity, terms, tuple(conditions), used, shards, sort_range(path, terms), problems)
 
 
-def _unknown(path: AccessPath, entity: Entity, name: str, known: Leading) -> PlanProblem:
+def _unknown(path: AccessPath, terms: Terms, name: str, known: Leading) -> PlanProblem:
     piece = known.rest[0]
     missing = piece.text if isinstance(piece, Literally) else piece.attribute
+    if isinstance(piece, Field) and (several := terms.alternatives(piece.attribute)) is not None:
+        return in_problem(path, several)
     remedy = f"add `{missing} = ?{missing}` to `where`, or use a key that is made of what is known"
     if isinstance(piece, Field) and piece.cut:
         remedy = (
@@ -186,7 +188,7 @@ def _unknown(path: AccessPath, entity: Entity, name: str, known: Leading) -> Pla
         )
     return PlanProblem(
         "partition",
-        f"{name} of {path.title} is made of {missing}, for which `where` of {entity.name} gives no single value",
+        f"{name} of {path.title} is made of {missing}, for which `where` of {terms.entity.name} gives no single value",
         remedy,
     )
 
