@@ -391,6 +391,9 @@ class Model:
     curves: Mapping[str, Curve] = field(default_factory=dict)
     silences: tuple[Silence, ...] = ()
     path: str = ""
+    memo: dict[object, tuple[object, object]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )  # what was computed from it already: see memo.py
 
     @property
     def reads(self) -> tuple[ReadPattern, ...]:

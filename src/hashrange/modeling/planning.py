@@ -36,6 +36,7 @@ from hashrange.modeling.model import (
     Shard,
     Template,
 )
+from hashrange.modeling.neighbours import neighbours
 from hashrange.modeling.plans import (
     AccessPath,
     Considered,
@@ -243,9 +244,7 @@ def _query(model: Model, pattern: ReadPattern, path: AccessPath, reaches: Sequen
     is_ordered = not is_query or all(_is_ordered(pattern, path, reach) for reach in reaches)
     # A whole key of the table is one item's; whether two entities make the same keys is no matter of this pattern.
     single = path.index is None and first.range.complete
-    others = (
-        () if single else coverage.neighbours(model, path, entities, first.partition, first.range.regions)
-    )
+    others = () if single else neighbours(model, path, entities, first.partition, first.range.regions)
     plan = ReadPlan(
         pattern,
         path.table,
