@@ -196,8 +196,8 @@ def _shard_lines(day: PlaceDay) -> list[str]:
     elif day.throttles and day.kind in _KEYED:
         lines.append(f"  Up to {SHARDS_MAX} shards were tried, and none of them carries the peak.")
     lines += [
-        f"  {pressure.index} cannot keep up: {day.table} refuses {_percent(pressure.refused_share)} of its own writes for "
-        f"it, {amount(pressure.worst)} units/s at worst (at {pressure.worst_time})"
+        f"  {pressure.index} cannot keep up: {day.table} refuses {_percent(pressure.refused_share)} of its own writes "
+        f"for it, {amount(pressure.worst)} units/s at worst (at {pressure.worst_time})"
         for pressure in day.back_pressure
     ]
     if day.estimated_minutes:
