@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from faulty_client import Death, FaultyClient
-from hashrange.patterns.values import shard_of
+from hashrange.patterns import shard_of
 from house import ROOT
 
 

@@ -95,7 +95,7 @@ def test_a_worker_that_dies_at_any_request_leaves_the_rest_to_the_next(
     for number in range(100):
         post_id = uuid4().hex
         feed.post(post_id, author, "hello", AT)
-        shard = module.shard_of(post_id, module.SHARDS)
+        shard = module.patterns.shard_of(post_id, module.SHARDS)
         faulty = FaultyClient(examples_client, "dies after", number)
         with suppress(Death):
             module.Feed(faulty).fan_out(shard)
@@ -118,7 +118,7 @@ def test_the_next_worker_goes_on_where_the_dead_one_was(
         feed.follow(follower, author)
     post_id = uuid4().hex
     feed.post(post_id, author, "hello", AT)
-    shard = module.shard_of(post_id, module.SHARDS)
+    shard = module.patterns.shard_of(post_id, module.SHARDS)
     with pytest.raises(Death):
         module.Feed(FaultyClient(examples_client, "dies after", 6)).fan_out(shard)
     second = FaultyClient(examples_client)
