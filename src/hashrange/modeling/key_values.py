@@ -19,9 +19,10 @@ from hashrange.modeling.model import (
 )
 from hashrange.modeling.plans import Given, KeyOperand, Spread, template_of
 from hashrange.modeling.sizes import table_keys
-from hashrange.modeling.templates import fill, shard_of
+from hashrange.modeling.templates import fill
 from hashrange.modeling.value_texts import field_text
 from hashrange.modeling.wire_values import operand_value
+from hashrange.patterns.values import shard_of
 
 HIGHEST = "\U0010ffff"
 LOWEST = "\0"

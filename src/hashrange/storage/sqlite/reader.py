@@ -23,7 +23,7 @@ SCAN_REVERSE = "SELECT k, v FROM rows WHERE k >= ? AND k < ? ORDER BY k DESC LIM
 _JOINED = """
 SELECT count(*), {last}(k),
   CAST(group_concat(substr(v, {checksum} + 1, ?3), '') AS BLOB),
-  CAST(group_concat(substr(v, {checksum} + 1 + ?3), ',') AS BLOB)
+  CAST(group_concat(substr(v, {checksum} + 1 + ?3), ?5) AS BLOB)
 FROM (
   SELECT k, CASE WHEN length(v) <= {large} THEN v END AS v
   FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4
@@ -136,7 +136,14 @@ class SnapshotReader:
         return self._pauses.opened_rows(cast("Iterator[tuple[bytes, bytes]]", cursor))
 
     def _joined(
-        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        head: int,
+        limit: int,
+        reverse: bool = False,
+        separator: bytes = b",",
     ) -> Joined | None:
         """Give the first rows of a range in one piece; None if there is a large one among them."""
         self._begin()
@@ -144,7 +151,7 @@ class SnapshotReader:
         if self.seconds is not None:
             self._check_deadline(self.seconds)
         sql = JOINED_REVERSE if reverse else JOINED
-        rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit)).get
+        rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit, separator)).get
         if rows * head != len(heads or b""):
             return None
         return Joined(rows, last or b"", heads or b"", rest or b"")
