@@ -25,6 +25,12 @@ def row_key(table: Table, key: bytes) -> bytes:
     return layout.rows_prefix(table.number, layout.BASE_SLOT) + key
 
 
+def row_keys(table: Table, keys: Iterable[bytes]) -> list[bytes]:
+    """Where items are stored."""
+    prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
+    return [prefix + key for key in keys]
+
+
 def read_item(reader: Reader, table: Table, key: bytes) -> StoredItem | None:
     """The item at this key."""
     stored = reader.get(layout.rows_prefix(table.number, layout.BASE_SLOT) + key)

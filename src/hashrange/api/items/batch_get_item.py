@@ -33,7 +33,7 @@ from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import BATCH_GET_BYTES_MAX, BATCH_GET_JSON_BYTES_MAX, BATCH_GET_KEYS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
-from hashrange.storage import layout, store
+from hashrange.storage import store
 from hashrange.storage.engine import Reader
 
 
@@ -181,8 +181,7 @@ def _checked_parts(context: Context, tables: dict[str, KeysAndAttributes]) -> li
 def _table_keys(
     name: str, request: KeysAndAttributes, table: Table, projection: Projection | None, keys: list[bytes]
 ) -> _TableKeys:
-    prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
-    return _TableKeys(name, request, table, projection, keys, [prefix + key for key in keys])
+    return _TableKeys(name, request, table, projection, keys, store.row_keys(table, keys))
 
 
 def _refuse_mixing(tables: dict[str, KeysAndAttributes]) -> None:
