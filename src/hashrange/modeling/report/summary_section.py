@@ -82,7 +82,9 @@ def _traffic(review: Review) -> Markup:
     reads, writes = (sum(side.peak for side in sides) for sides in _sides(review.days))
     hottest = max(busiest.reads.hottest, busiest.writes.hottest)
     value = f"{amount(reads)} r / {amount(writes)} w"
-    detail = f"units a second; the hottest partition is at {percent(hottest)} ({busiest.title})"
+    detail = (
+        f"read and write units a second; the hottest partition is at {percent(hottest)} ({busiest.title})"
+    )
     return tile("Peak", value, detail, "good" if hottest < 0.5 else "warn" if hottest <= 1 else "bad")
 
 
