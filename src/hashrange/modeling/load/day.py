@@ -69,6 +69,16 @@ class SplitDay:
 
 
 @dataclass(frozen=True, slots=True)
+class BackPressure:
+    """What an index costs its table: the share of the table's writes that are refused for its sake."""
+
+    index: str
+    refused_share: float
+    worst: float  # units per second of the table's writes
+    worst_time: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlaceDay:
     """A table or global index over the day."""
 
@@ -84,10 +94,11 @@ class PlaceDay:
     remedy: str | None
     shards: int | None = None  # the smallest number of shards that carries the peak
     estimated_minutes: int = 0
+    back_pressure: tuple[BackPressure, ...] = ()  # of a table, by its indexes
 
     @property
     def throttles(self) -> bool:
-        return self.reads.throttled_share > 0 or self.writes.throttled_share > 0
+        return bool(self.back_pressure) or self.reads.throttled_share > 0 or self.writes.throttled_share > 0
 
     @property
     def title(self) -> str:

@@ -105,10 +105,14 @@ class Machine:
         self.maps = (HeatRecord(), HeatRecord())
         self._tail_shares: tuple[partitions.Partitions, list[float]] = ((), [])
         self._items: dict[bool, list[list[bytes]]] = {}
+        self._index: tuple[Table | None, Index | None] = (None, None)
 
     @property
     def index(self) -> Index | None:
-        return index_record(self.table, self.place)
+        """The record of the place's index. It is asked for with every key, and changes with the table's."""
+        if self._index[0] is not self.table:
+            self._index = (self.table, index_record(self.table, self.place))
+        return self._index[1]
 
     @property
     def bounds(self) -> partitions.Partitions:
