@@ -166,8 +166,14 @@ def test_a_page_shows_every_section_entity_index_pattern_and_finding(hot: Review
 
 def test_a_verdict_says_what_is_wrong(hot: Review, outline: Outline) -> None:
     assert (hot.proof.holds, hot.rules_failed, hot.passed) == (False, True, False)
-    assert [day.title for day in hot.throttled] == ["feed.by_day"]
-    for words in ("Not proved", "What to look at first", "2 of 3 patterns", "rolling hot partition"):
+    assert [day.title for day in hot.throttled] == ["feed", "feed.by_day"]
+    for words in (
+        "Not proved",
+        "What to look at first",
+        "2 of 3 patterns",
+        "rolling hot partition",
+        "by_day cannot keep up",
+    ):
         assert words in outline.text
 
 
@@ -196,7 +202,7 @@ def test_item_collections_are_shown_as_table_and_index_have_them(hot: Review) ->
 
 def test_shards_are_shown_beside_what_is_throttled_without_them(hot: Review, outline: Outline) -> None:
     (after,) = hot.sharded_days
-    (before,) = hot.throttled
+    before = hot.throttled[1]
     assert before.shards == after.shards == 2
     assert after.writes.throttled_share < before.writes.throttled_share / 5
     assert f"With {after.shards} shards" in outline.text
@@ -305,7 +311,7 @@ def test_the_text_is_a_verdict(hot: Review) -> None:
     text = report.render(hot)
     assert report.status(hot) == 1
     assert "2 of 3 patterns, FAILS" in text
-    assert "throttled: feed.by_day" in text
+    assert "throttled: feed, feed.by_day" in text
 
 
 def luminance(colour: str) -> float:
