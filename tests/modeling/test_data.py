@@ -5,6 +5,7 @@ from collections import Counter
 from hashrange.modeling.commands.new import starter
 from hashrange.modeling.data.amounts import BYTES_MAX, ITEMS_MAX, amounts
 from hashrange.modeling.data.generation import Data, make_data
+from hashrange.modeling.data.values import NOW
 from hashrange.modeling.loading import loads
 from hashrange.modeling.sizes import item_size
 from proved_model import proved_model
@@ -49,3 +50,42 @@ def test_large_models_are_scaled_down_in_items_and_in_bytes() -> None:
     customer = fat.entities["Customer"]
     made = amounts(fat, ITEMS_MAX)["Customer"]
     assert 0 < made * item_size(fat, customer).mean <= BYTES_MAX
+
+
+FAMILY = """
+hashrange: 1
+tables: {firm: {partition_key: PK, sort_key: SK}}
+entities:
+  Firm: {count: 50, keys: {PK: "FIRM#{firm}", SK: FIRM}, attributes: {firm: uuid}}
+  Person:
+    count: 9 per Firm
+    keys: {PK: "FIRM#{firm}", SK: "PERSON#{person}"}
+    attributes: {person: uuid}
+  Letter:
+    count: 9 per Person
+    keys: {PK: "FIRM#{firm}", SK: "LETTER#{letter}"}
+    attributes:
+      letter: ulid
+      person: uuid
+      reader: {refers: Person}
+      witness: {refers: Person}
+      pages: {format: integer, minimum: 0, maximum: 900000}
+      burnt_at: epoch
+"""
+
+
+def test_references_are_to_others_of_the_same_forebears() -> None:
+    """A letter's reader is another than its writer, who is its parent; both are of one firm."""
+    data = make_data(loads(FAMILY), items=600)
+    firms = {sample.values["person"]: sample.values["firm"] for sample in data.samples["Person"]}
+    letters = [sample.values for sample in data.samples["Letter"]]
+    assert all(firms[letter["reader"]] == letter["firm"] for letter in letters)
+    assert any(letter["reader"] != letter["witness"] for letter in letters)
+    assert any(letter["reader"] != letter["person"] for letter in letters)
+
+
+def test_numbers_reach_both_ends_and_times_of_expiry_lie_on_both_sides_of_now() -> None:
+    data = make_data(loads(FAMILY), items=600)
+    assert {0, 900000} <= set(values(data, "Letter", "pages"))
+    burnt = [at for at in values(data, "Letter", "burnt_at") if isinstance(at, int)]
+    assert min(burnt) < NOW < max(burnt)

@@ -129,6 +129,14 @@ def test_an_item_that_is_too_large_is_refused() -> None:
     assert "an item of Note is refused: Item size has exceeded the maximum allowed size" in proof.failures
 
 
+def test_a_pattern_that_finds_nothing_is_not_proved() -> None:
+    """Every answer equals its definition, because both are empty."""
+    proof = prove(proved_model(('filter: status = "DONE"', 'filter: status = "NEVER"')), items=ITEMS)
+    (read,) = (read for read in proof.reads if read.failures)
+    assert read.id == "A4"
+    assert "nothing is proved" in read.failures[0]
+
+
 def test_the_command_shows_the_proof_and_has_its_status(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,7 @@ from hashrange.kms.sizes import NONCE_BYTES
 from hashrange.storage import appends, table_keys
 from hashrange.storage.appends import Append
 from hashrange.storage.data_keys import STORE, DataKeys, is_plain, number_of
-from hashrange.storage.engine import Done, Engine, Joined, PackRows, Reader, Transaction
+from hashrange.storage.engine import Done, Engine, GetMany, Joined, PackRows, Reader, Transaction
 from hashrange.storage.errors import DamagedRow
 from hashrange.storage.layout import DATA_KEY, ROWS, ROWS_PREFIX_BYTES, TABLE_KEY
 from hashrange.storage.wrapped import WrappedEngine
@@ -61,8 +61,26 @@ class EncryptedReader(Generic[R]):
                 raise DamagedRow(key) from None
         return self._opened(key, stored)
 
+    def get_many(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
+        """Give the values at some keys; None if there is a large one among them."""
+        get_many: GetMany | None = getattr(self._stored, "get_many", None)
+        values = None if get_many is None else get_many(keys)
+        if values is None:
+            return None
+        return [
+            None if stored is None else self._opened(key, stored)
+            for key, stored in zip(keys, values, strict=True)
+        ]
+
     def joined(
-        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        head: int,
+        limit: int,
+        reverse: bool = False,
+        separator: bytes = b",",
     ) -> Joined | None:
         """Give the first rows of a range in one piece; None if there is a large one among them, or many tables'."""
         pack: PackRows | None = getattr(self._stored, "packed", None)
@@ -82,7 +100,7 @@ class EncryptedReader(Generic[R]):
             return None  # reading one by one tells which row it is
         begin, rest = _cuts(head)
         last = packed.keys[-1] if values else b""
-        return Joined(len(values), last, b"".join(map(begin, values)), b",".join(map(rest, values)))
+        return Joined(len(values), last, b"".join(map(begin, values)), separator.join(map(rest, values)))
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None

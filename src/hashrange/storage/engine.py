@@ -82,7 +82,7 @@ class Joined(NamedTuple):
     rows: int
     last: bytes  # the key of the last of them; empty if there is none
     heads: bytes  # the first bytes of all values
-    rest: bytes  # what comes after these in every value, with commas between
+    rest: bytes  # what comes after these in every value, with a separator between
 
 
 class Packed(NamedTuple):
@@ -106,6 +106,16 @@ class PackRows(Protocol):
     ) -> Packed | None: ...
 
 
+class GetMany(Protocol):
+    """Reads what `get` would give for each of some keys.
+
+    Gives None if one of the values is so large that reading them together is not worth while. A reader that can do that
+    faster than by `get` has it as `get_many`.
+    """
+
+    def __call__(self, keys: Sequence[bytes]) -> list[bytes | None] | None: ...
+
+
 class JoinRows(Protocol):
     """Reads the first `limit` rows that `scan` would give, every value cut behind its first `head` bytes.
 
@@ -113,7 +123,14 @@ class JoinRows(Protocol):
     """
 
     def __call__(
-        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        head: int,
+        limit: int,
+        reverse: bool = False,
+        separator: bytes = b",",
     ) -> Joined | None: ...
 
 

@@ -15,12 +15,11 @@ from hashrange.api.results import Charge, ItemRead, ItemWritten, Result
 from hashrange.api.table_names import data_table
 from hashrange.api.throttling.gate import Tab
 from hashrange.api.throttling.refusals import Refusal
-from hashrange.core import items
 from hashrange.core.errors import Invalid, Refused
-from hashrange.core.expressions import Picker
+from hashrange.core.expressions import Picker, picked_json
 from hashrange.core.keys import primary_key
 from hashrange.core.mutation import Command, Origin
-from hashrange.core.partiql import Bound, columns
+from hashrange.core.partiql import Bound
 from hashrange.core.partiql.pinned import names_only_key, pin
 from hashrange.core.partiql.selection import decompose, select
 from hashrange.core.partiql.syntax import Select
@@ -171,7 +170,7 @@ def _get(context: Context, bound: Bound, statement: Select, *, consistent: bool)
     # Columns and ORDER BY are held to the same rules as in a statement by itself.
     select(bound, statement, table, None)
     key = primary_key.of_key(table, pinned.key)
-    return Get(name, table, key, columns.picker(statement), consistent)
+    return Get(name, table, key, bound.prepared.picker, consistent)
 
 
 def reads(members: Sequence[Member]) -> list[bytes]:
@@ -220,7 +219,7 @@ def _looked_up(reader: Reader, member: Get, tab: Tab | None) -> ItemRead | Failu
         return _throttled(refusal)
     stored = reader.get(store.row_key(member.table, member.key))
     projection = member.projection
-    picked = None if projection is None or stored is None else projection(items.decode(stored))
+    picked = None if projection is None or stored is None else picked_json(projection, stored)
     result = ItemRead(member.table, member.table_name, member.key, stored, picked, member.consistent)
     if tab is not None:
         tab.take(result.charges())

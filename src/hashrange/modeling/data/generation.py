@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hashrange.core.errors import Refused
 from hashrange.modeling.data.amounts import amounts
+from hashrange.modeling.data.references import References, shared_value
 from hashrange.modeling.data.samples import Key, Sample, key_of_wire, wire_of
 from hashrange.modeling.data.values import NOW, nth_value
 from hashrange.modeling.key_values import stored_item
 from hashrange.modeling.model import Attribute, Distribution, Entity, Model
-from hashrange.modeling.population import ancestry, identity, owner_of
+from hashrange.modeling.population import ancestry
 
 ITEMS = 3000
 FRESH_ATTEMPTS = 20
+_GENERATED = ("uuid", "ulid")
 
 
 @dataclass(slots=True)
@@ -79,11 +81,14 @@ class _Maker:
         self._entity = entity
         self._rng = random.Random(f"{data.seed} {entity.name}")  # noqa: S311 - data for a test
         self._in_keys = {name for template in entity.keys.values() for name in template.attributes}
-        self._owners = {
-            name: None if name in identity(model, entity) and attribute.refers is None and entity.parent is None
-            else owner_of(model, entity, attribute)
+        self._references = References(model, entity, data.samples, self._rng)
+        self._ids = [
+            name
             for name, attribute in entity.attributes.items()
-        }  # fmt: skip
+            if attribute.format in _GENERATED
+            and not attribute.distinct
+            and self._references.is_own(attribute)
+        ]
 
     def make(self, count: int) -> None:
         samples = self._data.samples.setdefault(self._entity.name, [])
@@ -114,55 +119,47 @@ class _Maker:
         return Sample(self._entity, values, stored, wire)
 
     def _values(self, number: int, parent: Sample | None) -> dict[str, object]:
-        picked: dict[str, Sample | None] = {}
+        chosen: dict[str, Sample | None] = {}
         values: dict[str, object] = {}
         for name, attribute in self._entity.attributes.items():
             if attribute.optional and self._rng.random() < attribute.optional:
                 continue
-            value = self._value(attribute, number, parent, picked)
+            value = self._value(attribute, number, parent, chosen)
             if value is not None or attribute.type == "NULL":
                 values[name] = value
         return values
 
     def _value(
-        self, attribute: Attribute, number: int, parent: Sample | None, picked: dict[str, Sample | None]
+        self, attribute: Attribute, number: int, parent: Sample | None, chosen: dict[str, Sample | None]
     ) -> object:
-        owner = self._owners[attribute.name]
-        if owner is not None and not attribute.values:
-            if owner.name not in picked:
-                picked[owner.name] = self._referred(owner, parent)
-            other = picked[owner.name]
-            if other is not None:
-                return _shared(self._model, attribute, other)
+        other = self._references.other(attribute, parent, chosen)
+        if other is not None:
+            return shared_value(self._model, attribute, other)
         if attribute.values or attribute.type == "BOOL":
             number = self._rng.randrange(1000)
         elif attribute.distinct:
             number %= attribute.distinct
         return nth_value(attribute, number, self._rng, in_key=attribute.name in self._in_keys)
 
-    def _referred(self, owner: Entity, parent: Sample | None) -> Sample | None:
-        if parent is not None and owner in ancestry(self._model, parent.entity):
-            return parent
-        others = self._data.samples.get(owner.name)
-        return self._rng.choice(others) if others else None
-
     def _keep(self, sample: Sample) -> bool:
-        """Whether the sample's key is a new one; entities must not take each other's."""
+        """Whether the sample's key is a new one. Neither entities nor items with ids of their own may share one."""
         key = key_of_wire(self._model, self._entity, sample.wire)
         there = self._data.by_key.setdefault(key, sample)
-        if there is not sample and there.entity is not self._entity:
-            clash = f"{there.entity.name} and {self._entity.name} have items with the same key: {key[1:]}"
-            if not any(other.startswith(clash.split(":", maxsplit=1)[0]) for other in self._data.clashes):
-                self._data.clashes.append(clash)
-        return there is sample
+        if there is sample:
+            return True
+        if there.entity is not self._entity:
+            self._note_clash(f"{there.entity.name} and {self._entity.name} have items with the same key", key)
+        elif (name := self._differing_id(sample, there)) is not None:
+            self._note_clash(f"items of {self._entity.name} with another {name} have the same key", key)
+        return False
 
+    def _note_clash(self, clash: str, key: Key) -> None:
+        if not any(other.startswith(clash) for other in self._data.clashes):
+            self._data.clashes.append(f"{clash}: {key[1:]}")
 
-def _shared(model: Model, attribute: Attribute, other: Sample) -> object:
-    """The value of a reference: the attribute of the same name, or the one that identifies the other item."""
-    if attribute.name in other.entity.attributes:
-        return other.values.get(attribute.name)
-    names = identity(model, other.entity)
-    return other.values.get(next(iter(names))) if len(names) == 1 else None
+    def _differing_id(self, sample: Sample, other: Sample) -> str | None:
+        """An identifier that is made for each item, and tells apart what the key does not."""
+        return next((name for name in self._ids if sample.values.get(name) != other.values.get(name)), None)
 
 
 def _weights(spread: Distribution, count: int) -> list[float]:
@@ -170,7 +167,9 @@ def _weights(spread: Distribution, count: int) -> list[float]:
     return [(rank + 1) ** -exponent for rank in range(count)]
 
 
-def fresh_sample(model: Model, entity: Entity, data: Data, number: int) -> Sample | None:
+def fresh_sample(
+    model: Model, entity: Entity, data: Data, number: int, taken: Container[Key] = frozenset()
+) -> Sample | None:
     """An item that is not there yet, beside a parent that is; None if the entity has no keys left for it."""
     maker = _Maker(model, data, entity)
     number += 2 * len(
@@ -179,6 +178,9 @@ def fresh_sample(model: Model, entity: Entity, data: Data, number: int) -> Sampl
     parents = data.samples.get(entity.parent or "", [])
     for attempt in range(number, number + FRESH_ATTEMPTS):
         sample = maker.sample(attempt, parents[attempt % len(parents)] if parents else None)
-        if sample is not None and key_of_wire(model, entity, sample.wire) not in data.by_key:
+        if sample is None:
+            continue
+        key = key_of_wire(model, entity, sample.wire)
+        if key not in data.by_key and key not in taken:
             return sample
     return None

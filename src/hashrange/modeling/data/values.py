@@ -20,6 +20,7 @@ _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _MAXIMUM = 100_000
 _STEP = 997  # seconds between two times; a prime, so that they do not all fall on full minutes
 _HISTORY = 3 * 365 * _DAY
+_ENDS = 20  # of so many numbers one is the smallest and one the largest: conditions are about those
 
 
 def nth_value(attribute: Attribute, number: int, rng: random.Random, *, in_key: bool = False) -> object:
@@ -91,7 +92,7 @@ def _identifier(attribute: Attribute, number: int) -> str:
 def _seconds(number: int) -> int:
     """Going back from now, the further the sparser; two items share a time."""
     step = number // 2
-    return NOW - (step * _STEP + step * step * 60) % _HISTORY
+    return NOW - (step * _STEP + step**3 * 30) % _HISTORY
 
 
 def _ulid(number: int) -> str:
@@ -101,12 +102,13 @@ def _ulid(number: int) -> str:
 
 def _number(attribute: Attribute, number: int, rng: random.Random, *, in_key: bool) -> object:
     if attribute.format == "epoch":
-        return _seconds(number)
+        # What expires is still to come for some, and over for others.
+        return 2 * NOW - _seconds(number) if number % 3 == 1 else _seconds(number)
     low = int(attribute.minimum if attribute.minimum is not None else 0)
     high = int(attribute.maximum if attribute.maximum is not None else max(low, 0) + _MAXIMUM)
     if in_key:
         return low + _spread(number, max(high - low + 1, 1))
-    drawn = rng.randint(low, max(low, high))
+    drawn = {0: low, _ENDS // 2: max(low, high)}.get(number % _ENDS, rng.randint(low, max(low, high)))
     return Decimal(drawn * 100 + number % 100) / 100 if attribute.format == "decimal" else drawn
 
 

@@ -38,6 +38,8 @@ def prove_read(engine: PrivateEngine, model: Model, pattern: ReadPattern, data: 
             failures += Comparison(model, plan, data, every).failures(answer)
         if len(failures) >= _FAILURES_MAX:
             break
+    if not failures and not any(answer.items for answer in answers):
+        failures.append("none of the made-up items is one that it asks for, so that nothing is proved")
     return _proved(plan, answers, failures)
 
 
