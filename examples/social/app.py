@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hashrange import patterns
-from hashrange.patterns.values import plain_item, shard_of
+from hashrange.patterns.values import plain_item
 
 TABLE = patterns.Table("social", partition_key="PK", sort_key="SK")
 SHARDS = SLOTS = 4  # of the list of posts on their way, and of a post's likes, as in model.yaml
@@ -40,7 +40,7 @@ class Feed:
         keys = TABLE.key(f"USER#{user_id}", f"FOLLOWER#{follower_id}")
         keys |= {"GSI1PK": f"FOLLOWER#{follower_id}", "GSI1SK": f"{kind}#{user_id}"}
         follow = {**keys, "user_id": user_id, "follower_id": follower_id, "kind": kind}
-        self._run(TABLE.write(TABLE.putting(follow)))
+        self._run(TABLE.tried(TABLE.putting(follow, NEW)))
 
     def post(self, post_id: str, author_id: str, text: str, at: int) -> None:
         """Store a post and the work of sending it, all or nothing. Those of stars are read where they are."""
@@ -48,7 +48,7 @@ class Feed:
         keys = {**TABLE.key(f"POST#{post_id}", "POST"), "GSI1PK": f"AUTHOR#{author_id}", "GSI1SK": post_id}
         writes = [TABLE.putting({**keys, **names, "text": text}, NEW)]
         if self._kind(author_id) == "FRIEND":
-            key = TABLE.key(f"FANOUT#{shard_of(post_id, SHARDS)}", post_id)
+            key = TABLE.key(f"FANOUT#{patterns.shard_of(post_id, SHARDS)}", post_id)
             work = {**key, **names, "done_to": "FOLLOWER#", "expires_at": at + KEPT_SECONDS}
             writes.append(TABLE.putting(work, NEW))
         try:
@@ -115,7 +115,7 @@ class Feed:
 
     def like(self, post_id: str, user_id: str, *, likes: bool = True) -> bool:
         """Like a post, or no longer; False if that is so already. The like and its count are one transaction."""
-        key, slot = TABLE.key(f"LIKES#{post_id}", user_id), shard_of(user_id, SLOTS)
+        key, slot = TABLE.key(f"LIKES#{post_id}", user_id), patterns.shard_of(user_id, SLOTS)
         like = TABLE.putting({**key, "post_id": post_id, "user_id": user_id}, NEW)
         unlike = TABLE.deleting(key, "attribute_exists(#PK)")
         count, values = TABLE.key(f"POST#{post_id}", f"COUNT#{slot}"), {"post": post_id, "slot": slot}

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 from uuid import uuid4
@@ -95,7 +96,7 @@ def test_a_worker_that_dies_at_any_request_leaves_the_rest_to_the_next(
     for number in range(100):
         post_id = uuid4().hex
         feed.post(post_id, author, "hello", AT)
-        shard = module.shard_of(post_id, module.SHARDS)
+        shard = module.patterns.shard_of(post_id, module.SHARDS)
         faulty = FaultyClient(examples_client, "dies after", number)
         with suppress(Death):
             module.Feed(faulty).fan_out(shard)
@@ -118,7 +119,7 @@ def test_the_next_worker_goes_on_where_the_dead_one_was(
         feed.follow(follower, author)
     post_id = uuid4().hex
     feed.post(post_id, author, "hello", AT)
-    shard = module.shard_of(post_id, module.SHARDS)
+    shard = module.patterns.shard_of(post_id, module.SHARDS)
     with pytest.raises(Death):
         module.Feed(FaultyClient(examples_client, "dies after", 6)).fan_out(shard)
     second = FaultyClient(examples_client)
@@ -135,6 +136,17 @@ def test_a_like_counts_once_and_can_be_taken_back(feed: Any) -> None:
     assert feed.like_count(post_id) == 2
     assert feed.like(post_id, fans[0])
     assert feed.like_count(post_id) == 3
+
+
+def test_likes_at_the_same_time_are_all_counted(feed: Any) -> None:
+    (author, *fans), post_id = users(feed, 9), uuid4().hex
+    feed.post(post_id, author, "hello", AT)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(lambda fan: feed.like(post_id, fan), fans))
+        assert not any(pool.map(lambda fan: feed.like(post_id, fan), fans))
+        assert feed.like_count(post_id) == 8
+        assert all(pool.map(lambda fan: feed.like(post_id, fan, likes=False), fans))
+    assert feed.like_count(post_id) == 0
 
 
 @pytest.mark.parametrize("fault", ["dies after", "sent twice", "throttled"])
