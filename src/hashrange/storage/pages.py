@@ -142,7 +142,7 @@ def _read_runs(joined: Join, request: PageRequest, page: Page, meter: "_Meter", 
         if run is None:
             return
         size = sum(_sizes(run.rows)(run.heads))
-        if rest.size + size >= PAGE_BYTES_MAX or not _take(request, page, run):
+        if rest.size + size >= PAGE_BYTES_MAX or not _take_readable(request, page, run):
             return
         if run.rows:
             page.scanned += run.rows
@@ -162,6 +162,14 @@ def _read_runs(joined: Join, request: PageRequest, page: Page, meter: "_Meter", 
             rows_max = min(ROWS_MAX, (PAGE_BYTES_MAX - rest.size) * page.scanned // rest.size)
             if computes and not rest.over and effort.page_is_due():
                 rest.over, rest.last = True, (run.last, None)
+
+
+def _take_readable(request: PageRequest, page: Page, run: Joined) -> bool:
+    """Likewise; False also if a row is no JSON. Nobody has compared its checksum yet, and reading it alone does."""
+    try:
+        return _take(request, page, run)
+    except msgspec.DecodeError:
+        return False
 
 
 def _take(request: PageRequest, page: Page, run: Joined) -> bool:
