@@ -12,6 +12,7 @@ from hashrange.modeling.data.samples import Sample
 from hashrange.modeling.loading import load
 from hashrange.modeling.model import Index, Model, Table
 from hashrange.modeling.plans import AccessPath
+from hashrange.modeling.report.collections import few_collections, few_items
 
 FOLDER = Path(__file__).parent
 COLOURS = ("#cfe8ff", "#d7f5d0", "#ffe8c2", "#f6d3ea", "#e3dcff", "#fff6b3", "#cdf1ee", "#f9d2cc")
@@ -41,23 +42,9 @@ def picture(model: Model) -> str:
 
 
 def few(samples: list[Sample], table: Table, index: Index | None) -> list[Sample]:
-    """Two collections of each mixture of entities, with no more than two items of a kind, as a Query has them."""
-    names = [key.name for key in AccessPath(table, index).key]
-    collections: dict[str, list[Sample]] = {}
-    for sample in samples:
-        if all(name in sample.stored for name in names):
-            collections.setdefault(str(sample.stored[names[0]]), []).append(sample)
-    chosen: list[Sample] = []
-    seen: dict[frozenset[str], int] = {}
-    for members in sorted(collections.values(), key=len, reverse=True):
-        kinds = frozenset(sample.entity.name for sample in members)
-        if any(kinds <= other and count >= 1 + (kinds == other) for other, count in seen.items()):
-            continue
-        seen[kinds] = seen.get(kinds, 0) + 1
-        ordered = sorted(members, key=lambda sample: [str(sample.stored[name]) for name in names])
-        for kind in sorted(kinds):
-            chosen += [sample for sample in ordered if sample.entity.name == kind][:2]
-    return sorted(chosen, key=lambda sample: [str(sample.stored[name]) for name in names])
+    """A few item collections, with no more than two items of a kind."""
+    collections = few_collections(samples, table, index)
+    return [sample for members in collections for sample in few_items(members)]
 
 
 def cells(sample: Sample, table: Table, index: Index | None) -> list[str]:

@@ -33,7 +33,9 @@ def make_tables(client: Any, name: str) -> None:
 
 
 def application(name: str) -> ModuleType:
-    """The module of an application."""
+    """The module of an application; it may import those beside it."""
+    if str(FOLDER / name) not in sys.path:
+        sys.path.append(str(FOLDER / name))
     spec = importlib.util.spec_from_file_location(f"{name}_application", FOLDER / name / "app.py")
     if spec is None or spec.loader is None:
         raise ImportError(name)

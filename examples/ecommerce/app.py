@@ -1,6 +1,5 @@
 """A shop in one table: every question of model.yaml is one request, and an order is placed as a whole or not at all."""
 
-import zlib
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -109,7 +108,7 @@ def _order_key(user_id: str, placed_at: str, order_id: str) -> Item:
 
 
 def _waiting_key(placed_at: str, order_id: str) -> Item:
-    shard = zlib.crc32(order_id.encode()) % SHARDS  # the same that `shard(order_id, 4)` of the model gives
+    shard = patterns.shard_of(order_id, SHARDS)  # as `shard(order_id, 4)` of the model
     return TABLE.key(f"WAITING#{shard}", f"{placed_at}#{order_id}")
 
 

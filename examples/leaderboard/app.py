@@ -79,6 +79,7 @@ def _key(board: str, player: str) -> dict[str, Any]:
 
 
 def _shard(board: str, player: str) -> str:
+    """As `shard(player, 4)` of the model: the CRC-32, which every language has."""
     return f"{board}#{zlib.crc32(player.encode()) % SHARDS}"
 
 

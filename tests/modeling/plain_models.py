@@ -13,7 +13,7 @@ def plain(model: Model) -> Model:
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        changed = {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+        changed = {part.name: _plain(getattr(value, part.name)) for part in fields(value) if part.init}
         if "place" in changed:
             changed["place"] = NOWHERE
         return replace(value, **changed)

@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,7 @@ from hashrange.modeling.prove.parameters import parameter_sets
 from hashrange.modeling.read_requests import request_for
 from hashrange.modeling.table_requests import create_table
 from hashrange.modeling.write_requests import requests_for
+from hashrange.patterns.values import shard_of
 from item_tables import unique
 from proved_model import TEXT, proved_model
 
@@ -123,6 +125,19 @@ def test_items_and_answers_go_to_a_server_and_back(client: Any) -> None:
     assert [item["ticket_id"]["S"] for item in is_open] == ["t1"]
     key = module.ticket_key(user_id="u1", opened_at="2026-01-02T00:00:00Z", ticket_id="t1")
     assert client.get_item(TableName=name, Key=key)["Item"]["LSI1SK"] == {"S": "000007"}
+
+
+def test_generated_code_has_the_shards_and_all_digits_of_numbers() -> None:
+    module = _imported(proved_model())
+    digits = Decimal("1234567890123456789012345678901234.5600")
+    assert module._number(digits) == "1234567890123456789012345678901234.56"
+    assert [module._number(number) for number in (Decimal("-0.0"), Decimal("1E+3"), 1e-7)] == [
+        "0",
+        "1000",
+        "0.0000001",
+    ]
+    for value in (digits, Decimal("1.50"), 7, 2.0, 0.25, "text", b"\xff", True):
+        assert module._shard(value, 997) == str(shard_of(value, 997))
 
 
 def test_who_looks_for_an_item_says_which_shard_was_drawn() -> None:

@@ -150,7 +150,7 @@ def test_a_day_as_the_key_is_a_rolling_hot_partition_and_shards_mend_it() -> Non
     text = feed(TOPICS="1000000", WRITE="{put: Post}", RATE="{average: 600/s, curve: evening}")
     report = load.run(loads(text), argparse.Namespace(shards=[]))
     table, index = report.places
-    assert (table.kind, table.throttles) == ("fine", False)
+    assert (table.kind, table.writes.throttled_share) == ("fine", 0.0)
     assert (index.kind, index.shards) == ("rolling hot partition", 3)
     assert index.hottest_keys[0].key == "2026-01-01"
     assert index.writes.peak == pytest.approx(2400, rel=0.01)
@@ -160,7 +160,13 @@ def test_a_day_as_the_key_is_a_rolling_hot_partition_and_shards_mend_it() -> Non
     assert "20:00" in throttled
     text = load.render(report)
     assert "The smallest number of shards that carries the peak: 3" in text
-    assert "feed refuses all writes" in text
+    # The table has room, but what its index cannot take it refuses: all above 1,000 of 2,400.
+    (pressure,) = table.back_pressure
+    assert (pressure.index, pressure.worst_time) == ("by_day", "20:00")
+    assert pressure.worst == pytest.approx(1400, rel=0.02)
+    assert pressure.refused_share > index.writes.throttled_share * 0.9
+    assert index.back_pressure == ()
+    assert "by_day cannot keep up: feed refuses" in text
     assert load.status(report) == 1
 
 

@@ -423,3 +423,13 @@ def test_the_starter_file_is_served_throughout() -> None:
 def test_every_read_of_a_model_has_a_plan() -> None:
     shop = model(table(), USER, ORDER, patterns=(read("User", where="user_id = ?u"),))
     assert list(plans(shop)) == ["R1"]
+
+
+def test_a_key_takes_one_value_at_a_time() -> None:
+    shop = model(table(), USER, ORDER)
+    (problem,) = plan_read(shop, read("Order", where="user_id = ?u and placed_at in (?a, ?b)")).problems
+    assert problem.kind == "batch"
+    assert "write `placed_at = ?placed_at` and `batch: 2`" in problem.remedy
+    several = plan_read(shop, read("User", where="user_id in (?a, ?b, ?c)"))
+    assert "`batch: 3`" in several.considered[0].problems[0].remedy
+    assert plan_read(shop, read("User", where="user_id in (?a)")).operation is ReadOperation.GET_ITEM

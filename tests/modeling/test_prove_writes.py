@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hashrange.modeling.data.generation import make_data
+from hashrange.modeling.loading import loads
 from hashrange.modeling.model import Model
 from hashrange.modeling.prove.private_engine import PrivateEngine, Response
 from hashrange.modeling.prove.proving import create_tables, prove, store
@@ -103,3 +104,24 @@ def test_an_update_that_forgets_the_keys_of_an_index_is_found_by_the_reads() -> 
         (opened,) = (read for read in model.reads if read.id == "A5")
         failures = prove_read(engine, model, opened, data).failures
     assert '`status = "OPEN"` does not hold' in " ".join(failures)
+
+
+BETWEEN_TWO = """
+hashrange: 1
+name: feed
+tables: {feed: {partition_key: PK, sort_key: SK}}
+entities:
+  User: {count: 30, keys: {PK: "USER#{user_id}", SK: USER}, attributes: {user_id: uuid}}
+  Post: {count: 30, keys: {PK: "POST#{post_id}", SK: POST}, attributes: {post_id: ulid}}
+  Entry:
+    count: 3 per User
+    keys: {PK: "TIMELINE#{user_id}", SK: "{post_id}"}
+    attributes: {post_id: {refers: Post}}
+patterns:
+  - {id: W1, batch: [{put: Entry, count: 25}]}
+"""
+
+
+def test_a_batch_of_items_that_only_refer_to_others_has_no_key_twice() -> None:
+    (write,) = prove(loads(BETWEEN_TWO), items=ITEMS).writes
+    assert (write.failures, write.units) == ((), 25)

@@ -274,3 +274,24 @@ def test_too_few_items_are_refused() -> None:
 )
 def test_values_have_their_type(value: object, kind: Any, wire: dict[str, object]) -> None:
     assert wire_value(value, kind) == wire
+
+
+@pytest.mark.parametrize(
+    ("where", "filtered"),
+    [
+        ("user_id = ?user and placed_at between ?low and ?high", None),
+        ("user_id = ?user and placed_at >= ?low and placed_at <= ?high", None),
+        ("user_id = ?user", "placed_at between ?low and ?high"),
+    ],
+)
+def test_bounds_that_cross_ask_for_nothing(where: str, filtered: str | None) -> None:
+    plan = plan_read(SHOP, read("Order", where=where, filter=filtered))
+    bounds = {"user": "ann", "low": "2026-01-03T00:00:00Z", "high": "2026-01-02T00:00:00Z"}
+    assert read_requests.requests_for(plan, bounds, SHOP) == ()
+    assert len(read_requests.requests_for(plan, bounds | {"high": bounds["low"]}, SHOP)) == 1
+
+
+def test_open_ends_that_meet_ask_for_nothing() -> None:
+    plan = plan_read(SHOP, read("Order", where="user_id = ?user and placed_at > ?at and placed_at < ?at"))
+    assert plan.served
+    assert read_requests.requests_for(plan, {"user": "ann", "at": "2026-01-03T00:00:00Z"}, SHOP) == ()

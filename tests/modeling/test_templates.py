@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hashrange.modeling.model import Field, Literally, Shard
-from hashrange.modeling.templates import fill, parse_template, prefix_for, shard_of, shards
+from hashrange.modeling.templates import fill, parse_template, prefix_for, shards
 from hashrange.modeling.texts import TextInvalid
+from hashrange.patterns import ShardedWriter, Table
+from hashrange.patterns.values import shard_of
 
 
 def test_a_template_is_fixed_text_and_pieces() -> None:
@@ -74,6 +76,20 @@ def test_a_shard_follows_from_its_attribute_and_can_be_chosen_by_a_reader() -> N
     assert fill(template, {}) is None
     drawn = {fill(parse_template("{shard(random, 2)}"), {}) for _ in range(200)}
     assert drawn == {"0", "1"}
+
+
+def test_a_number_has_one_shard_however_it_is_written() -> None:
+    template = parse_template("{shard(price, 1000)}")
+    drawn = {fill(template, {"price": price}) for price in (Decimal("1.50"), Decimal("1.5"), 1.5)}
+    assert drawn == {str(shard_of(Decimal("1.5"), 1000))}
+
+
+def test_a_template_describes_what_the_patterns_library_writes() -> None:
+    writer = ShardedWriter(Table("events"), shards=7)
+    template = parse_template("{day}#{shard(time, 7)}")
+    for minute in range(50):
+        item = {"day": "2026-05-01", "time": f"12:{minute:02}"}
+        assert fill(template, item) == writer.partition(item["day"], item["time"])
 
 
 def test_a_prefix_goes_up_to_what_is_not_known() -> None:

@@ -197,10 +197,23 @@ def test_what_no_key_can_be(pair: Any) -> None:
 
 
 def test_a_shard_is_the_same_in_every_process_and_all_are_used() -> None:
-    assert [shard_of(str(number), 4) for number in range(8)] == [
-        shard_of(str(number), 4) for number in range(8)
-    ]
+    assert [shard_of(text, 1000) for text in ("", "abc", "ä")] == [0, 578, 35]  # their CRC-32
     assert {shard_of(str(number), 4) for number in range(50)} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ((1, Decimal("1.0"), Decimal("1E+0"), 1.0), "1"),
+        ((100, Decimal("1E+2")), "100"),
+        ((Decimal("-0"), Decimal("0.00"), 0), "0"),
+        ((Decimal(12345678901234567890123456789012345678),), "12345678901234567890123456789012345678"),
+        ((b"\xff\x00",), "ff00"),
+        ((True,), "true"),
+    ],
+)
+def test_values_that_are_one_key_are_in_one_shard(values: tuple[object, ...], text: str) -> None:
+    assert {shard_of(value, 1_000_003) for value in values} == {shard_of(text, 1_000_003)}
 
 
 def test_bounds_of_every_type() -> None:

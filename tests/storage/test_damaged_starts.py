@@ -77,6 +77,14 @@ def test_the_page_of_the_header_and_the_schema(stopped: Path, tmp_path: Path, of
     says_what_to_do(refusal(directory), directory)
 
 
+@pytest.mark.parametrize("mask", [0x08, 0x28])
+def test_a_header_that_says_that_pages_have_no_checksums(stopped: Path, tmp_path: Path, mask: int) -> None:
+    directory = copied(stopped, tmp_path)
+    flip(directory / "hashrange.db", 20, mask)
+    message = refusal(directory)
+    assert re.search("is damaged|are encrypted", message)
+
+
 @pytest.mark.parametrize("table", ["rows", "meta"])
 @pytest.mark.parametrize("offset", [0, 3, 4000])
 def test_the_first_page_of_a_table(stopped: Path, tmp_path: Path, table: str, offset: int) -> None:

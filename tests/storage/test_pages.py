@@ -8,6 +8,7 @@ import pytest
 
 import schemas
 from hashrange.core import items, partitions
+from hashrange.core.expressions import Path, build, projection, resolved
 from hashrange.core.keys import encoding, ranges
 from hashrange.core.limits import PAGE_BYTES_MAX
 from hashrange.storage import layout
@@ -30,13 +31,17 @@ class RowByRow:
         self.get, self.scan, self.counter = reader.get, reader.scan, reader.counter
 
 
-def fill(engine: SqliteEngine, draw: random.Random, sizes: list[int], collections: int) -> None:
+def fill(
+    engine: SqliteEngine, draw: random.Random, sizes: list[int], collections: int, large_at: int = -1
+) -> None:
     prefix = layout.rows_prefix(MUSIC.number, layout.BASE_SLOT)
 
     def step(tx: Transaction) -> None:
         for number, size in enumerate(sizes):
             artist, song = {"S": f"a{draw.randrange(collections)}"}, {"S": f"{number:05d}"}
-            item = {"artist": artist, "song": song, "x": {"S": "é" * 7}}
+            item = {"artist": artist, "song": song, "x": {"S": "é" * 7}, "n": {"N": str(number % 3)}}
+            if number == large_at:
+                item["large"] = {"S": "x" * 20_000}
             tx.put(prefix + schemas.item_key(artist, song), items.encode(item, size, 0.0))
 
     engine.write(step)
@@ -75,6 +80,35 @@ def test_joined_pages_are_the_same_pages(sqlite: SqliteEngine, seed: int) -> Non
             request["reverse"] = draw.random() < 0.5
             request["partitions"] = split_inside(draw)
         compare(sqlite, request)
+
+
+_THIRD = build.condition(resolved.Compare("=", Path(("n",)), resolved.Literal({"N": "1"})))
+_NONE = build.condition(resolved.AttributeExists(Path(("nowhere",))))
+_NAMES = projection([Path(("song",)), Path(("large",))])
+_NOTHING = projection([Path(("x", "y"))])
+_ELEMENT = projection([Path(("x", 0)), Path(("n",))])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_filtered_and_projected_pages_are_the_same_in_one_piece(sqlite: SqliteEngine, seed: int) -> None:
+    draw = random.Random(seed)
+    sizes = [draw.randint(1, draw.choice([50, 5_000])) for _ in range(500)]
+    fill(sqlite, draw, sizes, 1, large_at=draw.choice([-1, 0, 40, 300]))
+    for keep in (None, _THIRD, _NONE):
+        for picker in (None, _NAMES, _NOTHING, _ELEMENT):
+            for counted_only in {False, picker is None}:
+                compare(
+                    sqlite,
+                    {
+                        "key_range": ranges.segment_range(0, 1),
+                        "limit": draw.choice([None, 8, 70, 500]),
+                        "reverse": draw.random() < 0.5,
+                        "keep": keep,
+                        "projection": picker,
+                        "counted_only": counted_only,
+                        "partitions": partitions.even(draw.choice([1, 4])),
+                    },
+                )
 
 
 def split_inside(draw: random.Random) -> partitions.Partitions:
@@ -140,6 +174,9 @@ def test_rows_in_one_piece_are_the_rows_of_a_scan(sqlite: SqliteEngine) -> None:
 
         def look(reader: Any) -> tuple[Any, list[tuple[bytes, bytes]]]:
             joined = reader.joined(*bounds, head=5, limit=limit, reverse=reverse)  # noqa: B023 - used at once
+            lines = reader.joined(*bounds, head=5, limit=limit, reverse=reverse, separator=b"\n")  # noqa: B023
+            assert lines == joined._replace(rest=lines.rest)
+            assert lines.rest.split(b"\n") == joined.rest.split(b",")
             return joined, list(reader.scan(*bounds, limit=limit, reverse=reverse))  # noqa: B023
 
         joined, scanned = sqlite.read(look)

@@ -82,13 +82,13 @@ class Described(Result):
 
 
 class ItemRead(Result):
-    """One item by its key; `picked` is the part of it that a projection keeps."""
+    """One item by its key; `picked` is the part of it that a projection keeps, as JSON."""
 
     table: Table
     table_name: str  # as the request named it: an ARN is echoed
     key: bytes
     stored: bytes | None
-    picked: Item | None = None
+    picked: bytes | None = None
     consistent: bool = False
     factor: int = 1  # a transaction's read costs twice as much
 

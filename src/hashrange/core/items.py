@@ -18,7 +18,7 @@ HEADER_BYTES = 16
 HEADER_SIZE_FIELD = "xI11x"
 _pack = struct.Struct(">BIQ3x").pack
 _MICROSECONDS = 1_000_000
-_LARGE_BYTES = 16 * 1024  # smaller items are not counted: see core/effort.py
+LARGE_BYTES = 16 * 1024  # smaller items are not counted: see core/effort.py
 
 
 def item_size(item: Item) -> int:
@@ -38,7 +38,7 @@ def item_json(item: Item) -> bytes:
 
 def decode(stored: bytes) -> Item:
     """The item of a stored form."""
-    if len(stored) > _LARGE_BYTES:
+    if len(stored) > LARGE_BYTES:
         # Making the objects costs about as much as looking at each of them twice.
         effort.spend(2 * len(stored))
         return patient_json.loads(memoryview(stored)[HEADER_BYTES:], orjson.loads)  # type: ignore[no-any-return]

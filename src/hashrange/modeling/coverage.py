@@ -1,24 +1,19 @@
-"""What an index lacks: items that are not in it, attributes that it does not project; and what lies in it besides."""
+"""What an index lacks: items that are not in it, attributes that it does not project; and that others lie in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from hashrange.modeling.conditions import attributes_of, conjuncts, holds, text_of
-from hashrange.modeling.key_shapes import Shape, fixed_start, may_meet, operand_shape, template_shape
 from hashrange.modeling.model import (
     Comparison,
     Condition,
     Entity,
     Index,
-    KeyAttribute,
-    Literally,
-    Model,
     ReadPattern,
     Table,
-    Template,
 )
-from hashrange.modeling.plans import AccessPath, KeyCondition, PlanProblem, template_of
+from hashrange.modeling.plans import AccessPath, PlanProblem, template_of
 
 _NEEDS_NO_VALUE = ("<>", "not_exists")
 
@@ -120,40 +115,6 @@ def key_filter_problems(path: AccessPath, filtering: Condition | None) -> tuple[
             "make it a condition on the key, or store the value under another name as well",
         ),
     )
-
-
-def neighbours(
-    model: Model,
-    path: AccessPath,
-    wanted: Sequence[Entity],
-    partition: Sequence[KeyCondition],
-    regions: Sequence[Shape],
-) -> tuple[Entity, ...]:
-    """Other entities whose items the same Query finds."""
-    shapes = [*(operand_shape(condition.operands[0]) for condition in partition), *regions]
-    keys = [(key, shape, fixed_start(shape)) for key, shape in zip(path.key, shapes, strict=False)]
-    names = {entity.name for entity in wanted}
-    return tuple(
-        entity
-        for entity in model.entities_of(path.table.name)
-        if entity.name not in names and _lies_within(entity, keys)
-    )
-
-
-def _lies_within(entity: Entity, keys: Sequence[tuple[KeyAttribute, Shape, str]]) -> bool:
-    """Whether items of an entity can have keys of these shapes. Fixed beginnings rule most of them out at once."""
-    templates: list[tuple[Template, Shape]] = []
-    for key, shape, start in keys:
-        template = template_of(entity, key.name)
-        if template is None:
-            return False
-        if key.type == "S":
-            first = template.pieces[0] if template.pieces else None
-            own = first.text if isinstance(first, Literally) else ""
-            if not own.startswith(start) and not start.startswith(own):
-                return False
-            templates.append((template, shape))
-    return all(may_meet(template_shape(entity, template), shape) for template, shape in templates)
 
 
 def overlap_problems(

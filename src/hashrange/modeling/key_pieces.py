@@ -37,7 +37,7 @@ class Terms:
             condition.attribute: (at, condition.operands[0])
             for at, condition in enumerate(self.conditions)
             if isinstance(condition, Comparison)
-            and condition.operator == "="
+            and (condition.operator == "=" or (condition.operator == "in" and len(condition.operands) == 1))
             and not isinstance(condition.operands[0], Name)
             and condition.operands[0] is not None
         }
@@ -50,6 +50,11 @@ class Terms:
             and condition.attribute == attribute
             and not any(isinstance(operand, Name) for operand in condition.operands)
         ]
+
+    def alternatives(self, attribute: str) -> Comparison | None:
+        """The condition that gives an attribute several values, `in (?a, ?b)`, if there is one."""
+        about = (condition for _, condition in self.about(attribute))
+        return next((condition for condition in about if condition.operator == "in"), None)
 
     def attribute(self, name: str) -> Attribute:
         return self.entity.attributes.get(name, Attribute(name))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 
-from hashrange.modeling.conditions import ITSELF, holds
+from hashrange.modeling.conditions import ITSELF, conjuncts, holds
 from hashrange.modeling.model import (
     All,
     AnyOf,
+    Attribute,
     Comparison,
     Condition,
     Entity,
@@ -17,11 +19,12 @@ from hashrange.modeling.model import (
     Model,
     Not,
 )
-from hashrange.modeling.plans import Given, KeyOperand, Spread, template_of
+from hashrange.modeling.plans import Given, KeyOperand, ReadPlan, Spread, template_of
 from hashrange.modeling.sizes import table_keys
-from hashrange.modeling.templates import fill, shard_of
+from hashrange.modeling.templates import fill
 from hashrange.modeling.value_texts import field_text
 from hashrange.modeling.wire_values import operand_value
+from hashrange.patterns.values import shard_of
 
 HIGHEST = "\U0010ffff"
 LOWEST = "\0"
@@ -45,6 +48,34 @@ def operand_text(
             return before(text)
         case _:
             return text
+
+
+def is_empty_range(
+    plan: ReadPlan, parameters: Mapping[str, object], attributes: Mapping[str, Attribute], *, now: int
+) -> bool:
+    """Whether a BETWEEN of the plan ends before it begins. Open ends meet earlier: nothing is > 3 and < 3."""
+    ranges = [
+        [operand_text(operand, parameters, now=now) for operand in condition.operands]
+        for condition in plan.sort
+        if condition.operator == "between"
+    ]
+    ranges += [
+        [operand_value(operand, attributes.get(part.attribute), parameters, now) for operand in part.operands]
+        for part in conjuncts(plan.filter)
+        if isinstance(part, Comparison) and part.operator == "between"
+    ]
+    return any(is_after(low, high) for low, high in ranges)
+
+
+def is_after(one: object, other: object) -> bool:
+    """Whether a value sorts behind another of its kind; values of different kinds have no order."""
+    match one, other:
+        case (str(), str()) | (bytes(), bytes()):
+            return one > other  # type: ignore[operator, no-any-return]
+        case (int() | float() | Decimal(), int() | float() | Decimal()):
+            return one > other
+        case _:
+            return False
 
 
 def _piece_text(

@@ -32,10 +32,16 @@ NOWHERE = Place()
 
 @dataclass(frozen=True, slots=True)
 class KeyAttribute:
-    """One attribute of a key schema."""
+    """One attribute of a key schema. `typed_at` is where the file says the type, if it does."""
 
     name: str
     type: Literal["S", "N", "B"] = "S"
+    typed_at: Place = field(default=NOWHERE, compare=False)
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether the type was said: a text may as well be what nothing was said of."""
+        return self.type != "S" or self.typed_at != NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,6 +391,9 @@ class Model:
     curves: Mapping[str, Curve] = field(default_factory=dict)
     silences: tuple[Silence, ...] = ()
     path: str = ""
+    memo: dict[object, tuple[object, object]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )  # what was computed from it already: see memo.py
 
     @property
     def reads(self) -> tuple[ReadPattern, ...]:

@@ -1,7 +1,8 @@
 """`hashrange model COMMAND`: what all its commands share: the file, its errors, text or JSON, the exit status.
 
 A command that reports on a model has `run(model, options)`, which gives a structure, and `render`, which makes text of
-it; one with findings has `status`. A command of another kind has `act(options)`, which gives the exit status itself.
+it; one with findings has `status`, one with a page has `html`. A command of another kind has `act(options)`, which
+gives the exit status itself.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import msgspec
 
 from hashrange import terminal
 from hashrange.modeling.columns import printable
+from hashrange.modeling.commands.output import may_write_page, write_page
 from hashrange.modeling.loading import load
 from hashrange.modeling.problems import ModelErrors
 
@@ -56,6 +58,7 @@ COMMANDS = (
     Command(
         "prove", "prove", "run every pattern on a private engine, and compare the answers with the definition"
     ),
+    Command("report", "report", "check, prove, price and load at once; one HTML page for a design review"),
     Command("show", "show", "show tables, entities, and which key serves each pattern"),
 )
 
@@ -94,6 +97,8 @@ def _add_command_flags(parser: argparse.ArgumentParser, module: ModuleType) -> N
     if hasattr(module, "render"):
         parser.add_argument("file", metavar=getattr(module, "METAVAR", "FILE"), help="the model file")
         parser.add_argument("--json", action="store_true", help="print JSON")
+    if hasattr(module, "html"):
+        parser.add_argument("--html", metavar="PAGE", help="write an HTML page, too, which loads nothing")
     module.add_flags(parser)
 
 
@@ -109,7 +114,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _report(module: ModuleType, options: argparse.Namespace) -> int:
+    page = getattr(options, "html", None)
+    if page is not None and not may_write_page(page):
+        return UNREADABLE
     result = module.run(load(options.file), options)
+    if page is not None and not write_page(module.html(result), page):
+        return UNREADABLE
     if options.json:
         terminal.show(json.dumps(msgspec.to_builtins(result), indent=2))
     else:

@@ -36,6 +36,7 @@ from hashrange.modeling.model import (
     Shard,
     Template,
 )
+from hashrange.modeling.neighbours import neighbours
 from hashrange.modeling.plans import (
     AccessPath,
     Considered,
@@ -47,7 +48,7 @@ from hashrange.modeling.plans import (
     paths,
     template_of,
 )
-from hashrange.modeling.shortcomings import left_problem, request_problems, suggestion
+from hashrange.modeling.shortcomings import in_problem, left_problem, request_problems, suggestion
 from hashrange.modeling.value_texts import keeps_order, value_texts
 
 
@@ -166,7 +167,7 @@ def _reach(path: AccessPath, terms: Terms) -> _Reach | PlanProblem:
         template = template_of(entity, key.name)
         known = leading(template, terms, spread=True) if template else NOTHING_KNOWN
         if known.rest:
-            return _unknown(path, entity, key.name, known)
+            return _unknown(path, terms, key.name, known)
         conditions.append(KeyCondition(key, "=", (KeyOperand(known.pieces),)))
         used |= known.used
         problems += mixing_problems(known.pieces)
@@ -176,9 +177,11 @@ def _reach(path: AccessPath, terms: Terms) -> _Reach | PlanProblem:
     return _Reach(entity, terms, tuple(conditions), used, shards, sort_range(path, terms), problems)
 
 
-def _unknown(path: AccessPath, entity: Entity, name: str, known: Leading) -> PlanProblem:
+def _unknown(path: AccessPath, terms: Terms, name: str, known: Leading) -> PlanProblem:
     piece = known.rest[0]
     missing = piece.text if isinstance(piece, Literally) else piece.attribute
+    if isinstance(piece, Field) and (several := terms.alternatives(piece.attribute)) is not None:
+        return in_problem(path, several)
     remedy = f"add `{missing} = ?{missing}` to `where`, or use a key that is made of what is known"
     if isinstance(piece, Field) and piece.cut:
         remedy = (
@@ -186,7 +189,7 @@ def _unknown(path: AccessPath, entity: Entity, name: str, known: Leading) -> Pla
         )
     return PlanProblem(
         "partition",
-        f"{name} of {path.title} is made of {missing}, for which `where` of {entity.name} gives no single value",
+        f"{name} of {path.title} is made of {missing}, for which `where` of {terms.entity.name} gives no single value",
         remedy,
     )
 
@@ -241,9 +244,7 @@ def _query(model: Model, pattern: ReadPattern, path: AccessPath, reaches: Sequen
     is_ordered = not is_query or all(_is_ordered(pattern, path, reach) for reach in reaches)
     # A whole key of the table is one item's; whether two entities make the same keys is no matter of this pattern.
     single = path.index is None and first.range.complete
-    others = (
-        () if single else coverage.neighbours(model, path, entities, first.partition, first.range.regions)
-    )
+    others = () if single else neighbours(model, path, entities, first.partition, first.range.regions)
     plan = ReadPlan(
         pattern,
         path.table,

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from hashrange.modeling.conditions import conjuncts
+from hashrange.modeling.memo import once_per_model
 from hashrange.modeling.model import (
     Attribute,
     Distribution,
@@ -49,6 +50,7 @@ def grown(count: float, growth: Growth, months: float, retention_days: float | N
     return max(total, 0.0)
 
 
+@once_per_model
 def item_count(model: Model, entity: Entity, months: float = 0) -> float:
     """How many items of an entity there are: so many in all, or so many for each item of its parent."""
     lineage = ancestry(model, entity)
@@ -71,6 +73,7 @@ def ancestry(model: Model, entity: Entity) -> list[Entity]:
     return lineage
 
 
+@once_per_model
 def distinct(model: Model, entity: Entity, name: str, months: float = 0) -> float:
     """How many values an attribute has among the items of an entity."""
     count = max(item_count(model, entity, months), 1.0)
@@ -87,6 +90,7 @@ def distinct(model: Model, entity: Entity, name: str, months: float = 0) -> floa
     return min(_range_size(entity, attribute), count)
 
 
+@once_per_model
 def owner_of(model: Model, entity: Entity, attribute: Attribute) -> Entity | None:
     """The entity that an attribute identifies: by `refers`, an ancestor that has it, or one whose key it is."""
     if attribute.refers is not None and attribute.refers in model.entities:
@@ -118,6 +122,7 @@ def _is_identity(model: Model, entity: Entity, name: str) -> bool:
     return identity(model, entity) == {name}
 
 
+@once_per_model
 def identity(model: Model, entity: Entity) -> set[str]:
     """The attributes that the table's key of an entity is made of."""
     table = model.tables.get(entity.table)
@@ -149,6 +154,7 @@ def _field_values(model: Model, entity: Entity, field: Field, months: float) -> 
     return min(values, _LETTERS ** min(field.cut, 20))
 
 
+@once_per_model
 def template_values(model: Model, entity: Entity, template: Template, months: float = 0) -> float:
     """How many values a key attribute has among the items of an entity."""
     total, known = _identified(model, entity, template, months)
@@ -179,6 +185,7 @@ def _identified(model: Model, entity: Entity, template: Template, months: float)
     return 1.0, set()
 
 
+@once_per_model
 def entry_share(model: Model, entity: Entity, index: Index | None) -> float:
     """The share of an entity's items that are in an index; 0 if it has no such key."""
     table = model.tables[entity.table]
@@ -218,6 +225,7 @@ def groups(model: Model, table: Table, index: Index | None, months: float = 0) -
     )
 
 
+@once_per_model
 def group_of(model: Model, entity: Entity, index: Index | None, months: float = 0) -> Group | None:
     """The same for one entity; None if it has no items there."""
     path = AccessPath(model.tables[entity.table], index)

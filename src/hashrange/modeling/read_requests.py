@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from hashrange.modeling.expressions import Expressions, key_wire
-from hashrange.modeling.key_values import operand_text
+from hashrange.modeling.key_values import is_empty_range, operand_text
 from hashrange.modeling.model import Attribute, Model, ReadOperation
 from hashrange.modeling.plans import ReadPlan
 from hashrange.modeling.requests import (
@@ -44,12 +44,18 @@ def request_for(
 def requests_for(
     plan: ReadPlan, parameters: Parameters | Sequence[Parameters], model: Model, *, now: int = 0
 ) -> tuple[ApiRequest, ...]:
-    """All requests of one answer: a Query for each shard, or one batch for several sets of parameters."""
+    """All requests of one answer: a Query for each shard, or one batch for several sets of parameters.
+
+    Bounds that cross describe no item, but the service refuses a BETWEEN of them: then there is nothing to send.
+    """
     every = [parameters] if isinstance(parameters, Mapping) else list(parameters)
     if plan.operation in (ReadOperation.BATCH_GET_ITEM, ReadOperation.TRANSACT_GET_ITEMS):
         return (_keyed(plan, every, model, now),)
     return tuple(
-        request_for(plan, each, model, now=now, shard=shard) for each in every for shard in range(plan.shards)
+        request_for(plan, each, model, now=now, shard=shard)
+        for each in every
+        for shard in range(plan.shards)
+        if not is_empty_range(plan, each, _attributes(plan, model), now=now)
     )
 
 

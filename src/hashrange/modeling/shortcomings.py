@@ -23,6 +23,8 @@ def left_problem(path: AccessPath, range_: SortRange, terms: Terms, condition: C
     free = range_.leading.free
     text = text_of(condition)
     if free is not None and isinstance(condition, Comparison) and condition.attribute == free.attribute:
+        if condition.operator == "in":
+            return in_problem(path, condition)
         reason = _field_reason(range_, terms, free, condition)
         if reason is not None:
             return reason
@@ -30,6 +32,16 @@ def left_problem(path: AccessPath, range_: SortRange, terms: Terms, condition: C
         "filter",
         f"{path.title} cannot enforce `{text}`: it would be read and filtered out",
         f"use a key that begins with it, or move `{text}` to `filter` if what it leaves out is little",
+    )
+
+
+def in_problem(path: AccessPath, condition: Comparison) -> PlanProblem:
+    """Several values of an attribute that a key is made of."""
+    name, count = condition.attribute, len(condition.operands)
+    return PlanProblem(
+        "batch",
+        f"{path.title} takes one {name} at a time: a key condition has no `in`",
+        f"write `{name} = ?{name}` and `batch: {count}`: BatchGetItem reads by whole keys, a Query by one value each",
     )
 
 

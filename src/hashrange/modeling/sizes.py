@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashrange.core import numbers
 from hashrange.core.errors import Invalid, RequestInvalid
 from hashrange.modeling.coverage import projected
+from hashrange.modeling.memo import once_per_model
 from hashrange.modeling.model import (
     Attribute,
     Entity,
@@ -153,22 +154,34 @@ def key_size(entity: Entity, template: Template, key: KeyAttribute) -> Size:
     return total
 
 
+@once_per_model
 def item_size(model: Model, entity: Entity, months: float = 0) -> Size:
     """The size of an item in its table."""
-    keys = table_keys(model.tables[entity.table])
-    size = _attributes_size(model, entity, keys, None)
+    size = _whole_size(model, entity)
     growth = entity.item_growth
     return Size(
         min(grown(size.mean, growth, months), COUNT_MAX), min(grown(size.maximum, growth, months), COUNT_MAX)
     )
 
 
+@once_per_model
 def entry_size(model: Model, entity: Entity, index: Index) -> Size | None:
     """The size of an item's row in an index; None if it never has one."""
     if entry_share(model, entity, index) <= 0:
         return None
     table = model.tables[entity.table]
-    return _attributes_size(model, entity, table_keys(table), projected(table, index))
+    names = projected(table, index)
+    return (
+        _whole_size(model, entity)
+        if names is None
+        else _attributes_size(model, entity, table_keys(table), names)
+    )
+
+
+@once_per_model
+def _whole_size(model: Model, entity: Entity) -> Size:
+    """Of all attributes: an item's, and that of its row in each index that projects them all."""
+    return _attributes_size(model, entity, table_keys(model.tables[entity.table]), None)
 
 
 def table_keys(table: Table) -> dict[str, KeyAttribute]:

@@ -7,13 +7,13 @@ attribute, and `{shard(random, 10)}` one that is drawn at each write. `{{` and `
 
 import random
 import re
-import zlib
 from collections.abc import Mapping
 from decimal import Decimal
 from math import prod
 
 from hashrange.modeling.model import NOWHERE, Field, Literally, Piece, Place, Shard, Template
 from hashrange.modeling.texts import TextInvalid
+from hashrange.patterns.values import shard_of
 
 TEMPLATE_CHARS_MAX = 1024  # a sort key has no more bytes
 PIECES_MAX = 50
@@ -106,11 +106,6 @@ def prefix_for(template: Template, known: Mapping[str, object]) -> tuple[str, bo
 def shards(template: Template) -> int:
     """Over how many values a template spreads what it would otherwise give one value."""
     return prod(piece.shards for piece in template.pieces if isinstance(piece, Shard))
-
-
-def shard_of(value: object, count: int) -> int:
-    """The shard of a value: the CRC-32 of its text, which every language has."""
-    return zlib.crc32(value_text(value).encode("utf-8", "surrogatepass")) % count
 
 
 def value_text(value: object) -> str:

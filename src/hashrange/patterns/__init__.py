@@ -41,6 +41,7 @@ from hashrange.patterns.sync import Runner
 from hashrange.patterns.tables import Span, Table, Write
 from hashrange.patterns.time_buckets import TimeBuckets
 from hashrange.patterns.unique import UniqueConstraint
+from hashrange.patterns.values import shard_of
 from hashrange.patterns.verification import Compared, Verification
 from hashrange.patterns.versions import OptimisticLock, Versioned
 
@@ -100,4 +101,5 @@ __all__ = [
     "Versioned",
     "Write",
     "WrongPhase",
+    "shard_of",
 ]

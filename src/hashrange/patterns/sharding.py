@@ -1,7 +1,5 @@
 """Write sharding: one hot key spread over several partitions, and read back in order as if it were one."""
 
-from decimal import Decimal
-
 import msgspec
 
 from hashrange.patterns.cursors import Page
@@ -23,7 +21,7 @@ class ShardedWriter(msgspec.Struct, frozen=True):
     shards: int
 
     def partition(self, key: str, sort: Scalar) -> str:
-        return f"{key}#{shard_of(_canonical(sort), self.shards)}"
+        return f"{key}#{shard_of(sort, self.shards)}"
 
     @procedure
     def put(self, key: str, sort: Scalar, item: Item) -> Steps[None]:
@@ -46,10 +44,3 @@ class ShardedWriter(msgspec.Struct, frozen=True):
         """One page of a key's items in the order of their sort keys, from all shards at once."""
         partitions = tuple(f"{key}#{number}" for number in range(self.shards))
         return (yield from Scatter(self.table, partitions, span, limit).page(cursor))
-
-
-def _canonical(sort: Scalar) -> str:
-    """One text for one key: 1 and 1.0 are the same number, and so the same item."""
-    if isinstance(sort, bytes):
-        return sort.hex()
-    return sort if isinstance(sort, str) else str(Decimal(sort).normalize())

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import zlib
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -121,6 +122,25 @@ def digest(*parts: str) -> str:
     return hashed.hexdigest()[:40]
 
 
-def shard_of(text: str, shards: int) -> int:
-    """The same shard for the same text, in every process."""
-    return int(digest(text)[:15], 16) % shards
+def shard_of(value: object, shards: int) -> int:
+    """The shard that a value belongs to: the CRC-32 of its text, which every language has.
+
+    `shard(…)` of a model file and generated code mean the same, so a model can describe what patterns write.
+    """
+    return zlib.crc32(_shard_text(value).encode("utf-8", "surrogatepass")) % shards
+
+
+def _shard_text(value: object) -> str:
+    """One text for one value: 1 and 1.0 are the same number, and so the same item."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case bytes() | bytearray():
+            return value.hex()
+        case int() | float() | Decimal():
+            # Not `normalize`, which rounds to 28 digits where the service has 38.
+            text = format(Decimal(str(value)), "f")
+            text = text.rstrip("0").rstrip(".") if "." in text else text
+            return "0" if text == "-0" else text
+        case _:
+            return str(value)

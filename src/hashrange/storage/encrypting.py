@@ -62,7 +62,14 @@ class EncryptedReader(Generic[R]):
         return self._opened(key, stored)
 
     def joined(
-        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        head: int,
+        limit: int,
+        reverse: bool = False,
+        separator: bytes = b",",
     ) -> Joined | None:
         """Give the first rows of a range in one piece; None if there is a large one among them, or many tables'."""
         pack: PackRows | None = getattr(self._stored, "packed", None)
@@ -82,7 +89,7 @@ class EncryptedReader(Generic[R]):
             return None  # reading one by one tells which row it is
         begin, rest = _cuts(head)
         last = packed.keys[-1] if values else b""
-        return Joined(len(values), last, b"".join(map(begin, values)), b",".join(map(rest, values)))
+        return Joined(len(values), last, b"".join(map(begin, values)), separator.join(map(rest, values)))
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None

@@ -82,7 +82,7 @@ class Joined(NamedTuple):
     rows: int
     last: bytes  # the key of the last of them; empty if there is none
     heads: bytes  # the first bytes of all values
-    rest: bytes  # what comes after these in every value, with commas between
+    rest: bytes  # what comes after these in every value, with a separator between
 
 
 class Packed(NamedTuple):
@@ -113,7 +113,14 @@ class JoinRows(Protocol):
     """
 
     def __call__(
-        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        head: int,
+        limit: int,
+        reverse: bool = False,
+        separator: bytes = b",",
     ) -> Joined | None: ...
 
 

@@ -6,7 +6,8 @@ from hashrange.storage.errors import Corrupt, FormatTooNew, FormatTooOld
 # 3: every row and counter has a checksum (docs/design/011).
 # 4: change logs, and what they need in the table's record (docs/design/014).
 # 5: bounds of partitions and shards are keys (docs/design/022).
-FORMAT_VERSION = 5
+# 6: SQLite keeps large values apart from their keys (docs/design/048).
+FORMAT_VERSION = 6
 
 
 def check_version(version: object, subject: str) -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 import msgspec
 
 from hashrange.core import effort, items, partitions
-from hashrange.core.expressions import Condition, Picker, matches
+from hashrange.core.expressions import Condition, Picker, matches_stored, matching, picked_json
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX
@@ -21,6 +21,8 @@ FIRST_ROWS = 32
 ROWS_MAX = 128  # in one piece; none of them is large, so that no more than 8 MB are joined in vain
 LARGE_BYTES = 16 * 1024  # reading smaller items is not counted, and the clock not looked at after each
 FEW_ROWS = 8  # not worth joining
+_LINE = b"\n"  # between rows that are taken apart again: in JSON it is escaped
+_RUN_BYTES_MAX = 512 * 1024  # of which parts are cut in one go: more would hold up other threads
 Join = Callable[..., Joined | None]
 
 
@@ -64,8 +66,9 @@ class PageRequest(msgspec.Struct, kw_only=True):
 class Page(msgspec.Struct):
     """What was read: the kept items, and what there is to account for."""
 
-    rows: list[bytes] = msgspec.field(default_factory=list)  # stored JSON of one item or more, by commas
-    picked: list[Item] = msgspec.field(default_factory=list)  # in place of rows where there is a projection
+    rows: list[bytes] = msgspec.field(
+        default_factory=list
+    )  # JSON of one item or more, or of the parts of them that a projection keeps, by commas
     count: int = 0
     scanned: int = 0
     last: Item | None = None
@@ -89,8 +92,8 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     )
     joined = reader.joined
     few = 0 < rest.limit < FEW_ROWS or rest.end == rest.start + b"\x00"
-    if pasted and joined is not None and not few:
-        _paste(joined, request, page, meter, rest)
+    if joined is not None and not (few or request.fetch):
+        _read_runs(joined, request, page, meter, rest)
     _read_rows(reader, request, page, meter, rest, pasted=pasted)
     if rest.last is not None:
         key, stored = rest.last
@@ -114,25 +117,27 @@ class _Rest(msgspec.Struct):
     last: tuple[bytes, bytes | None] | None = None  # the row that a limit was reached with
 
 
-def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest) -> None:
+def _read_runs(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest) -> None:
     """Take rows in one piece, as long as they surely fit into the page."""
     rows_max = FIRST_ROWS
     reverse = request.reverse
+    separator = b"," if request.keep is None else _LINE
+    computes = request.keep is not None or request.projection is not None
     while rows_max >= FEW_ROWS and not rest.over:
         start = max(rest.start, meter.start) if reverse else rest.start
         end = rest.end if reverse else min(rest.end, meter.bound)
         if rest.limit:
             rows_max = min(rows_max, rest.limit - page.scanned)
-        run = joined(start, end, head=items.HEADER_BYTES, limit=rows_max, reverse=reverse)
+        run = joined(
+            start, end, head=items.HEADER_BYTES, limit=rows_max, reverse=reverse, separator=separator
+        )
         if run is None:
             return
         size = sum(_sizes(run.rows)(run.heads))
-        if rest.size + size >= PAGE_BYTES_MAX:
+        if rest.size + size >= PAGE_BYTES_MAX or not _take(request, page, run):
             return
         if run.rows:
-            page.rows.append(run.rest)
             page.scanned += run.rows
-            page.count = page.scanned
             rest.size += size
             meter.size += size
             if reverse:
@@ -147,6 +152,35 @@ def _paste(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest
                 _go_on(meter, rest, reverse=reverse)
         if page.scanned:
             rows_max = min(ROWS_MAX, (PAGE_BYTES_MAX - rest.size) * page.scanned // rest.size)
+            if computes and not rest.over and effort.page_is_due():
+                rest.over, rest.last = True, (run.last, None)
+
+
+def _take(request: PageRequest, page: Page, run: Joined) -> bool:
+    """Keep of a run what is to be kept; False if its rows have to be read one by one."""
+    if not run.rows:
+        return True
+    rest, keep, count = run.rest, request.keep, run.rows
+    if keep is not None:
+        rows = rest.split(_LINE)
+        longest = len(max(rows, key=len))
+        if longest > LARGE_BYTES:
+            return False
+        rows = matching(keep, rows, longest)
+        count = len(rows)
+        if not (request.counted_only or request.projection is None):
+            rest = b",".join(rows)
+    if not request.counted_only and count:
+        if request.projection is not None:
+            if len(rest) > _RUN_BYTES_MAX:
+                return False
+            page.rows.append(request.projection.cut(rest))
+        elif keep is None:
+            page.rows.append(rest)
+        else:
+            page.rows += rows
+    page.count += count
+    return True
 
 
 def _go_on(meter: "_Meter", rest: _Rest, *, reverse: bool) -> None:
@@ -192,9 +226,9 @@ def _read_rows(
             # The client goes on with another request: one alone may not compute for ever.
             rest.last = key, stored
             break
-    page.scanned = scanned
     if pasted:
-        page.count = scanned
+        page.count += scanned - page.scanned
+    page.scanned = scanned
 
 
 class _Meter:
@@ -269,18 +303,15 @@ def _range(prefix: bytes, request: PageRequest) -> tuple[bytes, bytes]:
 def _keep(reader: Reader, request: PageRequest, page: Page, stored: bytes) -> None:
     if request.fetch:
         stored = _fetched(reader, request.table, page, stored)
-    item = None
-    if request.keep is not None:
-        item = items.decode(stored)
-        if not matches(request.keep, item, len(stored)):
-            return
+    if request.keep is not None and not matches_stored(request.keep, stored):
+        return
     page.count += 1
     if request.counted_only:
         return
     if request.projection is None:
         page.rows.append(items.stored_json(stored))
     else:
-        page.picked.append(request.projection(item or items.decode(stored)))
+        page.rows.append(picked_json(request.projection, stored))
 
 
 def _fetched(reader: Reader, table: Table, page: Page, stored: bytes) -> bytes:

@@ -70,7 +70,7 @@ def item_read(request: GetItem, result: ItemRead) -> bytes:
 def item(result: ItemRead) -> bytes:
     """The item, or the part of it that was asked for."""
     if result.picked is not None:
-        return orjson.dumps(result.picked)
+        return result.picked
     return EMPTY if result.stored is None else stored_json(result.stored)
 
 
@@ -102,8 +102,6 @@ def page_read(request: Query | Scan, result: PageRead) -> bytes:
 
 def rows(page: Page) -> list[bytes]:
     """The items of a page, by commas, in pieces to be joined."""
-    if page.picked:
-        return [orjson.dumps(page.picked)[1:-1]]
     if len(page.rows) > _ROWS_APART_MAX:
         return [b",".join(page.rows)]
     # Each may be large, and would be copied once more if they were joined by themselves first.
@@ -182,7 +180,7 @@ def transaction_read(request: TransactGetItems, result: ItemsRead) -> bytes:
     """TransactGetItems."""
     # An item of which the projection keeps nothing is left out like one that is missing (measured).
     responses = [
-        EMPTY if read.stored is None or read.picked == {} else _response(read) for read in result.items
+        EMPTY if read.stored is None or read.picked == EMPTY else _response(read) for read in result.items
     ]
     return pasted(_transaction_members(responses, result.items, request.return_consumed_capacity))
 

@@ -28,7 +28,7 @@ from hashrange.api.throttling.gate import Tab
 from hashrange.api.throttling.refusals import Refusal, throttled
 from hashrange.core import effort, items, values
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Projection, pick
+from hashrange.core.expressions import Projection, picked_json
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import BATCH_GET_BYTES_MAX, BATCH_GET_JSON_BYTES_MAX, BATCH_GET_KEYS_MAX
 from hashrange.core.schema import Table
@@ -205,7 +205,7 @@ def _read(
                 left += part.keys[at:]
                 break
             room -= size
-            picked = None if projection is None or stored is None else pick(projection, items.decode(stored))
+            picked = None if projection is None or stored is None else picked_json(projection, stored)
             items_read.append(ItemRead(table, part.name, key, stored, picked, part.consistent))
             if tab is not None:
                 tab.take(items_read[-1].charges())

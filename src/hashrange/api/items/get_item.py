@@ -19,7 +19,7 @@ from hashrange.api.results import ItemRead, Result
 from hashrange.api.table_names import data_table, ready_table
 from hashrange.capacity.admission import Allowance
 from hashrange.core import capacity, items, values
-from hashrange.core.expressions import Projection, pick
+from hashrange.core.expressions import Projection, picked_json
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.schema import Table
@@ -101,5 +101,5 @@ def _read(
             allowance.left -= 1.0 if consistent else 0.5
         else:
             allowance.left -= capacity.read_units(items.stored_size(stored), consistent=consistent)
-    picked = None if projection is None or stored is None else pick(projection, items.decode(stored))
+    picked = None if projection is None or stored is None else picked_json(projection, stored)
     return ItemRead(table, name, key, stored, picked, consistent)

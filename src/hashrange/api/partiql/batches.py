@@ -15,9 +15,8 @@ from hashrange.api.results import Charge, ItemRead, ItemWritten, Result
 from hashrange.api.table_names import data_table
 from hashrange.api.throttling.gate import Tab
 from hashrange.api.throttling.refusals import Refusal
-from hashrange.core import items
 from hashrange.core.errors import Invalid, Refused
-from hashrange.core.expressions import Picker
+from hashrange.core.expressions import Picker, picked_json
 from hashrange.core.keys import primary_key
 from hashrange.core.mutation import Command, Origin
 from hashrange.core.partiql import Bound, columns
@@ -220,7 +219,7 @@ def _looked_up(reader: Reader, member: Get, tab: Tab | None) -> ItemRead | Failu
         return _throttled(refusal)
     stored = reader.get(store.row_key(member.table, member.key))
     projection = member.projection
-    picked = None if projection is None or stored is None else projection(items.decode(stored))
+    picked = None if projection is None or stored is None else picked_json(projection, stored)
     result = ItemRead(member.table, member.table_name, member.key, stored, picked, member.consistent)
     if tab is not None:
         tab.take(result.charges())

@@ -13,7 +13,7 @@ from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
 from hashrange.core import effort, items
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Picker
+from hashrange.core.expressions import Picker, picked_json
 from hashrange.core.limits import TRANSACT_BYTES_MAX
 from hashrange.core.schema import Table
 from hashrange.storage import store
@@ -56,7 +56,7 @@ def _read_all(lookups: Sequence[Lookup], tab: Tab | None, reader: Reader) -> Ite
             if size > TRANSACT_BYTES_MAX:
                 raise Invalid(_TOO_LARGE)
             effort.spend(len(stored) >> 2)  # to copy it
-        picked = None if projection is None or stored is None else projection(items.decode(stored))
+        picked = None if projection is None or stored is None else picked_json(projection, stored)
         results.append(
             ItemRead(lookup.table, lookup.name, lookup.key, stored, picked, consistent=True, factor=2)
         )

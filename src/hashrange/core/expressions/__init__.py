@@ -12,10 +12,25 @@ A text passes four phases, and each depends on less of the request than the next
 """
 
 from hashrange.core.expressions.binding import Binder, ConditionKind
-from hashrange.core.expressions.condition import Condition, key_condition, matches, open_key_condition
+from hashrange.core.expressions.condition import (
+    Condition,
+    key_condition,
+    matches,
+    matches_stored,
+    matching,
+    open_key_condition,
+)
 from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.key_clauses import KeyClause, KeyOperator, OpenClause
-from hashrange.core.expressions.project import Picker, Projection, pick, projection, select_paths
+from hashrange.core.expressions.project import (
+    Picker,
+    Projection,
+    cut_decoded,
+    pick,
+    picked_json,
+    projection,
+    select_paths,
+)
 from hashrange.core.expressions.resolved import Parameter, Path
 from hashrange.core.expressions.templates import QueryTemplate, WriteTemplate
 from hashrange.core.expressions.update import Applied, Update, apply_update, update_charge, update_too_large
@@ -37,10 +52,14 @@ __all__ = [
     "Update",
     "WriteTemplate",
     "apply_update",
+    "cut_decoded",
     "key_condition",
     "matches",
+    "matches_stored",
+    "matching",
     "open_key_condition",
     "pick",
+    "picked_json",
     "projection",
     "select_paths",
     "update_charge",

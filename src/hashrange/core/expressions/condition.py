@@ -1,13 +1,16 @@
 """Conditions ready to test: compiled once for all requests with the same text and names."""
 
+from collections.abc import Sequence
+
 import msgspec
 import orjson
 
-from hashrange.core import effort
+from hashrange.core import effort, items
 from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.evaluate_condition import Test, compile_condition
 from hashrange.core.expressions.key_clauses import KeyClause, OpenClause, key_clauses
 from hashrange.core.expressions.mentions import Mentions, condition_paths, looks, mentions
+from hashrange.core.expressions.partial_json import AttributeDecoder
 from hashrange.core.expressions.resolved import Node, Values, known_value
 from hashrange.core.values import Item
 
@@ -24,6 +27,7 @@ class ConditionPlan(msgspec.Struct, frozen=True):
     # Its clauses as a key condition, or why it cannot be one; only key conditions have this prepared.
     key_clauses: tuple[OpenClause, ...] | ExpressionInvalid | None = None
     looks: int = 1  # how often it may look at the whole of an item
+    decoder: AttributeDecoder | None = None  # of what it looks at; None: it is for decoded items only
 
 
 class Condition(msgspec.Struct):
@@ -60,7 +64,9 @@ def plan_condition(root: Node, *, for_keys: bool = False) -> ConditionPlan:
     """Compile a resolved tree."""
     clauses = _as_key_condition(root) if for_keys else None
     paths = mentions(condition_paths(root))
-    return ConditionPlan(root, paths, compile_condition(root), clauses, looks(root))
+    return ConditionPlan(
+        root, paths, compile_condition(root), clauses, looks(root), AttributeDecoder(paths.attributes)
+    )
 
 
 def _as_key_condition(root: Node) -> tuple[OpenClause, ...] | ExpressionInvalid:
@@ -78,6 +84,24 @@ def matches(condition: Condition, item: Item, stored_bytes: int = 0) -> bool:
     if stored_bytes * plan.looks > effort.LIGHT_UNITS:
         effort.spend(stored_bytes * plan.looks)
     return plan.test(item, condition.values)
+
+
+def matches_stored(condition: Condition, stored: bytes) -> bool:
+    """Whether a stored item meets a condition; of a small one no more is decoded than the condition looks at."""
+    decoder = condition.plan.decoder
+    if decoder is None or len(stored) > items.LARGE_BYTES:
+        return matches(condition, items.decode(stored), len(stored))
+    return matches(condition, decoder.decode()(stored[items.HEADER_BYTES :]), len(stored))
+
+
+def matching(condition: Condition, rows: Sequence[bytes], longest: int) -> list[bytes]:
+    """Those of small items, as JSON of so many bytes at most, that meet a condition."""
+    plan, values = condition.plan, condition.values
+    decode = orjson.loads if plan.decoder is None else plan.decoder.decode()
+    if plan.looks > _FEW_LOOKS or plan.looks * (items.HEADER_BYTES + longest) > effort.LIGHT_UNITS:
+        return [row for row in rows if matches(condition, decode(row), items.HEADER_BYTES + len(row))]
+    test = plan.test
+    return [row for row in rows if test(decode(row), values)]
 
 
 def open_key_condition(condition: Condition) -> tuple[OpenClause, ...]:

@@ -1,17 +1,26 @@
 """Projections: which parts of an item they keep. Maps keep their order, lists close their gaps."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 import msgspec
+import orjson
 
+from hashrange.core import items
 from hashrange.core.expressions.mentions import Mentions, mentions
+from hashrange.core.expressions.partial_json import Branches, Cutter
 from hashrange.core.expressions.resolved import Path
 from hashrange.core.values import Item, Value
 
-# The parts below a part of a path; an empty mapping keeps all of it.
-Branches = Mapping[str | int, "Branches"]
-# What makes of an item the part that a read keeps: a projection, or the columns of a PartiQL statement.
-Picker = Callable[[Item], Item]
+
+class Picker(Protocol):
+    """Makes of an item the part that a read keeps: a projection, or the columns of a PartiQL statement."""
+
+    def __call__(self, item: Item) -> Item:
+        """The part of an item."""
+
+    def cut(self, rows: bytes) -> bytes:
+        """The parts of small items, both as JSON by commas."""
 
 
 class Projection(msgspec.Struct, frozen=True):
@@ -20,6 +29,7 @@ class Projection(msgspec.Struct, frozen=True):
     paths: tuple[Path, ...]
     mentions: Mentions
     branches: Mapping[str, Branches]
+    cutter: Cutter
 
     @property
     def attributes(self) -> frozenset[str]:
@@ -35,11 +45,17 @@ class Projection(msgspec.Struct, frozen=True):
         """The parts of an item that it keeps."""
         return _pick(self.branches, item)
 
+    def cut(self, rows: bytes) -> bytes:
+        """The parts of small items, both as JSON by commas."""
+        cut = self.cutter.cut_or_none()
+        return cut_decoded(self, rows) if cut is None else cut(rows)
+
 
 def projection(paths: Iterable[Path]) -> Projection:
     """A projection of these paths, which must not overlap."""
     kept = tuple(paths)
-    return Projection(kept, mentions(kept), _branches(kept))
+    branches = _branches(kept)
+    return Projection(kept, mentions(kept), branches, Cutter(branches))
 
 
 def _branches(paths: Iterable[Path]) -> Mapping[str, Branches]:
@@ -54,6 +70,18 @@ def _branches(paths: Iterable[Path]) -> Mapping[str, Branches]:
 def pick(projection: Projection, item: Item) -> Item:
     """The parts of an item that the projection keeps."""
     return projection(item)
+
+
+def cut_decoded(picker: Picker, rows: bytes) -> bytes:
+    """The parts of items, both as JSON by commas, by way of the whole items."""
+    return orjson.dumps(list(map(picker, orjson.loads(b"[" + rows + b"]"))))[1:-1]
+
+
+def picked_json(picker: Picker, stored: bytes) -> bytes:
+    """The part of a stored item, as JSON."""
+    if len(stored) > items.LARGE_BYTES:
+        return orjson.dumps(picker(items.decode(stored)))
+    return picker.cut(stored[items.HEADER_BYTES :])
 
 
 def _pick(branches: Mapping[str, Branches], item: Item) -> Item:

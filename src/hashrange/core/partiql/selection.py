@@ -200,7 +200,9 @@ def _partitions(node: resolved.Node, name: str) -> int:
 def _on_view(keep: Condition, carried: frozenset[str]) -> Condition:
     """The condition as an index sees it: what the index does not carry is missing, whatever the item has."""
     plan = keep.plan
-    viewing = ConditionPlan(plan.root, plan.mentions, _viewing(plan.test, carried), looks=plan.looks)
+    viewing = ConditionPlan(
+        plan.root, plan.mentions, _viewing(plan.test, carried), looks=plan.looks, decoder=plan.decoder
+    )
     return Condition(viewing, keep.values)
 
 

@@ -25,7 +25,9 @@ def _of(item: Mapping[str, Any], name: str) -> Any:
 
 
 def _number(value: Any) -> str:
-    return format(Decimal(str(value)).normalize() + 0, "f")
+    text = format(Decimal(str(value)), "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def _string(value: Any) -> str:
@@ -58,7 +60,10 @@ def _before(text: str) -> str:
 
 
 def _shard(value: Any, shards: int) -> str | None:
-    return None if value is None else str(zlib.crc32(_string(value).encode("utf-8", "surrogatepass")) % shards)
+    if value is None:
+        return None
+    text = _number(value) if isinstance(value, (float, Decimal)) else _string(value)
+    return str(zlib.crc32(text.encode("utf-8", "surrogatepass")) % shards)
 
 
 def _nth(shard: int, shards: int) -> str:

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, replace
 
 from hashrange.modeling.columns import amount, columns, printable
+from hashrange.modeling.load.back_pressure import with_back_pressure
 from hashrange.modeling.load.day import PlaceDay, SideDay, simulate
 from hashrange.modeling.load.flows import SHARDS_MAX, flows, sharded
 from hashrange.modeling.load.records import Place
@@ -18,8 +19,8 @@ DESCRIPTION = (
     "partition of each table and index is over the day, what is throttled, the hottest keys, and how many shards a "
     "hot key needs."
 )
-_QUESTIONS_MAX = 4_000_000  # to the admission, by all places together: some ten seconds of work
-_SEARCH_QUESTIONS_MAX = 2_000_000
+_QUESTIONS_MAX = 2_000_000  # to the admission, by all places together: some ten seconds of work
+_SEARCH_QUESTIONS_MAX = 1_000_000
 _BLOCKS = "·▁▂▃▄▅▆▇█"
 _THROTTLED = "!"
 _COLUMNS = 48
@@ -80,7 +81,7 @@ def run(model: Model, options: argparse.Namespace) -> LoadReport:
             budget = _SEARCH_QUESTIONS_MAX // len(by_place)
             day = replace(day, shards=fewest_shards(model, machine, parts, budget))
         days.append(day)
-    return LoadReport(model.name, tuple(days), tuple(what_if))
+    return LoadReport(model.name, tuple(with_back_pressure(days)), tuple(what_if))
 
 
 def _shards(words: list[str], places: list[Place]) -> dict[Place, int]:
@@ -194,8 +195,11 @@ def _shard_lines(day: PlaceDay) -> list[str]:
         lines.append(f"  The smallest number of shards that carries the peak: {day.shards}")
     elif day.throttles and day.kind in _KEYED:
         lines.append(f"  Up to {SHARDS_MAX} shards were tried, and none of them carries the peak.")
-    if day.index is not None and day.writes.throttled_share:
-        lines.append(f"  While the index cannot keep up, {day.table} refuses all writes.")
+    lines += [
+        f"  {pressure.index} cannot keep up: {day.table} refuses {_percent(pressure.refused_share)} of its own writes "
+        f"for it, {amount(pressure.worst)} units/s at worst (at {pressure.worst_time})"
+        for pressure in day.back_pressure
+    ]
     if day.estimated_minutes:
         lines.append(f"  {day.estimated_minutes} minutes were computed as steady states, to save time.")
     return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hashrange.core.errors import Refused
@@ -167,7 +167,9 @@ def _weights(spread: Distribution, count: int) -> list[float]:
     return [(rank + 1) ** -exponent for rank in range(count)]
 
 
-def fresh_sample(model: Model, entity: Entity, data: Data, number: int) -> Sample | None:
+def fresh_sample(
+    model: Model, entity: Entity, data: Data, number: int, taken: Container[Key] = frozenset()
+) -> Sample | None:
     """An item that is not there yet, beside a parent that is; None if the entity has no keys left for it."""
     maker = _Maker(model, data, entity)
     number += 2 * len(
@@ -176,6 +178,9 @@ def fresh_sample(model: Model, entity: Entity, data: Data, number: int) -> Sampl
     parents = data.samples.get(entity.parent or "", [])
     for attempt in range(number, number + FRESH_ATTEMPTS):
         sample = maker.sample(attempt, parents[attempt % len(parents)] if parents else None)
-        if sample is not None and key_of_wire(model, entity, sample.wire) not in data.by_key:
+        if sample is None:
+            continue
+        key = key_of_wire(model, entity, sample.wire)
+        if key not in data.by_key and key not in taken:
             return sample
     return None

@@ -1,7 +1,7 @@
 """Likeness: whether two parts of models say the same, wherever in their files they stand."""
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
 from hashrange.modeling.conditions import text_of
@@ -11,16 +11,21 @@ from hashrange.modeling.plans import template_of
 
 def differing(old: Any, new: Any) -> tuple[str, ...]:
     """The members of two objects of a class that differ."""
-    names = (member.name for member in fields(old) if member.name != "place")
+    names = (member.name for member in fields(old) if _is_said(member))
     return tuple(
         name for name in names if _unplaced(getattr(old, name)) != _unplaced(getattr(new, name))
     )  # fmt: skip
 
 
+def _is_said(member: Field[Any]) -> bool:
+    """Whether a member is a part of the model, and not of where it stands."""
+    return member.compare and member.name != "place"
+
+
 def _unplaced(value: Any) -> Any:
     if is_dataclass(value):
-        members = ((member.name, getattr(value, member.name)) for member in fields(value))
-        return (type(value).__name__, *(_unplaced(part) for name, part in members if name != "place"))
+        members = (getattr(value, member.name) for member in fields(value) if _is_said(member))
+        return (type(value).__name__, *map(_unplaced, members))
     match value:
         case tuple():
             return tuple(map(_unplaced, value))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hashrange.capacity import limits
 from hashrange.capacity.verdict import Findings, Kind, judge
 from hashrange.core import limits as quotas
 from hashrange.core.schema import UnitPair
 from hashrange.modeling.load.flows import Flow
+from hashrange.modeling.load.heat_map import NO_HEAT, HeatMap
 from hashrange.modeling.load.machine import Budget, Machine, Outcome, Scaler
 from hashrange.modeling.load.records import BEGIN, Place, index_record, record
 from hashrange.modeling.load.spread import MINUTES, Spread, spread
@@ -44,6 +45,7 @@ class SideDay:
     throttled_peak: float
     hottest: float
     bins: tuple[Bin, ...]
+    heat: HeatMap = NO_HEAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,16 @@ class SplitDay:
 
 
 @dataclass(frozen=True, slots=True)
+class BackPressure:
+    """What an index costs its table: the share of the table's writes that are refused for its sake."""
+
+    index: str
+    refused_share: float
+    worst: float  # units per second of the table's writes
+    worst_time: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlaceDay:
     """A table or global index over the day."""
 
@@ -82,10 +94,11 @@ class PlaceDay:
     remedy: str | None
     shards: int | None = None  # the smallest number of shards that carries the peak
     estimated_minutes: int = 0
+    back_pressure: tuple[BackPressure, ...] = ()  # of a table, by its indexes
 
     @property
     def throttles(self) -> bool:
-        return self.reads.throttled_share > 0 or self.writes.throttled_share > 0
+        return bool(self.back_pressure) or self.reads.throttled_share > 0 or self.writes.throttled_share > 0
 
     @property
     def title(self) -> str:
@@ -136,7 +149,13 @@ def _day(machine: Machine) -> PlaceDay:
         if known and (throttled > worst * _WORSE or (minute == busiest and not worst)):
             worst = max(worst, throttled)
             verdict = judge(_findings(machine, minute))
-    reads, writes = (_side_day([pair[at] for pair in minutes], write=bool(at)) for at in (0, 1))
+    reads, writes = (
+        replace(
+            _side_day([pair[at] for pair in minutes], write=bool(at)),
+            heat=machine.maps[at].map(machine.bounds),
+        )
+        for at in (0, 1)
+    )
     return PlaceDay(
         machine.place.table,
         machine.place.index,

@@ -18,6 +18,7 @@ from hashrange.capacity.heat import Heat
 from hashrange.capacity.splitting import HOT_SHARE, Split
 from hashrange.core import partitions
 from hashrange.core.schema import Index, Table, UnitPair
+from hashrange.modeling.load.heat_map import HeatRecord
 from hashrange.modeling.load.records import BEGIN, Place, index_record, limit_units, with_units
 from hashrange.modeling.load.spread import ITEM_TURNS, Spread, item_keys, tail_keys
 from hashrange.scaling import tracking
@@ -101,12 +102,17 @@ class Machine:
         self.scalers: tuple[Scaler, Scaler] | None = None
         self.estimated_minutes = 0
         self.budget = budget
+        self.maps = (HeatRecord(), HeatRecord())
         self._tail_shares: tuple[partitions.Partitions, list[float]] = ((), [])
         self._items: dict[bool, list[list[bytes]]] = {}
+        self._index: tuple[Table | None, Index | None] = (None, None)
 
     @property
     def index(self) -> Index | None:
-        return index_record(self.table, self.place)
+        """The record of the place's index. It is asked for with every key, and changes with the table's."""
+        if self._index[0] is not self.table:
+            self._index = (self.table, index_record(self.table, self.place))
+        return self._index[1]
 
     @property
     def bounds(self) -> partitions.Partitions:
@@ -124,6 +130,7 @@ class Machine:
         by_partition = self._by_partition(minute, side)
         offered, hottest = sum(by_partition), max(by_partition)
         ceiling = limits.partition_units(write=side.write)
+        self.maps[side.write].note(minute, self.bounds, [units / ceiling for units in by_partition])
         throttled = 0.0
         watched = observed or self.budget.observations > 0
         if offered > limit or hottest > ceiling:

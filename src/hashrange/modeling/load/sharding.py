@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from hashrange.capacity import limits
 from hashrange.core.schema import UnitPair
-from hashrange.modeling.load.day import OBSERVATION_QUESTIONS, clamped_units, machine_of
+from hashrange.modeling.load.day import OBSERVATION_QUESTIONS, PlaceDay, clamped_units, machine_of, simulate
 from hashrange.modeling.load.flows import SHARDS_MAX, Flow, sharded
 from hashrange.modeling.load.machine import Budget, Machine
-from hashrange.modeling.load.records import with_units
+from hashrange.modeling.load.records import Place, with_units
 from hashrange.modeling.load.spread import MINUTES
 from hashrange.modeling.model import Model
 
@@ -17,6 +18,7 @@ _MINUTES_BEFORE = 90  # in which partitions are split as the load rises
 _MINUTES_AROUND = 5
 _CARRIED_SHARE = 0.001  # of the units that may be throttled
 _NEAREST = 3
+_DAY_QUESTIONS = 500_000  # to the admission: a second or two of work
 
 
 def fewest_shards(model: Model, machine: Machine, parts: list[Flow], questions: int) -> int | None:
@@ -82,3 +84,11 @@ def _carries(model: Model, after: Machine, parts: list[Flow], shards: int, budge
         <= _CARRIED_SHARE * sum(pair[side].offered for pair in outcomes)
         for side in (0, 1)
     )
+
+
+def day_with_shards(model: Model, day: PlaceDay, parts: list[Flow]) -> PlaceDay:
+    """The day of a place once more, as it would be with the shards that it needs."""
+    shards = day.shards or 1
+    place = Place(day.table, day.index)
+    again, _ = simulate(model, place, [sharded(part, shards) for part in parts], _DAY_QUESTIONS)
+    return replace(again, shards=shards)

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from hashrange.modeling.model import Model, Table
 from hashrange.modeling.price.charges import Charge, table_charges, unpriced
+from hashrange.modeling.price.coming_months import computed_months, filled
 from hashrange.modeling.price.crossover import crossover
 from hashrange.modeling.price.money import MONTH_HOURS, rounded
 from hashrange.modeling.price.price_list import ClassPrices, PriceList
@@ -105,7 +106,8 @@ def priced(model: Model, prices: PriceList, mode: Mode | None = None, months: in
     traffic = {name: traffic_of(table, all_uses) for name, table in model.tables.items()}
     charges = _charges(model, traffic, prices, mode)
     total = sum((charge.cost for charge in charges), Decimal(0))
-    coming = [_charges_in(model, traffic, prices, mode, at) for at in range(1, months + 1)]
+    computed = computed_months(months, _days_per_month(model, traffic, mode))
+    coming = {at: _total_in(model, traffic, prices, mode, at) for at in computed}
     return Priced(
         model.name,
         model.region,
@@ -124,20 +126,35 @@ def priced(model: Model, prices: PriceList, mode: Mode | None = None, months: in
             _table_modes(model, table, traffic[table.name], prices, mode) for table in model.tables.values()
         ),
         break_even(region.standard),
-        _months(total, coming) if months else (),
-        tuple(unpriced(model, prices)),
+        _months({0: total, **coming}, months) if months else (),
+        (*unpriced(model, prices), *_interpolated(months, len(computed))),
     )
 
 
-def _charges_in(
+def _total_in(
     model: Model,
     traffic: Mapping[str, tuple[Traffic, ...]],
     prices: PriceList,
     mode: Mode | None,
     months: int,
-) -> list[Charge]:
+) -> Decimal:
     later = {name: tuple(part.later(months) for part in parts) for name, parts in traffic.items()}
-    return _charges(model, later, prices, mode, months)
+    charges = _charges(model, later, prices, mode, months)
+    return sum((charge.cost for charge in charges), Decimal(0))
+
+
+def _days_per_month(model: Model, traffic: Mapping[str, tuple[Traffic, ...]], mode: Mode | None) -> int:
+    """How many days have to be simulated for each month that comes."""
+    modes = chosen_modes(model, mode)
+    return sum(
+        part.grows for name, parts in traffic.items() if modes[name] == "auto-scaled" for part in parts
+    )
+
+
+def _interpolated(months: int, computed: int) -> tuple[str, ...]:
+    if computed == months:
+        return ()
+    return (f"{computed} of {months} months are computed; those in between lie on straight lines",)
 
 
 def _charges(
@@ -168,9 +185,8 @@ def _costs(
     return tuple(Cost(name, rounded(cost), float(cost / total) if total else 0.0) for name, cost in ordered)
 
 
-def _months(total: Decimal, coming: list[list[Charge]]) -> tuple[MonthCost, ...]:
-    sums = [total, *(sum((charge.cost for charge in charges), Decimal(0)) for charges in coming)]
-    return tuple(MonthCost(at, rounded(cost)) for at, cost in enumerate(sums))
+def _months(costs: Mapping[int, Decimal], months: int) -> tuple[MonthCost, ...]:
+    return tuple(MonthCost(at, rounded(cost)) for at, cost in enumerate(filled(costs, months)))
 
 
 def break_even(prices: ClassPrices) -> BreakEven:

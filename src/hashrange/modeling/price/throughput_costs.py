@@ -47,8 +47,12 @@ class Traffic:
 
     def later(self, months: float) -> "Traffic":
         """The same in some months; itself if nothing grows, as its days are simulated already."""
-        grows = any(use.rate.percent_per_month for use in self.uses)
-        return replace(self, months=months) if grows else self
+        return replace(self, months=months) if self.grows else self
+
+    @property
+    def grows(self) -> bool:
+        """Whether its traffic changes from month to month."""
+        return any(use.rate.percent_per_month for use in self.uses)
 
     def cost(self, mode: Mode, prices: ClassPrices) -> Decimal:
         """A month of it."""

@@ -71,7 +71,7 @@ class TargetFinder:
         """A new item and those that are there; an application puts new ones, and changes old ones."""
         entity = self._model.entities[step.entity]
         self._number += FRESH_ATTEMPTS  # so that no two of a pattern are the same
-        fresh = fresh_sample(self._model, entity, self._data, self._number)
+        fresh = fresh_sample(self._model, entity, self._data, self._number, taken)
         if fresh is not None and step.action == "put":
             yield self._target(step, fresh, None)
         for sample in self._data.samples.get(entity.name, [])[:_TRIED_MAX]:

@@ -39,6 +39,7 @@ def _attribute(name: str, place: Place, node: Node, problems: Problems) -> Attri
     declared = members.choice("type", TYPES | dict.fromkeys(FORMATS), None)
     if declared is None and (written := members.scalar("type")) is not None:
         form = form or FORMATS.get(written.text)
+    _check_type(members, declared, form, values)
     least, most = members.read("minimum", _signed, None), members.read("maximum", _signed, None)
     if least is not None and most is not None and most < least:
         members.wrong("maximum", "`maximum` is below `minimum`", "exchange them")
@@ -56,6 +57,30 @@ def _attribute(name: str, place: Place, node: Node, problems: Problems) -> Attri
         members.read("optional", quantities.share, 0.0),
         place,
     )
+
+
+def _check_type(
+    members: Members, declared: AttributeType | None, form: Format | None, values: tuple[Scalar, ...]
+) -> None:
+    """That a type which is said is the one that everything else says: `type: S` with a number is a mistake of one."""
+    if declared is None:
+        return
+    numeric = [name for name in ("minimum", "maximum") if members.node(name) is not None]
+    reasons = {
+        "format": None if form is None else _implied_type(form, ()),
+        "values": _implied_type(None, values) if values else None,
+        **dict.fromkeys(numeric, "N"),
+    }
+    for member, implied in reasons.items():
+        if implied is not None and implied != declared:
+            members.wrong(
+                "type",
+                f"`type` is {declared}, but `{member}` makes it {implied}",
+                "put texts such as 10 in quotes, or write the other type"
+                if member == "values"
+                else f"write {implied}, or leave one of the two out",
+            )
+            return
 
 
 def _short(name: str, place: Place, node: ScalarNode, problems: Problems) -> Attribute:

@@ -7,6 +7,7 @@ from hashrange.modeling.conditions import ITSELF, attributes_of, comparisons
 from hashrange.modeling.model import (
     All,
     AnyOf,
+    Assignment,
     Comparison,
     Condition,
     Entity,
@@ -21,6 +22,7 @@ from hashrange.modeling.model import (
     WriteStep,
 )
 from hashrange.modeling.problems import Problems, did_you_mean
+from hashrange.modeling.reading.bounds import check_bounds
 from hashrange.modeling.reading.references import key_attributes, primary_key
 
 
@@ -74,6 +76,8 @@ class PatternChecks:
         self._check_index(pattern, table)
         self._check_read_attributes(pattern, entities)
         self._check_parameters(pattern.place, "where", (pattern.where, pattern.filter), entities)
+        check_bounds(pattern.where, pattern.place, "where", self._problems)
+        check_bounds(pattern.filter, pattern.place, "filter", self._problems)
         key = table.partition_key.name
         return replace(pattern, where=_keyed(pattern.where, key), filter=_keyed(pattern.filter, key))
 
@@ -150,6 +154,7 @@ class PatternChecks:
             return step
         self._check_names(attributes_of(step.condition), entity, step.place, "if")
         self._check_parameters(step.place, "if", (step.condition,), [entity])
+        check_bounds(step.condition, step.place, "if", self._problems)
         keys = {key.name for key in primary_key(table)}
         for assignment in step.assignments:
             operand = assignment.operand
@@ -159,11 +164,24 @@ class PatternChecks:
                 else (assignment.attribute,)
             )
             self._check_names(names, entity, step.place, _MEMBERS[assignment.action])
+            self._check_number(assignment, entity, step.place)
             if assignment.attribute in keys:
                 place = self._problems.spot(step.place, _MEMBERS[assignment.action], assignment.attribute)
                 message = f"`{assignment.attribute}` is in the primary key, which an update cannot change"
                 self._problems.add(place, message, "delete the item and put it anew, in a transaction")
         return replace(step, condition=_keyed(step.condition, table.partition_key.name))
+
+    def _check_number(self, assignment: Assignment, entity: Entity, section: Place) -> None:
+        """That what is counted up or down is a number: the service refuses it of anything else but sets."""
+        attribute = entity.attributes.get(assignment.attribute)
+        numeric = {"add": ("N", "SS", "NS", "BS"), "subtract": ("N",)}.get(assignment.action)
+        if attribute is None or numeric is None or attribute.type in numeric:
+            return
+        self._problems.add(
+            self._problems.spot(section, _MEMBERS[assignment.action], assignment.attribute),
+            f"`{assignment.attribute}` of {entity.name} is of type {attribute.type}, which nothing can be added to",
+            "make it an integer or a decimal",
+        )
 
 
 # `set: n = n + 1` adds as well.

@@ -6,6 +6,7 @@ from typing import Literal
 
 from hashrange.modeling.conditions import attributes_of
 from hashrange.modeling.model import (
+    NOWHERE,
     Attribute,
     Entity,
     Field,
@@ -26,7 +27,7 @@ def key_attributes(table: Table) -> dict[str, KeyAttribute]:
     """Every attribute of a key of a table or of one of its indexes; a type that was said wins over the default."""
     keys: dict[str, KeyAttribute] = {}
     for key in (*primary_key(table), *(key for index in table.indexes for key in index_key(index))):
-        if key.name not in keys or keys[key.name].type == "S":
+        if key.name not in keys or not keys[key.name].is_typed:
             keys[key.name] = key
     return keys
 
@@ -173,11 +174,14 @@ def typed_table(table: Table, entities: tuple[Entity, ...], problems: Problems) 
     """The table with one type for each key attribute: as said anywhere, else as the attribute of that name has it."""
     types: dict[str, Literal["S", "N", "B"]] = {}
     for name, key in key_attributes(table).items():
-        types[name] = key.type if key.type != "S" else _implied(name, entities)
+        types[name] = key.type if key.is_typed else _implied(name, entities)
     for key in (*primary_key(table), *(key for index in table.indexes for key in index_key(index))):
-        if key.type not in ("S", types[key.name]):
-            message = f"`{key.name}` is {types[key.name]} in one key and {key.type} in another"
-            problems.add(table.place, message, "an attribute has one type in all keys of a table")
+        if key.is_typed and key.type != types[key.name]:
+            problems.add(
+                table.place if key.typed_at == NOWHERE else key.typed_at,
+                f"`{key.name}` is {types[key.name]} in one key and {key.type} in another",
+                "an attribute has one type in all keys of a table",
+            )
     return replace(
         table,
         partition_key=_typed(table.partition_key, types),
@@ -194,7 +198,7 @@ def typed_table(table: Table, entities: tuple[Entity, ...], problems: Problems) 
 
 
 def _typed(key: KeyAttribute, types: Mapping[str, Literal["S", "N", "B"]]) -> KeyAttribute:
-    return KeyAttribute(key.name, types[key.name])
+    return replace(key, type=types[key.name])
 
 
 def _implied(name: str, entities: tuple[Entity, ...]) -> Literal["S", "N", "B"]:

@@ -3,7 +3,7 @@
 import re
 from typing import Literal, get_args
 
-from hashrange.modeling.model import Index, KeyAttribute, Place, Scaling, Table
+from hashrange.modeling.model import NOWHERE, Index, KeyAttribute, Place, Scaling, Table
 from hashrange.modeling.problems import Problems
 from hashrange.modeling.reading import quantities, vocabulary
 from hashrange.modeling.reading.members import Members, choice, entries, scalar, scalars
@@ -110,7 +110,13 @@ def _key(node: Node, what: str, problems: Problems) -> KeyAttribute | None:
         members = Members(node, what, vocabulary.KEY, problems)
         members.require("name", "write {name: PK, type: N}")
         name = members.scalar("name")
-        return None if name is None else KeyAttribute(name.text, members.choice("type", KEY_TYPES, "S"))
+        kind = members.scalar("type")
+        typed_at = NOWHERE if kind is None else kind.place
+        return (
+            None
+            if name is None
+            else KeyAttribute(name.text, members.choice("type", KEY_TYPES, "S"), typed_at)
+        )
     one = scalar(node, what, problems)
     return None if one is None else KeyAttribute(one.text)
 

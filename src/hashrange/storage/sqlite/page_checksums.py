@@ -58,5 +58,12 @@ def check_kept(connection: apsw.Connection, file: Path) -> None:
         raise OpenError(message)
 
 
+def reserved_bytes(connection: apsw.Connection) -> int:
+    """How many bytes of every page are kept free of rows, for a checksum or a tag."""
+    reserved = ctypes.c_int(-1)  # which asks, and changes nothing
+    connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(reserved))
+    return reserved.value
+
+
 def _verification(connection: apsw.Connection) -> object:
     return connection.execute("PRAGMA checksum_verification").get

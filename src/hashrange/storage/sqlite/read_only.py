@@ -14,7 +14,7 @@ import apsw
 
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import NotChecked, OpenError, StorageError
-from hashrange.storage.sqlite import log_file, page_checksums, page_encryption, place, schema
+from hashrange.storage.sqlite import large_values, log_file, page_checksums, page_encryption, place, schema
 from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START
 from hashrange.storage.sqlite.directory_lock import LOCK_NAME, is_locked
 from hashrange.storage.sqlite.faults import translate
@@ -123,13 +123,16 @@ class ReadOnlyStore:
             connection.set_progress_handler(self._is_log_long, _PROGRESS_STEPS)
         try:
             rows = connection.execute(f"PRAGMA integrity_check({STRUCTURE_PROBLEMS_MAX})").fetchall()
-            return [str(row[0]) for row in rows if row[0] != "ok"]
+            # That a large value is its row's own is known by the checksum; the rest is a matter of their number.
+            orphans = large_values.count_orphans(connection.cursor())
         except apsw.InterruptError:
             raise NotChecked("structure of the file: the server writes too much for it") from None
         except apsw.Error as error:
             return [str(translate(error))]
         finally:
             connection.close(True)
+        problems = [str(row[0]) for row in rows if row[0] != "ok"]
+        return [*problems, f"{orphans} large values belong to no row"] if orphans else problems
 
     def _is_log_long(self) -> bool:
         """Whether a server's log is due to start over; its length is in its index."""

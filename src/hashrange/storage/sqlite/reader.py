@@ -11,30 +11,31 @@ from hashrange.storage import layout
 from hashrange.storage.checksums import CHECKSUM_BYTES, checked_counter, opened
 from hashrange.storage.engine import Joined, JoinRows, Packed, PackRows
 from hashrange.storage.errors import ReadTimeout
+from hashrange.storage.sqlite import large_values
 from hashrange.storage.sqlite.pauses import Pauses
 
 GET = "SELECT v FROM rows WHERE k = ?"
 # A scalar subquery always gives a row, also for a missing key, and until its statement is stepped past that row
 # SQLite keeps the read transaction open. So a lone get needs no BEGIN and COMMIT around it.
 GET_AND_PIN = "SELECT (SELECT v FROM rows WHERE k = ?)"
-SCAN = "SELECT k, v FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT ?"
-SCAN_REVERSE = "SELECT k, v FROM rows WHERE k >= ? AND k < ? ORDER BY k DESC LIMIT ?"
+_SCAN = f"SELECT k, {large_values.STORED} FROM rows WHERE k >= ? AND k < ? ORDER BY k"  # noqa: S608 - constants
+SCAN = f"{_SCAN} LIMIT ?"
+SCAN_REVERSE = f"{_SCAN} DESC LIMIT ?"
 # SQLite joins rows in a fraction of the time that making Python objects of them takes.
 _JOINED = """
 SELECT count(*), {last}(k),
   CAST(group_concat(substr(v, {checksum} + 1, ?3), '') AS BLOB),
-  CAST(group_concat(substr(v, {checksum} + 1 + ?3), ',') AS BLOB)
+  CAST(group_concat(substr(v, {checksum} + 1 + ?3), ?5) AS BLOB)
 FROM (
-  SELECT k, CASE WHEN length(v) <= {large} THEN v END AS v
+  SELECT k, {stored} AS v
   FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4
 )
 """
-# The length of a value is known without reading it. A hundred large ones would take too long to read in one go.
+# A hundred large ones would take too long to read in one go.
 JOINED_VALUE_BYTES_MAX = 64 * 1024
-JOINED = _JOINED.format(last="max", order="", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX)
-JOINED_REVERSE = _JOINED.format(
-    last="min", order="DESC", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX
-)
+_stored = large_values.limited(JOINED_VALUE_BYTES_MAX)
+JOINED = _JOINED.format(last="max", order="", checksum=CHECKSUM_BYTES, stored=_stored)
+JOINED_REVERSE = _JOINED.format(last="min", order="DESC", checksum=CHECKSUM_BYTES, stored=_stored)
 # The same for values that somebody else puts together: cut in pieces, with formats of `struct` to take these apart by.
 _PACKED = """
 SELECT count(*), min(length(v)), count(v),
@@ -45,12 +46,12 @@ SELECT count(*), min(length(v)), count(v),
   group_concat((length(v) - {checksum} - ?3 - ?4) || 's', ''),
   CAST(group_concat(substr(v, {checksum} + 1 + ?3 + ?4), '') AS BLOB)
 FROM (
-  SELECT k, CASE WHEN length(v) <= {large} THEN v END AS v
+  SELECT k, {stored} AS v
   FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?5
 )
 """
-PACKED = _PACKED.format(order="", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX)
-PACKED_REVERSE = _PACKED.format(order="DESC", checksum=CHECKSUM_BYTES, large=JOINED_VALUE_BYTES_MAX)
+PACKED = _PACKED.format(order="", checksum=CHECKSUM_BYTES, stored=_stored)
+PACKED_REVERSE = _PACKED.format(order="DESC", checksum=CHECKSUM_BYTES, stored=_stored)
 # Joining gets more time than a scan: a page of joined rows is soon done, and reading it again elsewhere costs twice.
 _JOINED_TIMEOUT_FACTOR = 3
 COUNTER = "SELECT n, complement FROM counters WHERE k = ?"
@@ -109,17 +110,19 @@ class SnapshotReader:
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
-        value: bytes | None
+        value: bytes | int | None
         try:
             if self._get_pins or self._in_transaction:
                 value = self._point_cursor.execute(GET, (key,)).get
             else:
                 self._get_pins = True
                 value = next(self._pin_cursor.execute(GET_AND_PIN, (key,)))[0]
+            if type(value) is int:
+                value = self._point_cursor.execute(large_values.LARGE_VALUE, (value,)).get or b""
         except apsw.Error as error:
             error.add_note(layout.describe(key))
             raise
-        return None if value is None else opened(key, value)
+        return None if value is None else opened(key, cast("bytes", value))
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
@@ -136,7 +139,14 @@ class SnapshotReader:
         return self._pauses.opened_rows(cast("Iterator[tuple[bytes, bytes]]", cursor))
 
     def _joined(
-        self, start: bytes, end: bytes, *, head: int, limit: int, reverse: bool = False
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        head: int,
+        limit: int,
+        reverse: bool = False,
+        separator: bytes = b",",
     ) -> Joined | None:
         """Give the first rows of a range in one piece; None if there is a large one among them."""
         self._begin()
@@ -144,7 +154,7 @@ class SnapshotReader:
         if self.seconds is not None:
             self._check_deadline(self.seconds)
         sql = JOINED_REVERSE if reverse else JOINED
-        rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit)).get
+        rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit, separator)).get
         if rows * head != len(heads or b""):
             return None
         return Joined(rows, last or b"", heads or b"", rest or b"")

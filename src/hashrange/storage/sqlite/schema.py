@@ -10,7 +10,7 @@ import apsw
 
 from hashrange.storage.errors import Corrupt, NotWritable, StorageError
 from hashrange.storage.formats import FORMAT_VERSION, check_version
-from hashrange.storage.sqlite import page_checksums, page_encryption, page_faults
+from hashrange.storage.sqlite import large_values, page_checksums, page_encryption, page_faults
 from hashrange.storage.sqlite.faults import translate
 
 APPLICATION_ID = 0x48524E47  # "HRNG", so that file(1) and we can tell whose database it is
@@ -22,11 +22,13 @@ CREATION_CACHE_KIB = 256
 LOG_FILE_BYTES = 64 * 1024 * 1024
 GENERATION_MAX = 2**31
 
-# WITHOUT ROWID keeps a row in one B-tree, so neighbouring keys share pages: a Query reads what it returns.
-_TABLES = """
-CREATE TABLE rows(k BLOB PRIMARY KEY, v BLOB NOT NULL) STRICT, WITHOUT ROWID;
+# WITHOUT ROWID keeps a row in one B-tree, so neighbouring keys share pages: a Query reads what it returns. A value is
+# a blob, or the number of a large value.
+_TABLES = f"""
+CREATE TABLE rows(k BLOB PRIMARY KEY, v ANY NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE counters(k BLOB PRIMARY KEY, n INTEGER NOT NULL, complement INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+{large_values.TABLE}
 """
 
 
@@ -105,6 +107,9 @@ def _create(connection: apsw.Connection) -> None:
         pragma(connection, "user_version", random.randrange(1, GENERATION_MAX // 2))  # noqa: S311 - no secret
         connection.execute(_TABLES).fetchall()
         connection.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT_VERSION),))
+        # With another number in its header the file would be read without looking at the checksums of its pages.
+        reserved = page_checksums.reserved_bytes(connection)
+        connection.execute("INSERT INTO meta VALUES ('reserved', ?)", (str(reserved),))
 
 
 def _check(connection: apsw.Connection, name: str) -> None:
@@ -112,3 +117,6 @@ def _check(connection: apsw.Connection, name: str) -> None:
         raise Corrupt(f"{name} is a SQLite file, but not one of Hashrange's")
     version = connection.execute("SELECT value FROM meta WHERE name = 'format'").get
     check_version(version, f"data file {name}")
+    reserved = connection.execute("SELECT value FROM meta WHERE name = 'reserved'").get
+    if reserved != str(page_checksums.reserved_bytes(connection)):
+        raise Corrupt(f"the header of data file {name} is damaged. Restore a backup")

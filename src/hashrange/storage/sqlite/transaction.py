@@ -15,14 +15,13 @@ from hashrange.storage import layout
 from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
 from hashrange.storage.errors import DiskFull, StorageError
 from hashrange.storage.overlay import Overlay, Writes
+from hashrange.storage.sqlite import large_values
 from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan, opened_rows
 from hashrange.storage.sqlite.schema import GENERATION_MAX, PAGE_BYTES
 
 log = logs.Log("storage.sqlite")
 
-PUT = "INSERT INTO rows VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v"
-DELETE = "DELETE FROM rows WHERE k = ?"
 DELETE_RANGE = "DELETE FROM rows WHERE k >= ? AND k < ?"
 NTH_KEY = "SELECT k FROM rows WHERE k >= ? AND k < ? ORDER BY k LIMIT 1 OFFSET ?"
 ADD = (
@@ -82,6 +81,8 @@ class WriteTransaction(Overlay):
         else:
             try:
                 value = self._cursor.execute(GET, (key,)).get
+                if type(value) is int:
+                    value = self._cursor.execute(large_values.LARGE_VALUE, (value,)).get or b""
             except apsw.Error as error:
                 error.add_note(layout.describe(key))
                 raise
@@ -115,7 +116,10 @@ class WriteTransaction(Overlay):
         self._last_range = start, end
         self._read.clear()
         beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
-        self._cursor.execute(DELETE_RANGE, (start, end if beyond is None else beyond))
+        if beyond is not None:
+            end = beyond
+        large_values.remove_range(self._cursor, start, end)
+        self._cursor.execute(DELETE_RANGE, (start, end))
         cleared = self._connection.changes()
         self.rows += cleared
         return cleared
@@ -238,8 +242,8 @@ class WriteTransaction(Overlay):
         self.rows += len(writes)
         puts = [(key, sealed(key, value)) for key, value in writes.items() if value is not None]
         if puts:
-            self._cursor.executemany(PUT, puts)
+            large_values.put(self._cursor, puts)
         if len(puts) < len(writes):
             gone = [(key,) for key, value in writes.items() if value is None]
-            self._cursor.executemany(DELETE, gone)
+            large_values.delete(self._cursor, gone)
         writes.clear()

@@ -1,0 +1,1 @@
+"""One self-contained HTML page of a model, for a design review."""
