@@ -3,7 +3,9 @@
 import json
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from hashrange.cli import main
@@ -67,6 +69,33 @@ def test_the_time_and_a_month_like_it_are_said() -> None:
     assert render(bill([], price_list(), "us-east-1")) == "there are no tables in us-east-1"
 
 
+def test_copies_streams_and_replicas_are_in_the_bill() -> None:
+    part = Part(None, 0, 2**30, [0.0] * 60, [1e6] * 60)
+    table = msgspec.structs.replace(
+        metered([0.0] * 60, [1e6] * 60),
+        parts=[part, Part("LSI", 0, 2**30, [], []), Part("GSI", 0, 2**30, [0.0] * 60, [0.0] * 60)],
+        recovery_since=HOUR / 2,
+        stream_reads=300_000,
+        backup_bytes=3 * 2**30,
+    )
+    result = bill([table], price_list(), "us-east-1", ["us-west-2", "sa-east-1"])
+    # Half an hour of recovery for the table and its local index, an hour of three gigabytes of backups.
+    assert result.recovery == round(2 * Decimal("0.20") / 730 / 2, 8)
+    assert result.backups == round(3 * Decimal("0.10") / 730, 8)
+    assert result.stream == Decimal("0.06")
+    # Sixty million writes again, and three gigabytes for an hour, at 1 and at 1.5 times the price.
+    assert result.replicas == round((60 * Decimal("0.625") + 3 * Decimal("0.25") / 730) * Decimal("2.5"), 8)
+    lines = render(result).splitlines()
+    assert lines[1].split()[-4:] == ["recovery", "backups", "stream", "replicas"]
+    assert "43.80 for reading streams" in lines[-1]
+
+
+def test_recovery_that_is_off_costs_nothing() -> None:
+    result = bill([metered([0.0] * 60, [1e6] * 60)], price_list(), "us-east-1")
+    assert not any((result.recovery, result.backups, result.stream, result.replicas))
+    assert "recovery" not in render(result)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_server_is_asked_for_what_its_tables_consumed(
@@ -98,12 +127,37 @@ def test_a_server_is_asked_for_what_its_tables_consumed(
         ):
             assert server.request("GET", f"/_hashrange/bill{query}").status == 400
         assert "Traceback" not in server.log_text()
+        _read_stream(server, times=3)
+        page_path = "/_hashrange/bill?table=tab"
+        assert eventually(
+            lambda: server.request("GET", page_path).body["stream_reads"] == 3, _PATIENCE_SECONDS
+        )
+        page = server.request("GET", "/_hashrange/bill?table=tab").body
+        assert (page["recovery_since"] is not None, page["backup_bytes"]) == (True, 0)
+        # While the server has the data, nobody else opens it.
+        assert main(["bill", "--data-dir", str(tmp_path)]) == 1
+        assert "Traceback" not in capsys.readouterr().err
+
+    def stored(*words: str) -> list[list[object]]:
+        capsys.readouterr()
+        assert main(["bill", "--data-dir", str(tmp_path), "--json", *words]) == 0
+        rows = json.loads(capsys.readouterr().out)["rows"]
+        return [[row["table"], row["index"], Decimal(row["write_units"])] for row in rows]
+
+    assert stored() == stored("tab") == expected
+    assert stored("--region", "eu-west-1") == []
+    assert main(["bill", "none", "--data-dir", str(tmp_path)]) == 1
+    assert "there is no table 'none'" in capsys.readouterr().err
+    assert main(["bill", "--data-dir", str(tmp_path / "nowhere")]) == 1
+    assert "there is no data in" in capsys.readouterr().err
+    assert not (tmp_path / "nowhere").exists()
 
 
 def _fill(server: Serving) -> None:
     create = {
         "TableName": "tab",
         "BillingMode": "PAY_PER_REQUEST",
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
         "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "other")],
         "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
         "GlobalSecondaryIndexes": [
@@ -119,6 +173,26 @@ def _fill(server: Serving) -> None:
         item = {"pk": {"S": str(number)}, "other": {"S": "x"}, "body": {"S": "y" * 1500}}
         put = {"TableName": "tab", "Item": item}
         assert eventually(lambda put=put: server.post("PutItem", put).status == 200, _PATIENCE_SECONDS)
+    protected = {"PointInTimeRecoveryEnabled": True}
+    changed = server.post(
+        "UpdateContinuousBackups", {"TableName": "tab", "PointInTimeRecoverySpecification": protected}
+    )
+    assert changed.status == 200
+
+
+def _read_stream(server: Serving, times: int) -> None:
+    def ask(operation: str, body: dict[str, object]) -> Any:
+        target = {"X-Amz-Target": f"DynamoDBStreams_20120810.{operation}"}
+        answer = server.post(operation, body, headers=target)
+        assert answer.status == 200
+        return answer.body
+
+    arn = ask("ListStreams", {"TableName": "tab"})["Streams"][0]["StreamArn"]
+    shard = ask("DescribeStream", {"StreamArn": arn})["StreamDescription"]["Shards"][0]["ShardId"]
+    place = {"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
+    iterator = ask("GetShardIterator", place)["ShardIterator"]
+    for _ in range(times):
+        ask("GetRecords", {"ShardIterator": iterator})
 
 
 def test_a_server_that_is_not_there_and_prices_that_are_wrong(

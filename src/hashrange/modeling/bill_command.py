@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from http import HTTPStatus
+from pathlib import Path
 from urllib.parse import urlencode
 
 import msgspec
@@ -13,10 +14,11 @@ import msgspec
 from hashrange import admin, terminal
 from hashrange.admin import AdminFailed, Message
 from hashrange.modeling.columns import amount, columns, printable
-from hashrange.modeling.price.bill import Bill, BillRow, Metered, bill
+from hashrange.modeling.price.bill import AMOUNTS, Bill, BillRow, Metered, bill
 from hashrange.modeling.price.money import MONTH_HOURS, shown
 from hashrange.modeling.price.price_list import price_list
 from hashrange.modeling.problems import ModelErrors
+from hashrange.storage.errors import StorageError
 
 DESCRIPTION = (
     "Compute what the traffic of a server's tables would have cost, by table and index: on demand, and with "
@@ -24,7 +26,9 @@ DESCRIPTION = (
 )
 HOURS_MAX = 360
 _PATH = "/_hashrange/bill"
-_TABLES_MAX = 1000  # a request each
+_ALWAYS = ("on_demand", "auto_scaled", "storage")
+_WORDS = {"recovery": "point-in-time recovery", "stream": "reading streams"}
+TABLES_MAX = 10_000  # a request each
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +41,20 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prices-of", metavar="REGION", help="at the prices of another region")
     parser.add_argument("--prices", metavar="FILE", help="a JSON file of prices that replace those built in")
     parser.add_argument(
+        "--replicas", nargs="+", default=[], metavar="REGION", help="as if the tables had replicas there"
+    )
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
         "--endpoint", default=admin.DEFAULT_ENDPOINT, metavar="URL", help="the server (default: %(default)s)"
+    )
+    source.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="a data directory that no server has open, instead of a server",
+    )
+    parser.add_argument(
+        "--root-key", default="", metavar="FILE", help="where the root key of an encrypted data directory is"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -52,11 +69,12 @@ def run(options: argparse.Namespace) -> int:
     """Ask the server, add up; give the exit status."""
     try:
         prices = price_list(options.prices)
-        result = bill(_metered(options), prices, options.prices_of or options.region)
+        region = options.prices_of or options.region
+        result = bill(_metered(options), prices, region, tuple(dict.fromkeys(options.replicas)))
     except ModelErrors as errors:
         terminal.complain(printable(str(errors.problems[0])))
         return 2
-    except AdminFailed as failure:
+    except (AdminFailed, StorageError) as failure:
         terminal.complain(printable(str(failure)))
         return 1
     terminal.show(json.dumps(msgspec.to_builtins(result), indent=2) if options.json else render(result))
@@ -64,8 +82,25 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _metered(options: argparse.Namespace) -> Iterator[Metered]:
-    names = options.tables or _table_names(options.endpoint, options.region)
-    for name in list(dict.fromkeys(names))[:_TABLES_MAX]:
+    if options.data_dir is not None:
+        from hashrange.modeling.price.stored_consumption import (  # noqa: PLC0415 - a bill from a server needs no storage engine
+            stored_consumption,
+        )
+
+        yield from stored_consumption(
+            options.data_dir,
+            root_key=options.root_key,
+            region=options.region,
+            names=options.tables,
+            hours=options.hours,
+        )
+        return
+    names = list(dict.fromkeys(options.tables or _table_names(options.endpoint, options.region)))
+    if len(names) > TABLES_MAX:
+        terminal.complain(
+            f"there are more than {TABLES_MAX:,} tables: the bill is of the first ones; name others"
+        )
+    for name in names[:TABLES_MAX]:
         query = urlencode({"table": name, "region": options.region, "hours": options.hours})
         text = admin.ask(options.endpoint, "GET", f"{_PATH}?{query}")
         try:
@@ -77,7 +112,7 @@ def _metered(options: argparse.Namespace) -> Iterator[Metered]:
 def _table_names(endpoint: str, region: str) -> list[str]:
     names: list[str] = []
     following: str | None = ""
-    while following is not None and len(names) < _TABLES_MAX:
+    while following is not None and len(names) <= TABLES_MAX:
         page = _page(endpoint, region, following)
         names += page.names
         following = page.last
@@ -116,27 +151,27 @@ def render(result: Bill) -> str:
         time.strftime("%Y-%m-%d %H:%M", time.gmtime(moment)) for moment in (result.start, result.end)
     )
     prices = f"prices of {result.prices_of} for {result.region} in {result.currency}"
-    rows = [["table", "index", "read units", "write units", "on-demand", "auto-scaled", "storage"]]
-    rows += [_row(row) for row in result.rows]
-    totals = (result.on_demand, result.auto_scaled, result.storage)
-    rows.append(["together", "", "", "", *map(shown, totals)])
+    # What nobody has is no column.
+    kinds = [name for name in AMOUNTS if name in _ALWAYS or getattr(result, name)]
+    rows = [["table", "index", "read units", "write units", *(name.replace("_", "-") for name in kinds)]]
+    rows += [_row(row, kinds) for row in result.rows]
+    rows.append(["together", "", "", "", *(shown(getattr(result, name)) for name in kinds)])
     lines = [printable(f"{start} to {end} UTC, {result.hours:.1f} hours; {prices}"), *columns(rows)]
     if result.hours:
-        month = [shown(total * MONTH_HOURS / result.hours) for total in totals]
+        month = {name: shown(getattr(result, name) * MONTH_HOURS / result.hours) for name in kinds}
+        others = "".join(f", {month[name]} for {_WORDS.get(name, name)}" for name in kinds[3:])
         lines.append(
-            f"  a month of {MONTH_HOURS} hours like these: {month[0]} on demand or {month[1]} auto-scaled, "
-            f"and {month[2]} for storage"
+            f"  a month of {MONTH_HOURS} hours like these: {month['on_demand']} on demand or "
+            f"{month['auto_scaled']} auto-scaled, and {month['storage']} for storage{others}"
         )
     return "\n".join(lines)
 
 
-def _row(row: BillRow) -> list[str]:
+def _row(row: BillRow, kinds: list[str]) -> list[str]:
     return [
         row.table,
         row.index or "",
         amount(float(row.read_units)),
         amount(float(row.write_units)),
-        shown(row.on_demand),
-        shown(row.auto_scaled),
-        shown(row.storage),
+        *(shown(getattr(row, name)) for name in kinds),
     ]

@@ -60,9 +60,10 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
         return
     number, before, after = table.number, outcome.before, outcome.after
     row = layout.rows_prefix(number, layout.BASE_SLOT) + outcome.key
+    encoded = None
     if after is not None:
         size = outcome.after_size
-        encoded = items.encode(after, size, outcome.origin.time)
+        encoded = items.encode(after, size, outcome.origin.time, outcome.after_json)
         tx.put(row, encoded)
         growth = size if before is None else size - before.size
     elif before is not None:
@@ -77,14 +78,17 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
         if table.local_indexes:
             _grow_collection(tx, table, outcome.key, growth)
     for diff in outcome.index_diffs:
-        _write_index(tx, table, outcome, diff)
+        _write_index(tx, table, outcome, diff, encoded)
     if table.ttl is not None:
         expiry.write(tx, table.number, table.ttl, outcome)
     if table.log is not None:
-        change_log.append(tx, table, table.log, outcome, None if after is None else encoded)
+        change_log.append(tx, table, table.log, outcome, encoded)
 
 
-def _write_index(tx: Transaction, table: Table, outcome: Outcome, diff: IndexDiff) -> None:
+def _write_index(
+    tx: Transaction, table: Table, outcome: Outcome, diff: IndexDiff, encoded: bytes | None
+) -> None:
+    """Write what becomes of one index; `encoded` is the stored form of the new item."""
     index, before, after = diff.index, diff.before, diff.after
     prefix = layout.rows_prefix(table.number, index.slot)
     if index.backfilling and before is not None and tx.get(prefix + before.key) is None:
@@ -93,7 +97,9 @@ def _write_index(tx: Transaction, table: Table, outcome: Outcome, diff: IndexDif
     if before is not None and (after is None or after.key != before.key):
         tx.delete(prefix + before.key)
     if after is not None:
-        tx.put(prefix + after.key, items.encode(after.item, after.size, outcome.origin.time))
+        if encoded is None or index.projection != "ALL":
+            encoded = items.encode(after.item, after.size, outcome.origin.time)
+        tx.put(prefix + after.key, encoded)
     rows = (after is not None) - (before is not None)
     growth = (after.size if after else 0) - (before.size if before else 0)
     if rows:
