@@ -31,10 +31,8 @@ from hashrange_bench.workloads import Workload
 
 SCRATCH = Path(__file__).resolve().parent.parent / ".cache" / "bench"
 DEFAULT = ("get", "put", "update", "query-10")
-_WORKLOADS = {workload.name: workload for workload in workloads.WORKLOADS if workload.table == sample.PEOPLE}
-_WORKLOADS |= {
-    workload.name: workload for workload in workloads.WORKLOADS if workload.name.startswith("query")
-}
+_TABLES = (sample.PEOPLE, sample.ORDERS, sample.PLAIN, sample.INDEXED)
+_WORKLOADS = {workload.name: workload for workload in workloads.WORKLOADS if workload.table in _TABLES}
 _ENDPOINT = Endpoint("http", "127.0.0.1", 8000)
 _ITEMS = 1_000
 _CONNECTIONS = 16
@@ -150,14 +148,16 @@ async def _serve(directory: str, orders: Iterator[tuple[Workload, int, bool]]) -
     # What the listening socket would do.
     loop, shared = asyncio.get_running_loop(), server._listener._shared  # type: ignore[union-attr] # noqa: SLF001
     clients = Clients(lambda: Connection(shared, loop))
-    for table in (sample.PEOPLE, sample.ORDERS):
+    for table in _TABLES:
         await clients.call("CreateTable", sample.TABLES[table].create(on_demand=True))
         await asyncio.sleep(0.3)
-        for operation, body in sample.batches(table, 0, _ITEMS):
-            await clients.call(operation, body)
+        if table in (sample.PEOPLE, sample.ORDERS):
+            await _fill(clients, table, _ITEMS)
     requests: dict[str, Iterator[bytes]] = {}
     for workload, count, counts in orders:
         if workload.name not in requests:
+            if workload.name == "delete":
+                await _fill(clients, sample.PLAIN, _PREPARED)
             prepared = [
                 as_request(*request) for request in itertools.islice(workload.requests(_ITEMS), _PREPARED)
             ]
@@ -165,6 +165,11 @@ async def _serve(directory: str, orders: Iterator[tuple[Workload, int, bool]]) -
         sending = clients.send(list(itertools.islice(requests[workload.name], count)))
         print(await (counted(sending) if counts else sending), flush=True)
     await server.stop()
+
+
+async def _fill(clients: Clients, table: str, count: int) -> None:
+    for operation, body in sample.batches(table, 0, count):
+        await clients.call(operation, body)
 
 
 def _orders() -> Iterator[tuple[Workload, int, bool]]:

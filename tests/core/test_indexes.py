@@ -59,7 +59,7 @@ def test_changes_turn_the_old_entries_into_the_new(
     before: dict[str, Any] | None, after: dict[str, Any] | None
 ) -> None:
     base = key_of(before or after or {"pk": {"S": "k"}})
-    stored = None if before is None else StoredItem(items.encode(before, 0, 0.0))
+    stored = None if before is None else StoredItem(items.encode(before, items.item_size(before), 0.0))
     changed = {diff.index.name: diff for diff in indexes.diffs(TABLE, base, stored, after)}
     for each in TABLE.indexes:
         old = None if before is None else indexes.entry(TABLE, each, before, base)

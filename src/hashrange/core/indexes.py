@@ -30,24 +30,37 @@ class IndexDiff(msgspec.Struct, frozen=True):
     units: int
 
 
-def entry(table: Table, index: Index, item: Item, base_key: bytes) -> Entry | None:
-    """The item's entry, or none: an index is sparse where a key attribute is missing or cannot be a key."""
-    partition = _key_values(index.hash, item, PARTITION_KEY_BYTES_MAX)
-    sort = _key_values(index.range, item, SORT_KEY_BYTES_MAX)
-    if partition is None or sort is None:
+def entry(table: Table, index: Index, item: Item, base_key: bytes, size: int | None = None) -> Entry | None:
+    """The item's entry, or none: an index is sparse where a key attribute is missing or cannot be a key.
+
+    `size` is that of the item, where it is known: an entry that carries all of the item has the same.
+    """
+    partition = _key_parts(index.hash, item, PARTITION_KEY_BYTES_MAX)
+    if partition is None:
         return None
+    sort = _key_parts(index.range, item, SORT_KEY_BYTES_MAX)
+    if sort is None:
+        return None
+    key = encoding.joined_prefix(partition)
+    for attribute, part in zip(index.range, sort, strict=True):
+        key += encoding.escape_and_terminate(part, attribute.type)
+    if index.projection == "ALL":
+        return Entry(key + base_key, item, item_size(item) if size is None else size)
     projected = project(table, index, item)
-    return Entry(encoding.index_key(partition, sort, base_key), projected, item_size(projected))
+    return Entry(key + base_key, projected, item_size(projected))
 
 
-def _key_values(attributes: tuple[KeyAttribute, ...], item: Item, bytes_max: int) -> list[Value] | None:
-    values = []
+def _key_parts(attributes: tuple[KeyAttribute, ...], item: Item, bytes_max: int) -> list[bytes] | None:
+    parts = []
     for attribute in attributes:
         value = item.get(attribute.name)
-        if value is None or attribute.type not in value or not 0 < len(encoding.scalar(value)) <= bytes_max:
+        if value is None or attribute.type not in value:
             return None
-        values.append(value)
-    return values
+        part = encoding.scalar(value)
+        if not 0 < len(part) <= bytes_max:
+            return None
+        parts.append(part)
+    return parts
 
 
 def project(table: Table, index: Index, item: Item) -> Item:
@@ -65,15 +78,21 @@ def projected_names(table: Table, index: Index) -> frozenset[str] | None:
     return table.key_names | index.key_names | frozenset(index.non_key_attributes)
 
 
-def diffs(table: Table, base_key: bytes, before: StoredItem | None, after: Item | None) -> list[IndexDiff]:
+def diffs(
+    table: Table,
+    base_key: bytes,
+    before: StoredItem | None,
+    after: Item | None,
+    after_size: int | None = None,
+) -> list[IndexDiff]:
     """What replacing one image of an item by another does to each index that writes keep up with."""
     if before is None and after is None:
         return []
-    old_item = None if before is None else before.item
+    old_item, old_size = (None, None) if before is None else (before.item, before.size)
     changed = []
     for index in table.live_indexes:
-        old = None if old_item is None else entry(table, index, old_item, base_key)
-        new = None if after is None else entry(table, index, after, base_key)
+        old = None if old_item is None else entry(table, index, old_item, base_key, old_size)
+        new = None if after is None else entry(table, index, after, base_key, after_size)
         if old != new:
             changed.append(IndexDiff(index, old, new, _units(old, new)))
     return changed

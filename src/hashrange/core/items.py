@@ -26,9 +26,10 @@ def item_size(item: Item) -> int:
     return attributes_size(item)
 
 
-def encode(item: Item, size_bytes: int, written_at: float) -> bytes:
-    """The stored form of an item whose size is already known."""
-    return _pack(FORMAT, size_bytes, int(written_at * _MICROSECONDS)) + orjson.dumps(item)
+def encode(item: Item, size_bytes: int, written_at: float, json: bytes | None = None) -> bytes:
+    """The stored form of an item whose size is already known, and maybe its JSON."""
+    header = _pack(FORMAT, size_bytes, int(written_at * _MICROSECONDS))
+    return header + (orjson.dumps(item) if json is None else json)
 
 
 def item_json(item: Item) -> bytes:

@@ -43,6 +43,7 @@ class PutCommand(msgspec.Struct):
     item: Item
     size: int
     condition: Condition | None = None
+    json: bytes | None = None  # of the item, where checking it has made that already
 
 
 class DeleteCommand(msgspec.Struct):
@@ -96,6 +97,7 @@ class Outcome(msgspec.Struct):
     origin: Origin
     applied: Applied | None = None  # of an update: the paths it touched
     checked_only: bool = False  # nothing is written
+    after_json: bytes | None = None  # of the new item, if somebody has made it already
 
     @property
     def before_item(self) -> Item | None:
@@ -115,11 +117,11 @@ def apply(table: Table, command: Command, before: StoredItem | None, origin: Ori
         item, stored_bytes = ({}, 0) if before is None else (before.item, len(before.stored))
         if not matches(condition, item, stored_bytes):
             raise Rejected(before)
-    applied = None
+    applied = after_json = None
     match command:
         case PutCommand():
             after: Item | None = command.item
-            size = command.size
+            size, after_json = command.size, command.json
         case UpdateCommand():
             if before is None and only_removes(command.update):
                 after, size = None, 0
@@ -134,9 +136,9 @@ def apply(table: Table, command: Command, before: StoredItem | None, origin: Ori
             assert_never(command)
     before_size = 0 if before is None else before.size
     # The stored item is decoded only where an index, the condition or the update itself needs it.
-    diffs = indexes.diffs(table, command.key, before, after) if table.live_indexes else []
+    diffs = indexes.diffs(table, command.key, before, after, size) if table.live_indexes else []
     units = capacity.write_units(max(size, before_size))
-    return Outcome(command.key, before, after, size, units, diffs, origin, applied)
+    return Outcome(command.key, before, after, size, units, diffs, origin, applied, False, after_json)
 
 
 def _checked(key: bytes, before: StoredItem | None, origin: Origin) -> Outcome:

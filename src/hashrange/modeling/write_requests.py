@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import assert_never
 
 from hashrange.core import limits
@@ -171,10 +171,13 @@ def _members(value: object) -> list[object]:
 
 
 def _sum(value: object, amount: object, sign: int) -> object:
-    """Numbers add up; sets take members in."""
+    """Numbers add up; sets take members in. Raises ValueError for what does neither."""
     if isinstance(amount, set | frozenset | list | tuple):
         return [*_members(value), *(member for member in amount if member not in _members(value))]
-    total = Decimal(str(value or 0)) + sign * Decimal(str(amount or 0))
+    try:
+        total = Decimal(str(value or 0)) + sign * Decimal(str(amount or 0))
+    except InvalidOperation as error:
+        raise ValueError("a number is added to what is none") from error
     return int(total) if total == total.to_integral_value() else total
 
 

@@ -1,5 +1,7 @@
 """Items in their tables: a command is applied, and item, index rows and counters go into one transaction."""
 
+from collections.abc import Iterable, Sequence
+
 from hashrange.core import effort, items, mutation
 from hashrange.core.indexes import IndexDiff
 from hashrange.core.items import StoredItem
@@ -7,9 +9,10 @@ from hashrange.core.keys.encoding import HASH_BYTES
 from hashrange.core.mutation import Command, Origin, Outcome
 from hashrange.core.schema import Index, Table
 from hashrange.storage import change_log, expiry, layout
-from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.engine import GetMany, Reader, Transaction
 
 _COLLECTION_BYTES_MAX = 10 * 1024**3
+_FEW_ROWS = 3  # are read one by one
 _LARGE_BYTES = 16 * 1024  # reading smaller items is not counted
 
 
@@ -22,10 +25,23 @@ def row_key(table: Table, key: bytes) -> bytes:
     return layout.rows_prefix(table.number, layout.BASE_SLOT) + key
 
 
+def row_keys(table: Table, keys: Iterable[bytes]) -> list[bytes]:
+    """Where items are stored."""
+    prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
+    return [prefix + key for key in keys]
+
+
 def read_item(reader: Reader, table: Table, key: bytes) -> StoredItem | None:
     """The item at this key."""
     stored = reader.get(layout.rows_prefix(table.number, layout.BASE_SLOT) + key)
     return None if stored is None else _counted(stored)
+
+
+def stored_rows(reader: Reader, rows: Sequence[bytes]) -> Iterable[bytes | None]:
+    """What is stored at each of these keys: a list, or if there are large values, one after the other as it is read."""
+    get_many: GetMany | None = getattr(reader, "get_many", None)
+    many = None if get_many is None or len(rows) < _FEW_ROWS else get_many(rows)
+    return map(reader.get, rows) if many is None else many
 
 
 def reads(table: Table, key: bytes) -> tuple[bytes, ...]:
@@ -60,9 +76,10 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
         return
     number, before, after = table.number, outcome.before, outcome.after
     row = layout.rows_prefix(number, layout.BASE_SLOT) + outcome.key
+    encoded = None
     if after is not None:
         size = outcome.after_size
-        encoded = items.encode(after, size, outcome.origin.time)
+        encoded = items.encode(after, size, outcome.origin.time, outcome.after_json)
         tx.put(row, encoded)
         growth = size if before is None else size - before.size
     elif before is not None:
@@ -77,14 +94,17 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
         if table.local_indexes:
             _grow_collection(tx, table, outcome.key, growth)
     for diff in outcome.index_diffs:
-        _write_index(tx, table, outcome, diff)
+        _write_index(tx, table, outcome, diff, encoded)
     if table.ttl is not None:
         expiry.write(tx, table.number, table.ttl, outcome)
     if table.log is not None:
-        change_log.append(tx, table, table.log, outcome, None if after is None else encoded)
+        change_log.append(tx, table, table.log, outcome, encoded)
 
 
-def _write_index(tx: Transaction, table: Table, outcome: Outcome, diff: IndexDiff) -> None:
+def _write_index(
+    tx: Transaction, table: Table, outcome: Outcome, diff: IndexDiff, encoded: bytes | None
+) -> None:
+    """Write what becomes of one index; `encoded` is the stored form of the new item."""
     index, before, after = diff.index, diff.before, diff.after
     prefix = layout.rows_prefix(table.number, index.slot)
     if index.backfilling and before is not None and tx.get(prefix + before.key) is None:
@@ -93,7 +113,9 @@ def _write_index(tx: Transaction, table: Table, outcome: Outcome, diff: IndexDif
     if before is not None and (after is None or after.key != before.key):
         tx.delete(prefix + before.key)
     if after is not None:
-        tx.put(prefix + after.key, items.encode(after.item, after.size, outcome.origin.time))
+        if encoded is None or index.projection != "ALL":
+            encoded = items.encode(after.item, after.size, outcome.origin.time)
+        tx.put(prefix + after.key, encoded)
     rows = (after is not None) - (before is not None)
     growth = (after.size if after else 0) - (before.size if before else 0)
     if rows:

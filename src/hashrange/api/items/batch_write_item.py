@@ -24,7 +24,7 @@ from hashrange.api.results import ItemsWritten, ItemWritten
 from hashrange.api.table_names import data_table
 from hashrange.api.throttling.gate import Tab
 from hashrange.api.throttling.refusals import Refusal, throttled
-from hashrange.core import indexes, mutation, values
+from hashrange.core import indexes, mutation, plain_items, values
 from hashrange.core.errors import Invalid
 from hashrange.core.keys import primary_key
 from hashrange.core.limits import BATCH_WRITE_ITEMS_MAX
@@ -137,15 +137,18 @@ def _reads(parts: list[_TableWrites]) -> list[bytes]:
     ]
 
 
-def _check(write: WriteRequest) -> tuple[Item, int | None]:
-    """An item with its size, or a key with none."""
+_Checked = tuple[Item, int | None, bytes | None]
+
+
+def _check(write: WriteRequest) -> _Checked:
+    """An item with its size, and maybe its JSON; or a key with none."""
     put, delete = write.put_request, write.delete_request
     if put is not None and delete is None:
-        item, size = values.canonical_sized(put.item, wording="coral")
+        item, size, json = plain_items.canonical(put.item, wording="coral")
         mutation.refuse_large(size)
-        return item, size
+        return item, size, json
     if delete is not None and put is None:
-        return values.canonical_item(delete.key, wording="coral"), None
+        return values.canonical_item(delete.key, wording="coral"), None, None
     # The service's own words for an element that is neither or both.
     raise Invalid(
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
@@ -153,12 +156,10 @@ def _check(write: WriteRequest) -> tuple[Item, int | None]:
     )
 
 
-def _commands(
-    table: Table, checked: list[tuple[Item, int | None]]
-) -> list[tuple[PutCommand | DeleteCommand, Item]]:
+def _commands(table: Table, checked: list[_Checked]) -> list[tuple[PutCommand | DeleteCommand, Item]]:
     commands: list[tuple[PutCommand | DeleteCommand, Item]] = []
     seen = set()
-    for item, size in checked:
+    for item, size, json in checked:
         key = primary_key.of_key(table, item) if size is None else primary_key.of_batch_item(table, item)
         if key in seen:
             raise Invalid("Provided list of item keys contains duplicates")
@@ -168,7 +169,7 @@ def _commands(
         else:
             if table.indexes:
                 indexes.check_index_keys(table, item)
-            commands.append((PutCommand(key, item, size), item))
+            commands.append((PutCommand(key, item, size, None, json), item))
     return commands
 
 

@@ -17,7 +17,7 @@ from hashrange.api.protocol.structures import (
     UncheckedConditionalOperator,
 )
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, mutation, values
+from hashrange.core import indexes, mutation, plain_items
 from hashrange.core.keys import key_paths, primary_key
 
 
@@ -44,10 +44,10 @@ def put_item(context: Context, request: PutItem) -> Plan:
     """Check the item and the condition, then the table and what it asks of its items."""
     writes.check_parameters(request)
     if request.return_values is None:
-        item, size = values.canonical_sized(request.item)
+        item, size, json = plain_items.canonical(request.item)
     else:
         writes.check_return_values_of_deep(request, request.item)
-        item, size = values.canonical_sized(request.item)
+        item, size, json = plain_items.canonical(request.item)
         writes.check_return_values(request)
     mutation.refuse_large(size)
     condition = writes.condition(request)
@@ -57,5 +57,5 @@ def put_item(context: Context, request: PutItem) -> Plan:
         indexes.check_index_keys(table, item)
     if condition is not None:
         key_paths.refuse_nested(table, table.indexes, condition)
-    command = mutation.PutCommand(key, item, size, condition)
+    command = mutation.PutCommand(key, item, size, condition, json)
     return writes.plan(context, table, command, request, item)

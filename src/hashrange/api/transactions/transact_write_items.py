@@ -22,7 +22,7 @@ from hashrange.api.table_names import data_table
 from hashrange.api.transactions import cancellation, run
 from hashrange.api.transactions.cancellation import Reason
 from hashrange.api.transactions.run import Action
-from hashrange.core import indexes, mutation, values
+from hashrange.core import indexes, mutation, plain_items, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Condition
 from hashrange.core.expressions import Update as UpdateExpression
@@ -102,18 +102,19 @@ _BOTH = ("update_expression", "condition_expression")
 class _Draft:
     """An action checked as far as that goes without its table."""
 
-    __slots__ = ("action", "condition", "item", "size", "update")
+    __slots__ = ("action", "condition", "item", "json", "size", "update")
 
     def __init__(self, element: TransactWriteItem) -> None:
         self.action = action = _only_action(element)
         self.update: UpdateExpression | None = None
         self.condition: Condition | None = None
         self.size = 0
+        self.json: bytes | None = None
         # What is wrong with an expression is told before what is wrong with a key, but after an item (measured).
         if isinstance(action, Put):
             self._refuse_idle(_CONDITION)
             self.item: Item
-            self.item, self.size = values.canonical_sized(action.item, wording="coral")
+            self.item, self.size, self.json = plain_items.canonical(action.item, wording="coral")
             mutation.refuse_large(self.size)
             self._read_expressions()
         else:
@@ -177,7 +178,7 @@ def _command(draft: _Draft, table: Table) -> Command:
     if isinstance(draft.action, Put):
         key = primary_key.of_item(table, draft.item)
         indexes.check_index_keys(table, draft.item)
-        return PutCommand(key, draft.item, draft.size, draft.condition)
+        return PutCommand(key, draft.item, draft.size, draft.condition, draft.json)
     key = primary_key.of_key(table, draft.item)
     if draft.update is not None:
         mutation.refuse_key_update(table, draft.update)

@@ -17,6 +17,7 @@ from hashrange.modeling.population import ancestry
 
 ITEMS = 3000
 FRESH_ATTEMPTS = 20
+_GENERATED = ("uuid", "ulid")
 
 
 @dataclass(slots=True)
@@ -81,6 +82,13 @@ class _Maker:
         self._rng = random.Random(f"{data.seed} {entity.name}")  # noqa: S311 - data for a test
         self._in_keys = {name for template in entity.keys.values() for name in template.attributes}
         self._references = References(model, entity, data.samples, self._rng)
+        self._ids = [
+            name
+            for name, attribute in entity.attributes.items()
+            if attribute.format in _GENERATED
+            and not attribute.distinct
+            and self._references.is_own(attribute)
+        ]
 
     def make(self, count: int) -> None:
         samples = self._data.samples.setdefault(self._entity.name, [])
@@ -134,14 +142,24 @@ class _Maker:
         return nth_value(attribute, number, self._rng, in_key=attribute.name in self._in_keys)
 
     def _keep(self, sample: Sample) -> bool:
-        """Whether the sample's key is a new one; entities must not take each other's."""
+        """Whether the sample's key is a new one. Neither entities nor items with ids of their own may share one."""
         key = key_of_wire(self._model, self._entity, sample.wire)
         there = self._data.by_key.setdefault(key, sample)
-        if there is not sample and there.entity is not self._entity:
-            clash = f"{there.entity.name} and {self._entity.name} have items with the same key: {key[1:]}"
-            if not any(other.startswith(clash.split(":", maxsplit=1)[0]) for other in self._data.clashes):
-                self._data.clashes.append(clash)
-        return there is sample
+        if there is sample:
+            return True
+        if there.entity is not self._entity:
+            self._note_clash(f"{there.entity.name} and {self._entity.name} have items with the same key", key)
+        elif (name := self._differing_id(sample, there)) is not None:
+            self._note_clash(f"items of {self._entity.name} with another {name} have the same key", key)
+        return False
+
+    def _note_clash(self, clash: str, key: Key) -> None:
+        if not any(other.startswith(clash) for other in self._data.clashes):
+            self._data.clashes.append(f"{clash}: {key[1:]}")
+
+    def _differing_id(self, sample: Sample, other: Sample) -> str | None:
+        """An identifier that is made for each item, and tells apart what the key does not."""
+        return next((name for name in self._ids if sample.values.get(name) != other.values.get(name)), None)
 
 
 def _weights(spread: Distribution, count: int) -> list[float]:

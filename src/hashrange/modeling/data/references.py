@@ -27,6 +27,10 @@ class References:
             for name, attribute in entity.attributes.items()
         }
 
+    def is_own(self, attribute: Attribute) -> bool:
+        """Whether the attribute is no reference: its value is made for each item."""
+        return self._owners[attribute.name] is None
+
     def other(
         self, attribute: Attribute, parent: Sample | None, chosen: dict[str, Sample | None]
     ) -> Sample | None:

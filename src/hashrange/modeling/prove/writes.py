@@ -97,7 +97,7 @@ class _WriteProof:
         self, targets: Sequence[Target], parameters: Parameters, token: str, *, retried: bool = False
     ) -> str:
         """Send the write, compare what is stored then; say what it did."""
-        effect = effect_of(self._model, self._pattern, targets, parameters)
+        effect = self._effect(targets, parameters)
         for target, after in zip(targets, effect.after, strict=True):
             if target.step.action == "update" and moved_key(self._model, target, after):
                 raise _Unexpected(f"it changes what the key of {target.sample.entity.name} is made of")
@@ -109,6 +109,12 @@ class _WriteProof:
             _seen(target.before) == _seen(after) for target, after in zip(targets, effect.after, strict=True)
         )
         return "same" if same and retried else "changes"
+
+    def _effect(self, targets: Sequence[Target], parameters: Parameters) -> Effect:
+        try:
+            return effect_of(self._model, self._pattern, targets, parameters)
+        except (Refused, ValueError) as error:
+            raise _Unexpected(f"it cannot be done: {error}") from error
 
     def _send(self, targets: Sequence[Target], parameters: Parameters, token: str) -> bool:
         """Whether a condition was not met."""

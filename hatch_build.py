@@ -1,0 +1,42 @@
+"""Builds the compiled helper of `core/plain_items.py` if there is a C compiler; without it the wheel is pure Python."""
+
+import os
+import shlex
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_SOURCE = Path("src/hashrange/core/_plain.c")
+_PURE = "HASHRANGE_PURE_PYTHON"  # leaves the helper out
+_FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-Wextra")
+
+
+class CompiledHelper(BuildHookInterface):  # type: ignore[type-arg]
+    """Puts the helper beside its source, and into the wheel."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile before the files of a wheel are collected; an editable one finds the helper in the tree."""
+        if self.target_name == "wheel" and not os.environ.get(_PURE) and _is_compiled(Path(self.root)):
+            build_data["pure_python"] = False
+            build_data["infer_tag"] = True
+            build_data["artifacts"].append(f"{_SOURCE.with_suffix('')}.*.so")
+
+
+def _is_compiled(root: Path) -> bool:
+    """Whether the compiler of this Python, or the system's, made the helper."""
+    source = root / _SOURCE
+    target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
+    include = sysconfig.get_path("include")
+    configured = shlex.split(sysconfig.get_config_var("CC") or "")[:1]
+    for compiler in (*configured, "cc"):
+        command = [compiler, *_FLAGS, f"-I{include}", str(source), "-o", str(target)]
+        try:
+            subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+        except (OSError, subprocess.CalledProcessError):
+            target.unlink(missing_ok=True)
+        else:
+            return True
+    return False

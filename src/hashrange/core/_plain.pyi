@@ -1,0 +1,3 @@
+from typing import Any
+
+def canonical(item: Any, /) -> tuple[bytes, int] | None: ...
