@@ -82,7 +82,7 @@ def shared_value(model: Model, attribute: Attribute, other: Sample) -> object:
     return other.values.get(next(iter(names))) if len(names) == 1 else None
 
 
-def _own_identity(model: Model, entity: Entity) -> set[str]:
+def _own_identity(model: Model, entity: Entity) -> frozenset[str]:
     """What tells an item from others of the same parent: the parent's id is also in its key."""
     inherited = {name for ancestor in ancestry(model, entity)[1:] for name in ancestor.attributes}
     names = identity(model, entity)
