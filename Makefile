@@ -89,6 +89,11 @@ bench: $(VENV)/ready
 bench-switches: $(VENV)/ready
 	$(BIN)/python bench/switches.py --pin $(ARGS)
 
+# Instructions per request of ten hot paths against bench/instructions.json, with valgrind: some two minutes.
+.PHONY: instructions
+instructions: $(VENV)/ready bytecode
+	$(BIN)/python bench/instructions.py $(ARGS)
+
 clean:
 	rm -rf $(VENV) .venv-3.* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -f src/hashrange/core/_plain.*.so

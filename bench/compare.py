@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+import footprint
 import machine
 import orjson
 import publishing
@@ -63,7 +64,7 @@ class Comparing:
 
     def measure(self, system: System) -> None:
         """Install a system, start it, give it the work, stop it."""
-        found = Measured(system.name, system.title)
+        found = Measured(system.name, system.title, settings=system.settings)
         before = next((each for each in self.comparison.systems if each.name == system.name), None)
         if before is None:
             self.comparison.systems.append(found)
@@ -79,6 +80,9 @@ class Comparing:
             if not self.chosen.workload:
                 found.start_seconds, found.idle_memory_bytes = cold_start(system, TOOLS, self.port, times)
                 say(f"  starts in {found.start_seconds:.2f} s")
+            if system is systems.DURABLE and not self.chosen.workload:
+                found.item_disk_bytes = footprint.bytes_per_item(system, TOOLS, self.port)
+                say(f"  an item of 2.1 KB takes {found.item_disk_bytes:,.0f} bytes on disk")
             self._work(system, found)
         except NotInstallable as problem:
             found.skipped = f"not installable here: {problem}"

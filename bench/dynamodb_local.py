@@ -10,6 +10,7 @@ import pins
 from installing import NotInstallable
 
 _MAIN = "software.amazon.dynamodb.services.local.main.ServerRunner"
+SETTINGS = "in memory (-inMemory -sharedDb); the JVM's own settings; uses every core"
 _JAR = "DynamoDBLocal.jar"
 _LIBRARIES = "DynamoDBLocal_lib"
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">

@@ -13,9 +13,11 @@ class Measured:
     name: str
     title: str
     version: str = ""
+    settings: str = ""  # how it was started, in words
     skipped: str = ""
     start_seconds: float | None = None
     idle_memory_bytes: int | None = None
+    item_disk_bytes: float | None = None  # of an item of 2.1 KB, once the server has stopped
     report: Report = field(default_factory=Report)
 
     def improve(self, again: "Measured") -> None:

@@ -6,6 +6,7 @@ from typing import Any
 _ACCOUNT = "arn:aws:dynamodb:*:*:"
 _TABLES = _ACCOUNT + "table/"
 _READS = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"]
+_TABLE_UPDATES = ["dynamodb:UpdateTable", "dynamodb:UpdateContinuousBackups"]
 _WRITES = ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:BatchWriteItem"]
 _ITEMS = [*_READS, *_WRITES]
 
@@ -23,7 +24,7 @@ _HEAD: list[_Statement] = [
     {
         "Sid": "MakingTables",
         "Effect": "Allow",
-        "Action": ["dynamodb:CreateTable", "dynamodb:TagResource"],
+        "Action": ["dynamodb:CreateTable", "dynamodb:TagResource", *_TABLE_UPDATES],
         "Resource": _TABLES + "*",
         "Condition": {"StringEquals": {"aws:RequestedRegion": ["us-east-1", "eu-central-1"]}},
     },

@@ -1,4 +1,4 @@
-"""Writes the results: JSON, Markdown and chart, and from there into the documentation."""
+"""Writes the results: JSON, Markdown and pictures, and from there into the documentation."""
 
 import shutil
 import subprocess
@@ -12,25 +12,26 @@ from measured import Comparison
 
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 _CHART = Path(__file__).with_name("chart.py")
+# By the name of the file: what the picture answers.
+PICTURES = {
+    "speed": "How fast: every workload as a multiple of DynamoDB Local's rate",
+    "growth": "How it grows: median latency by the number of items",
+    "durability": "What durability costs: writes in memory, on disk and on PostgreSQL",
+}
+SWITCHES = "switches"
 
 
-def paths(folder: Path) -> tuple[Path, Path, Path]:
-    return folder / "results.json", folder / "results.md", folder / "results.png"
+def paths(folder: Path) -> tuple[Path, Path]:
+    """The figures, and the text."""
+    return folder / "results.json", folder / "results.md"
 
 
 def write(comparison: Comparison, folder: Path, tools: Path) -> None:
-    """Write all three; without matplotlib there is no chart."""
-    figures, text, picture = paths(folder)
+    """Write all of it; without matplotlib there are no pictures."""
     write_json(comparison, folder)
+    figures, text = paths(folder)
     text.write_text(summary.markdown(comparison), "utf-8")
-    picture.unlink(missing_ok=True)
-    try:
-        installing.python_package(tools / "chart", "matplotlib", "matplotlib")
-    except NotInstallable as problem:
-        print(f"no chart: matplotlib is not installable here: {problem}")
-        return
-    python = tools / "chart" / "bin" / "python"
-    subprocess.run([python, _CHART, figures, picture], check=True, timeout=300)
+    draw(figures, folder, tools)
 
 
 def write_json(comparison: Comparison, folder: Path) -> None:
@@ -38,16 +39,29 @@ def write_json(comparison: Comparison, folder: Path) -> None:
     paths(folder)[0].write_bytes(orjson.dumps(comparison.as_json(), option=orjson.OPT_INDENT_2))
 
 
+def draw(figures: Path, folder: Path, tools: Path) -> None:
+    """Have the pictures of a comparison, or of the switches, drawn into the folder."""
+    try:
+        installing.python_package(tools / "chart", "matplotlib", "matplotlib")
+    except NotInstallable as problem:
+        print(f"no pictures: matplotlib is not installable here: {problem}")
+        return
+    python = tools / "chart" / "bin" / "python"
+    subprocess.run([python, _CHART, figures, folder], check=True, timeout=300)
+
+
 def publish(folder: Path, docs: Path) -> None:
-    """Put the results between their marks in docs/benchmarks.md, chart and figures beside it."""
-    figures, text, picture = paths(folder)
-    page = docs / "benchmarks.md"
-    chart = ""
-    if picture.exists():
-        shutil.copyfile(picture, docs / "benchmarks.png")
-        chart = "![Requests per second of every system, by workload](benchmarks.png)\n\n"
+    """Put the results between their marks in docs/benchmarks.md, pictures and figures beside it."""
+    figures, text = paths(folder)
+    shown = []
+    for name, title in PICTURES.items():
+        if (picture := folder / f"{name}.png").exists():
+            shutil.copyfile(picture, docs / f"benchmarks-{name}.png")
+            shown.append(f"![{title}](benchmarks-{name}.png)\n\n")
     shutil.copyfile(figures, docs / "benchmarks.json")
-    page.write_text(replaced(page.read_text("utf-8"), chart + text.read_text("utf-8")), "utf-8")
+    page = docs / "benchmarks.md"
+    results = "".join(shown) + text.read_text("utf-8")
+    page.write_text(replaced(page.read_text("utf-8"), results), "utf-8")
 
 
 def replaced(page: str, results: str) -> str:

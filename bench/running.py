@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,8 +47,15 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(system: System, tools: Path, port: int, prefix: Sequence[str] = ()) -> Iterator[Running]:
-    """Start a system with a data folder of its own; stop it and take the folder away at the end."""
+def running(
+    system: System,
+    tools: Path,
+    port: int,
+    prefix: Sequence[str] = (),
+    *,
+    stopped: Callable[[Path], None] = lambda _: None,
+) -> Iterator[Running]:
+    """Start a system with a data folder of its own; stop it, show the folder, and take it away."""
     (tools / "data").mkdir(parents=True, exist_ok=True)
     data = Path(tempfile.mkdtemp(prefix=f"{system.name}-", dir=tools / "data"))
     place = Place(tools, data, port)
@@ -70,6 +77,7 @@ def running(system: System, tools: Path, port: int, prefix: Sequence[str] = ()) 
         yield Running(endpoint, process, time.perf_counter() - started)
     finally:
         _stop(process)
+        stopped(data)
         shutil.rmtree(data, ignore_errors=True)
 
 

@@ -10,6 +10,10 @@ from hashrange_bench.result import Result
 from hashrange_bench.workloads import GROWTH, WORKLOADS
 
 Cell = Callable[[Result], str]
+_PER_CORE = (
+    "Per core is requests per second of processor time, of the server and its children: some systems use both cores, "
+    "Hashrange's one process little more than one. It is also the figure that others on the machine move least."
+)
 
 
 def markdown(comparison: Comparison) -> str:
@@ -19,30 +23,31 @@ def markdown(comparison: Comparison) -> str:
 
 def _parts(comparison: Comparison) -> Iterator[str]:
     yield _machine(comparison)
+    yield _systems(comparison)
     yield "### Targets"
     yield _targets(comparison)
-    yield "### Throughput (requests per second)"
-    yield _by_system(comparison, lambda result: report.rate(result.per_second))
-    yield "### Hashrange (durable) as a multiple of each, and as a share of the bare protocol"
+    yield "### Requests per second, and the server's processor time for one of them in microseconds"
+    yield _by_system(comparison, _rate_and_cpu)
+    yield "### Hashrange (durable) as a multiple of each, by the clock / per core; as a share of the bare protocol"
+    yield _PER_CORE
     yield _ratios(comparison)
     yield "### Latency (p50 / p99, milliseconds)"
     yield _by_system(
         comparison,
         lambda result: f"{report.milliseconds(result.p50_ms)} / {report.milliseconds(result.p99_ms)}",
     )
-    yield "### The server's processor time (seconds, and microseconds per request)"
-    yield _by_system(
-        comparison,
-        lambda result: f"{report.seconds(result.cpu_seconds)} / {report.microseconds(result.cpu_us)}",
-    )
     yield "### The server's peak memory during the workload (MB)"
     yield _by_system(comparison, lambda result: report.megabytes(result.peak_memory_bytes))
-    yield "### Start and memory"
+    yield "### Start, memory and disk"
     yield _rest(comparison)
     yield "### Growth (p50, milliseconds)"
     yield _growth(comparison)
     yield _workers(comparison)
     yield _notes(comparison)
+
+
+def _rate_and_cpu(result: Result) -> str:
+    return f"{report.rate(result.per_second)} ({report.microseconds(result.cpu_us)})"
 
 
 def _measured(comparison: Comparison) -> list[Measured]:
@@ -54,10 +59,30 @@ def _machine(comparison: Comparison) -> str:
         f"- {name.replace('_', ' ')}: {value}"
         for name, value in {**comparison.machine, **comparison.settings}.items()
     ]
-    versions = ", ".join(
-        f"{system.title} {system.version}" for system in comparison.systems if system.version
+    return "\n".join((f"Measured on {comparison.date}.", "", *lines))
+
+
+def _systems(comparison: Comparison) -> str:
+    """How each was run, and how long it was warmed up: a rate means nothing without."""
+    rows = (
+        (
+            system.title,
+            system.version or report.MISSING,
+            system.settings or report.MISSING,
+            *_warm_up(system, comparison),
+        )
+        for system in _measured(comparison)
     )
-    return "\n".join((f"Measured on {comparison.date}.", "", *lines, f"- versions: {versions}"))
+    return report.table(("system", "version", "settings", "warm-up (s)", "steady"), rows)
+
+
+def _warm_up(system: Measured, comparison: Comparison) -> tuple[str, str]:
+    """The seconds of all warm-ups, and how many workloads were steady after theirs."""
+    results = [result for result in system.report.results if result.warmup_windows]
+    windows = sum(result.warmup_windows for result in results)
+    window_seconds = float(comparison.settings.get("warmup_seconds", 1))
+    steady = sum(result.steady for result in results)
+    return f"{windows * window_seconds:.0f}", f"{steady} of {len(results)}"
 
 
 def _targets(comparison: Comparison) -> str:
@@ -97,16 +122,20 @@ def _ratios(comparison: Comparison) -> str:
     if durable is None:
         return "Hashrange itself was not measured."
     others = [system for system in _measured(comparison) if system is not durable]
-    rows = []
-    for name, result in durable.report.by_name().items():
-        cells = (
-            report.share(result.per_second, other.rate(name))
-            if other.name == "ceiling"
-            else report.ratio(result.per_second, other.rate(name))
-            for other in others
-        )
-        rows.append((result.title, *cells))
+    rows = (
+        (result.title, *(_against(result, other) for other in others)) for result in durable.report.results
+    )
     return report.table(("workload", *(other.title for other in others)), rows)
+
+
+def _against(mine: Result, other: Measured) -> str:
+    theirs = other.report.by_name().get(mine.name)
+    if theirs is None or theirs.per_second is None:
+        return report.MISSING
+    if other.name == "ceiling":
+        return report.share(mine.per_second, theirs.per_second)
+    per_core = report.ratio(mine.per_cpu_second, theirs.per_cpu_second)
+    return f"{report.ratio(mine.per_second, theirs.per_second)} / {per_core}"
 
 
 def _rest(comparison: Comparison) -> str:
@@ -126,6 +155,10 @@ def _rest(comparison: Comparison) -> str:
                 report.rate(found.large_items / found.large_seconds if found.large_seconds else None)
                 for found in large
             ),
+        ),
+        (
+            "bytes on disk of an item of 2.1 KB",
+            *(report.rate(system.item_disk_bytes) for system in systems),
         ),
     )
     return report.table(("", *(system.title for system in systems)), rows)

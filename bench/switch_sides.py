@@ -1,4 +1,4 @@
-"""The sides of bench/switches.py: servers that differ in what security they are told to give, each with its data."""
+"""The sides of bench/switches.py: servers that differ in one switch, or in all of them, each with its data."""
 
 import contextlib
 import secrets
@@ -30,10 +30,17 @@ class Switches:
     encrypts: bool = False
     tls: bool = False
     audit: str = ""  # which events; with --auth the management events are noted without being told
+    capacity: str = "off"
+    stream: bool = False  # the table has one, with both images
+    recovery: bool = False  # the table can be restored to any point in time
 
 
 SIDES = (
     Switches("off", "everything off"),
+    Switches("meter", "`--capacity meter`, the default", capacity="meter"),
+    Switches("enforce", "`--capacity enforce`", capacity="enforce"),
+    Switches("stream", "a stream with both images", stream=True),
+    Switches("recovery", "point-in-time recovery", recovery=True),
     Switches("signature", "`--auth signature`", "signature"),
     Switches("iam", "`--auth iam`, ten statements", "iam", policies.TEN),
     Switches("iam-conditions", "`--auth iam`, a condition on the address", "iam", policies.CONDITIONS),
@@ -42,9 +49,24 @@ SIDES = (
     Switches("tls", "`--tls-cert`: TLS 1.3", tls=True),
     Switches("audit-management", "`--audit-log`, management events", audit="management"),
     Switches("audit-all", "`--audit-log`, all events", audit="all"),
-    Switches("all", "iam with ten statements, encryption, TLS and audit of all events", "iam", policies.TEN,
-             encrypts=True, tls=True, audit="all"),
+    Switches("all", "all on: enforce, stream, recovery, iam (ten), encryption, TLS, audit of all", "iam",
+             policies.TEN, encrypts=True, tls=True, audit="all", capacity="enforce", stream=True, recovery=True),
 )  # fmt: skip
+
+
+def switch_on(side: Switches, endpoint: Endpoint, table: str) -> None:
+    """Give a table what the side has and the server's flags do not say."""
+    if side.stream:
+        stream = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+        _call(endpoint, "UpdateTable", {"TableName": table, "StreamSpecification": stream})
+    if side.recovery:
+        recovery = {"PointInTimeRecoveryEnabled": True}
+        request = {"TableName": table, "PointInTimeRecoverySpecification": recovery}
+        _call(endpoint, "UpdateContinuousBackups", request)
+
+
+def _call(endpoint: Endpoint, operation: str, request: dict[str, object]) -> None:
+    endpoint.call(operation, orjson.dumps(request).decode())
 
 
 def certificates(folder: Path) -> Path:
@@ -68,7 +90,7 @@ def serving(side: Switches, folder: Path, certificate: Path, prefix: Sequence[st
         key.chmod(0o600)
         data += ["--root-key", f"file:{key}"]
     credentials = Credentials() if side.auth == "off" else _key(side, folder, data)
-    flags = [*data, "--auth", side.auth, "--log-level", "error"]
+    flags = [*data, "--auth", side.auth, "--capacity", side.capacity, "--log-level", "error"]
     if side.tls:
         flags += ["--tls-cert", str(certificate.with_name("server.pem"))]
         flags += ["--tls-key", str(certificate.with_name("server.key"))]

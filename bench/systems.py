@@ -35,6 +35,7 @@ class System:
     endpoint: Callable[[Place], Endpoint] = field(
         default=lambda place: Endpoint("http", "127.0.0.1", place.port)
     )
+    settings: str = ""  # in words, for the results
 
 
 def _here(_: Path) -> str:
@@ -102,25 +103,40 @@ def with_workers(count: int) -> System:
     return System(f"workers-{count}", f"{count} workers", _here, _hashrange("--workers", str(count)))
 
 
-DURABLE = System("hashrange", "Hashrange", _here, _hashrange())
-IN_MEMORY = System("hashrange-memory", "Hashrange in memory", _here, _hashrange("--in-memory"))
+DURABLE = System(
+    "hashrange",
+    "Hashrange",
+    _here,
+    _hashrange(),
+    settings="one process; on disk, every write is synced before its answer",
+)
+IN_MEMORY = System(
+    "hashrange-memory",
+    "Hashrange in memory",
+    _here,
+    _hashrange("--in-memory"),
+    settings="one process, in memory",
+)
 ON_POSTGRES = System(
     "hashrange-postgres",
     "Hashrange on PostgreSQL",
     lambda _: installing.postgres(__version__),
     lambda place: [sys.executable, str(_HERE / "on_postgres.py"), str(place.port)],
+    settings="one process and a PostgreSQL of its own, which syncs every commit",
 )
 CEILING = System(
     "ceiling",
     "bare protocol",
     lambda _: "",
     lambda place: [sys.executable, str(_HERE / "ceiling.py"), str(place.port)],
+    settings="one process; stores nothing",
 )
 DYNAMODB_LOCAL = System(
     "dynamodb-local",
     "DynamoDB Local",
     dynamodb_local.install,
     lambda place: dynamodb_local.command(place.port),
+    settings=dynamodb_local.SETTINGS,
     folder=lambda place: dynamodb_local.home(place.tools),
 )
 DYNOXIDE = System(
@@ -128,12 +144,14 @@ DYNOXIDE = System(
     "Dynoxide",
     lambda tools: installing.crate(_dynoxide_folder(tools), "dynoxide-rs", pins.DYNOXIDE, "dynoxide"),
     _dynoxide,
+    settings="in memory; uses every core",
 )
 DYNALITE = System(
     "dynalite",
     "dynalite",
     lambda tools: installing.node_package(_dynalite_folder(tools), "dynalite", pins.DYNALITE),
     _dynalite,
+    settings="in memory, one process",
 )
 MOTO = System(
     "moto",
@@ -142,6 +160,7 @@ MOTO = System(
         _moto_folder(tools), f"moto[server,dynamodb]=={pins.MOTO}", "moto"
     ),
     _moto,
+    settings="in memory, one process",
 )
 MINISTACK = System(
     "ministack",
@@ -150,6 +169,7 @@ MINISTACK = System(
         _ministack_folder(tools), f"ministack=={pins.MINISTACK}", "ministack"
     ),
     _ministack,
+    settings="in memory, one process; does not log requests",
     environment=_ministack_environment,
 )
 PEERS = (DYNAMODB_LOCAL, DYNOXIDE, DYNALITE, MOTO, MINISTACK)

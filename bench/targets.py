@@ -5,20 +5,32 @@ from dataclasses import dataclass
 
 from measured import Comparison, Measured
 
-PEERS = {"dynalite": "dynalite", "dynamodb-local": "DynamoDB Local", "ceiling": "the bare protocol"}
+PEERS = {"dynalite": "dynalite", "dynamodb-local": "DynamoDB Local"}
+# Durable, one process; the peers keep their data in memory, and are warm.
 RATES = (
-    ("get", "GetItem", (("dynalite", 2.0), ("dynamodb-local", 15.0), ("ceiling", 0.55))),
-    ("put", "PutItem", (("dynalite", 1.5), ("dynamodb-local", 10.0))),
-    ("update", "UpdateItem with condition", (("dynalite", 1.5), ("dynamodb-local", 10.0))),
-    ("query-100", "Query 100 items", (("dynalite", 4.0), ("dynamodb-local", 15.0))),
-    ("scan", "Scan 1 MB page", (("dynalite", 5.0), ("dynamodb-local", 15.0))),
-    ("batch-write-25", "BatchWrite 25", (("dynalite", 2.0), ("dynamodb-local", 10.0))),
-    ("transact-write-2", "TransactWrite 2", (("dynamodb-local", 10.0),)),
+    ("get", "GetItem", (("dynamodb-local", 4.0),)),
+    ("query-1", "Query 1 item", (("dynamodb-local", 8.0),)),
+    ("partiql", "PartiQL by key", (("dynamodb-local", 4.0),)),
+    ("put-new", "PutItem, new", (("dynamodb-local", 4.0), ("dynalite", 1.5))),
+    ("put", "PutItem, overwrite", (("dynamodb-local", 5.0),)),
+    ("put-2-gsi", "PutItem, new, 2 indexes", (("dynamodb-local", 3.0), ("dynalite", 1.2))),
+    ("update", "UpdateItem with condition", (("dynamodb-local", 5.0),)),
+    ("delete", "DeleteItem", (("dynamodb-local", 4.0),)),
+    ("query-100", "Query 100 items", (("dynamodb-local", 9.0),)),
+    ("query-gsi", "Query of an index, 100 items", (("dynamodb-local", 9.0),)),
+    ("query-filter", "Query 100 items with filter", (("dynamodb-local", 5.0),)),
+    ("query-projection", "Query 4 attributes of 100 items", (("dynamodb-local", 5.0),)),
+    ("scan", "Scan 1 MB page", (("dynamodb-local", 20.0),)),
+    ("scan-filter", "Scan 1 MB page with filter", (("dynamodb-local", 8.0),)),
+    ("batch-get-100", "BatchGet 100", (("dynamodb-local", 8.0),)),
+    ("batch-write-25", "BatchWrite 25", (("dynamodb-local", 6.0),)),
+    ("transact-write-2", "TransactWrite 2", (("dynamodb-local", 6.0),)),
+    ("transact-write-25", "TransactWrite 25", (("dynamodb-local", 10.0),)),
+    ("transact-get-10", "TransactGet 10", (("dynamodb-local", 6.0),)),
 )
-WORKERS_MIN = 1.5
-START_MAX = 1 / 5
-IDLE_MEMORY_MAX = 1 / 3
-GROWTH_MAX = 1.3
+ON_POSTGRES_MIN = 0.4
+GROWTH_MAX = 1.4
+ITEM_BYTES_MAX = 3_000
 _GROWTH_FROM = 10_000
 
 
@@ -39,20 +51,16 @@ class Target:
 def targets(comparison: Comparison) -> Iterator[Target]:
     """Give every target with what was found."""
     durable = comparison.system("hashrange")
-    local = comparison.system("dynamodb-local")
     for workload, title, wanted in RATES:
         for peer, least in wanted:
             found = _divided(_rate(durable, workload), _rate(comparison.system(peer), workload))
             yield Target(f"{title}, to {PEERS[peer]}", least, found)
+    on_postgres = _rate(comparison.system("hashrange-postgres"), "query-100")
+    what = "Query 100 items on PostgreSQL, to embedded"
+    yield Target(what, ON_POSTGRES_MIN, _divided(on_postgres, _rate(durable, "query-100")))
     yield from _growth(durable)
-    one, two = (comparison.workers.get(count) for count in (1, 2))
-    yield Target("mixed load, 2 workers to 1", WORKERS_MIN, _divided(two, one))
-    if durable is None or local is None:
-        return
-    start = _divided(durable.start_seconds, local.start_seconds)
-    yield Target("cold start, to DynamoDB Local", START_MAX, start, at_most=True)
-    memory = _divided(durable.idle_memory_bytes, local.idle_memory_bytes)
-    yield Target("idle memory, to DynamoDB Local", IDLE_MEMORY_MAX, memory, at_most=True)
+    what = "bytes on disk of an item of 2.1 KB"
+    yield Target(what, ITEM_BYTES_MAX, durable.item_disk_bytes if durable else None, at_most=True)
 
 
 def _growth(durable: Measured | None) -> Iterator[Target]:

@@ -11,12 +11,14 @@ import orjson
 
 from clocked import Clocked
 from hashrange.api.errors import ApiError
-from hashrange.api.items import get_item, query, update_item
+from hashrange.api.items import batch_get_item, get_item, query, update_item
 from hashrange.api.items.prepared import PreparedRequests
+from hashrange.api.partiql import execute_statement
 from hashrange.api.protocol.plan import Read, Write
 from hashrange.api.protocol.structures import Request
 from hashrange.api.registry import DYNAMODB
 from hashrange.api.results import Result
+from hashrange.api.transactions import transact_get_items
 from hashrange.chain.executor import Call
 from hashrange.core.errors import Refused
 from hashrange.core.keys import primary_key
@@ -25,7 +27,14 @@ from hashrange.wire.renderers import RENDERERS
 
 Outcome = tuple[Any, ...]  # status and code, or status and body, before all else
 
-_MODULES: dict[str, ModuleType] = {"GetItem": get_item, "Query": query, "UpdateItem": update_item}
+_MODULES: dict[str, ModuleType] = {
+    "BatchGetItem": batch_get_item,
+    "ExecuteStatement": execute_statement,
+    "GetItem": get_item,
+    "Query": query,
+    "TransactGetItems": transact_get_items,
+    "UpdateItem": update_item,
+}
 
 
 class _Undo(Exception):

@@ -67,10 +67,13 @@ def add_shared_flags(flags: argparse.ArgumentParser) -> None:
         "--warmup-seconds",
         type=float,
         metavar="N",
-        help="and before that, again and again until the rate is steady (default: 1)",
+        help="and before that, again and again until three in a row differ by less than 5 %% (default: 1)",
     )
     flags.add_argument(
-        "--warmup-windows-max", type=_count, metavar="N", help="but so often at most (default: 15)"
+        "--warmup-class-seconds",
+        type=_positive,
+        metavar="N",
+        help="but so long at most for one class of workloads (default: 60)",
     )
     flags.add_argument("--connections", type=_count, default=16, metavar="N", help="(default: 16)")
     flags.add_argument(
@@ -109,7 +112,7 @@ def options(chosen: argparse.Namespace, folder: Path) -> Options:
     names = (
         "seconds",
         "warmup_seconds",
-        "warmup_windows_max",
+        "warmup_class_seconds",
         "large_items",
         "load_seconds",
         "growth_to",

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hashrange_bench.load import Outcome
+from hashrange_bench.warming import Warmth
 from hashrange_bench.workloads import Workload
 
 
@@ -22,6 +23,8 @@ class Result:
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     generator_load: float | None = None  # of one core
+    warmup_windows: int = 0
+    steady: bool = False  # whether the last of them differed by less than 5 %
     note: str = ""
 
     @property
@@ -29,13 +32,25 @@ class Result:
         """The server's processor time for one request, in microseconds."""
         return self.cpu_seconds / self.requests * 1e6 if self.cpu_seconds and self.requests else None
 
+    @property
+    def per_cpu_second(self) -> float | None:
+        """Requests per second of the server's processor time: its rate on one core that it has to itself."""
+        return self.requests / self.cpu_seconds if self.cpu_seconds and self.requests else None
+
     @classmethod
     def missing(cls, workload: Workload, reason: str) -> "Result":
         return cls(workload.name, workload.group, workload.title, note=" ".join(reason.split())[:200])
 
     @classmethod
     def of(
-        cls, workload: Workload, outcome: Outcome, *, cpu: float | None, memory: int | None, note: str
+        cls,
+        workload: Workload,
+        outcome: Outcome,
+        *,
+        cpu: float | None,
+        memory: int | None,
+        note: str,
+        warmth: Warmth | None = None,
     ) -> "Result":
         return cls(
             name=workload.name,
@@ -50,6 +65,8 @@ class Result:
             peak_memory_bytes=memory,
             generator_load=outcome.generator_cpu_seconds / outcome.seconds if outcome.seconds else None,
             note=note,
+            warmup_windows=warmth.windows if warmth else 0,
+            steady=warmth.steady if warmth else False,
         )
 
 

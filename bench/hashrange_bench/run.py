@@ -15,7 +15,7 @@ from hashrange_bench.report import rate
 from hashrange_bench.result import Report, Result
 from hashrange_bench.sender import SendFailed
 from hashrange_bench.tables import Tables
-from hashrange_bench.warming import Warmth, warm_up
+from hashrange_bench.warming import Budget, Warmth, warm_up
 from hashrange_bench.workloads import GROWTH, Answer, Workload
 
 
@@ -26,6 +26,7 @@ class WrongAnswer(Exception):
 _FAILURES = (WrongAnswer, CallFailed, LoadFailed, SendFailed, OSError, http.client.HTTPException)
 _REQUESTS_MIN = 50  # fewer say little; such a workload gets more time, once
 _LONGER = 4
+_SPARE_WINDOWS = 2  # of requests that are used up, for the warm-up of a server that answers as many as any
 _REQUESTS_AGE_SECONDS_MAX = 600  # a signature is good for fifteen minutes
 _SETTLE_SECONDS = 2
 _FIRST_LEVEL = 3  # growth starts at a thousand items
@@ -39,7 +40,7 @@ class Options:
     folder: Path  # for the requests made beforehand
     seconds: float = 3
     warmup_seconds: float = 1  # of one window; there are as many as it takes until the rate is steady
-    warmup_windows_max: int = 15
+    warmup_class_seconds: float = 60  # at most, for a server and a class of workloads
     connections: int = 16
     large_items: int = 1_000_000
     load_seconds: float = 60  # after which a slow server has enough large items
@@ -86,6 +87,7 @@ class Run:
         self._requests = requests or Requests(options.folder)
         self._learn = learn  # told the first answer to each workload
         self._deletable = 0
+        self._warm_ups = Budget(options.warmup_class_seconds)
         self._deadline = time.monotonic() + options.run_seconds
         self._tables = Tables(endpoint, connections=options.connections)
         self.report = report or Report()
@@ -163,7 +165,7 @@ class Run:
     def _measure(self, workload: Workload) -> Result:
         options = self._options
         items = self._prepared(workload)
-        count = workload.count(options.seconds + options.warmup_seconds)
+        count = workload.count(options.seconds + _SPARE_WINDOWS * options.warmup_seconds)
         path, written = self._requests.of(workload, self._endpoint, items, count)
         slow_seconds = options.seconds * _LONGER / options.connections
         alone_seconds = self._asked(workload, items)
@@ -187,10 +189,11 @@ class Run:
             cpu=cpu,
             memory=self._meter.peak_memory_bytes(),
             note=self._note(workload, items, outcome, warmth, used_up=position > written),
+            warmth=warmth,
         )
 
     def _warmed(self, workload: Workload, path: Path, written: int) -> Warmth:
-        """Load until the rate is steady; what consumes its requests gets one window of them."""
+        """Load until the rate is steady; what consumes its requests leaves enough of them to be measured with."""
         options = self._options
         if not options.warmup_seconds:
             return Warmth(0, 0, steady=True)
@@ -199,9 +202,19 @@ class Run:
             return self._load(path, 1 + requests, written, options.warmup_seconds)
 
         started = time.monotonic()
-        warmth = warm_up(window, 1 if workload.consumes else options.warmup_windows_max)
+        windows_max = self._warm_ups.windows(workload.group, options.warmup_seconds)
+        warmth = warm_up(window, windows_max, self._spare(workload, written))
+        self._warm_ups.use(workload.group, time.monotonic() - started)
         self._deadline += time.monotonic() - started
         return warmth
+
+    def _spare(self, workload: Workload, written: int) -> float:
+        """How many requests a warm-up may use."""
+        if not workload.consumes:
+            return float("inf")
+        have = min(written, self._deletable) if workload.name == "delete" else written
+        spare_seconds = _SPARE_WINDOWS * self._options.warmup_seconds
+        return have * spare_seconds / (self._options.seconds + spare_seconds)
 
     def _timed(self, path: Path, position: int, written: int, seconds: float) -> tuple[Outcome, float | None]:
         """Give what came of it, and the server's processor time."""
@@ -216,9 +229,9 @@ class Run:
             return self.large(self._options.large_items)
         items = self._tables.ready(workload.table)
         if workload.name == "delete":
-            # Several times what was put in the same time; without that, more than are likely to be deleted.
-            seconds = self._options.seconds + self._options.warmup_seconds
-            wanted = 4 * items or int(10_000 * seconds)
+            # Twice what was put in the same time; without that, more than are likely to be deleted.
+            seconds = self._options.seconds + _SPARE_WINDOWS * self._options.warmup_seconds
+            wanted = 2 * items or int(10_000 * seconds)
             self._deletable = self._tables.fill(workload.table, wanted, seconds=60)
             return 0
         if workload.consumes and workload.table != sample.PEOPLE:
@@ -256,7 +269,7 @@ class Run:
         self, workload: Workload, items: int, outcome: Outcome, warmth: Warmth, *, used_up: bool
     ) -> str:
         notes = []
-        if not warmth.steady and not workload.consumes:
+        if not warmth.steady:
             notes.append(f"not steady after {warmth.windows} warm-ups")
         if workload.name == "mixed" and items < self._options.large_items:
             notes.append(f"{items:,} items, loading more took too long")

@@ -38,6 +38,24 @@ def test_attributes_to_get(client: Any, hash_table: str) -> None:
     assert client.batch_get_item(RequestItems=asked)["Responses"][hash_table] == [{"b": {"N": "2"}}]
 
 
+def test_items_come_in_the_order_of_their_keys(client: Any, hash_table: str) -> None:
+    """Missing ones are passed over; a large one among them changes nothing."""
+    prefix = unique()
+    stored = [{"pk": {"S": f"{prefix}{number}"}, "a": {"S": "x" * number * 9_000}} for number in range(8)]
+    for item in stored:
+        client.put_item(TableName=hash_table, Item=item)
+    for last in (6, 8):
+        items = stored[last - 1 :: -1]
+        keys = [{"pk": item["pk"]} for item in items]
+        keys.insert(2, {"pk": {"S": unique()}})
+        asked = {hash_table: {"Keys": keys}}
+        answer = client.batch_get_item(RequestItems=asked, ReturnConsumedCapacity="TOTAL")
+        assert answer["Responses"][hash_table] == items
+        assert answer["UnprocessedKeys"] == {}
+        units = 0.5 + sum(-(-(len(item["a"]["S"]) + len(prefix) + 4) // 4096) / 2 for item in items)
+        assert answer["ConsumedCapacity"][0]["CapacityUnits"] == units
+
+
 def test_what_exceeds_16_mb_is_left_over(client: Any) -> None:
     table = make_table(client, "pk")
     for number in range(44):

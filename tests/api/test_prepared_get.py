@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from clocked import Clocked
+from key_values import GOOD, VALUES
 from new_tables import request as new_table
 from prepared_ways import TwoWays
 from sizes import size
@@ -35,22 +36,6 @@ def create(service: Clocked, name: str, *kinds: str) -> None:
     service.call(
         "CreateTable", **new_table(*names, types=dict(zip(names, kinds, strict=True)), TableName=name)
     )
-
-
-GOOD = {
-    "S": ("a", "é", "\0", "x" * 1024),
-    "N": ("7", "007", "-.5", "1e3", "1000", "0", "-0"),
-    "B": ("AAE=", "/w=="),
-}
-ODD: tuple[Any, ...] = (
-    *({"S": text} for text in ("", "x" * 1025, "x" * 2048, "x" * 2049, "é" * 1025)),
-    *({"N": text} for text in ("", "x", "1e200", "1" * 39, " 1", "٣")),
-    *({"B": text} for text in ("", "AAE", "AAF=", "%%%%", "A" * 4000)),
-    *({kind: content} for kind in "SNB" for content in (None, 1, True, [], {}, ["a"])),
-    *({}, None, "a", 1, [], [{"S": "a"}], {"S": "a", "N": None}, {"S": "a", "N": "1"}, {"S": "a", "Z": 1}),
-    *({"BOOL": True}, {"NULL": True}, {"SS": ["a"]}, {"M": {"S": {"S": "a"}}}, {"Z": "a"}),
-)
-VALUES = (*({kind: text} for kind, texts in GOOD.items() for text in texts), *ODD)
 
 
 @pytest.mark.parametrize("table", KINDS)

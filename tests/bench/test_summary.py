@@ -91,19 +91,36 @@ def test_targets_are_reached_or_not_or_unknown() -> None:
 
     found = comparison(
         {
-            "hashrange": {"get": 200.0, "put": 10.0},
-            "dynalite": {"get": 100.0, "put": 10.0},
-            "ceiling": {"get": 300.0},
+            "hashrange": {"get": 200.0, "put-new": 15.0, "query-100": 10.0},
+            "dynalite": {"put-new": 10.0, "put-2-gsi": 10.0},
+            "dynamodb-local": {"get": 60.0},
+            "hashrange-postgres": {"query-100": 3.9},
         }
     )
-    found.workers = {1: 10.0, 2: 15.0}
+    found.systems[0].item_disk_bytes = 3_000.0
     reached = {target.what: target.reached for target in targets(found)}
-    assert reached["GetItem, to dynalite"] is True
-    assert reached["GetItem, to the bare protocol"] is True
-    assert reached["PutItem, to dynalite"] is False
-    assert reached["PutItem, to DynamoDB Local"] is None
-    assert reached["mixed load, 2 workers to 1"] is True
+    assert reached["PutItem, new, to dynalite"] is True
+    assert reached["PutItem, new, 2 indexes, to dynalite"] is None
+    assert reached["GetItem, to DynamoDB Local"] is False
+    assert reached["Query 100 items on PostgreSQL, to embedded"] is False
+    assert reached["bytes on disk of an item of 2.1 KB"] is True
     assert reached["p50 as the table grows"] is None
+
+
+def test_every_target_is_about_a_workload() -> None:
+    from targets import RATES
+
+    from hashrange_bench.workloads import NAMES
+
+    assert {name for name, _, _ in RATES} <= set(NAMES)
+
+
+def test_an_item_of_the_footprint_has_its_size() -> None:
+    import footprint
+
+    from hashrange.core.items import item_size
+
+    assert {item_size(json.loads(footprint.item(number))) for number in (0, 4_999)} == {footprint.ITEM_BYTES}
 
 
 def test_growth_is_held_against_ten_thousand_items() -> None:
@@ -127,7 +144,8 @@ def test_a_comparison_is_told_in_full() -> None:
         }
     )
     lines = [" ".join(line.split()) for line in markdown(found).splitlines()]
-    assert f"| GetItem, eventually consistent | 2.00{TIMES} | 50% |" in lines
+    assert f"| GetItem, eventually consistent | 2.00{TIMES} / {DASH} | 50% |" in lines
+    assert f"| GetItem, eventually consistent | 200 ({DASH}) | 100 ({DASH}) | 400 ({DASH}) |" in lines
     assert f"| PutItem, overwrite | {DASH} | {DASH} |" in lines
 
 

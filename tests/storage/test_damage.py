@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hashrange.core.keys import encoding
-from hashrange.storage import layout
+from hashrange.storage import layout, store
 from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
 from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import Corrupt, DamagedRow
@@ -59,6 +59,8 @@ def test_a_damaged_row_is_named_and_its_neighbours_are_read(tmp_path: Path) -> N
     for _ in range(2):
         with pytest.raises(DamagedRow, match=b"00500".hex()):
             engine.read(lambda reader: reader.get(b"00500"))
+        with pytest.raises(DamagedRow, match=b"00500".hex()):
+            engine.read(lambda reader: list(store.stored_rows(reader, [b"00499", b"00500", b"00501"])))
         with pytest.raises(DamagedRow, match=b"00500".hex()):
             engine.write(lambda tx: tx.get(b"00500"))
         with pytest.raises(DamagedRow, match=b"00500".hex()):

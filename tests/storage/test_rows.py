@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hashrange.storage import layout, store
 from hashrange.storage.engine import Engine, Reader, Transaction
 
 LAST = b"\xff" * 9
@@ -177,3 +178,28 @@ def test_long_keys_that_begin_alike_are_rows_of_their_own(engine: Engine, length
     assert engine.write(lambda tx: (tx.get(key), tx.get(longer))) == (None, b"")
     assert engine.write(step) == (b"", None)
     assert engine.read(lambda reader: (reader.get(key), reader.get(longer))) == (None, b"")
+
+
+def test_many_keys_at_once_give_what_each_gives_alone(engine: Engine) -> None:
+    prefix = layout.rows_prefix(7, 0)  # of a table's rows, which one of the engines encrypts
+    values = {prefix + b"%d" % number: b"x" * number * 100 for number in range(30)}
+    engine.write(lambda tx: [tx.put(key, value) for key, value in values.items()])
+    wanted = [*reversed(values), prefix + b"no", prefix + b"7", prefix]
+    for keys in (wanted, wanted[:1], wanted[-1:], []):
+        assert engine.read(lambda reader: list(store.stored_rows(reader, keys))) == [  # noqa: B023 - used at once
+            values.get(key) for key in keys
+        ]
+
+
+def test_many_keys_with_a_large_value_are_read_one_by_one(engine: Engine) -> None:
+    prefix = layout.rows_prefix(7, 0)
+    keys = [prefix + b"%d" % number for number in range(5)]
+    engine.write(lambda tx: [tx.put(key, b"x" * 100_000 if key is keys[3] else b"y") for key in keys])
+
+    def look(reader: Any) -> tuple[Any, list[bytes | None]]:
+        many = getattr(reader, "get_many", None)
+        return None if many is None else many(keys), list(store.stored_rows(reader, keys))
+
+    many, rows = engine.read(look)
+    assert many is None
+    assert [len(row or b"") for row in rows] == [1, 1, 1, 100_000, 1]

@@ -11,6 +11,7 @@ import msgspec
 
 from hashrange.core import capacity
 from hashrange.core.items import stored_size
+from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.mutation import Outcome
 from hashrange.core.partitions import WHOLE, Partitions
 from hashrange.core.schema import Index, Table
@@ -100,6 +101,10 @@ class ItemRead(Result):
     @property
     def units(self) -> float:
         """Read units."""
+        if (
+            self.stored is None or len(self.stored) <= READ_UNIT_BYTES
+        ):  # JSON is never shorter than the item's size
+            return self.factor * (1.0 if self.consistent else 0.5)
         return self.factor * capacity.read_units(self.size, consistent=self.consistent)
 
     def charges(self) -> Iterator[Charge]:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error
+from hashrange.api.partiql.execute_statement import StatementRead
 from hashrange.api.protocol.operation import Operation, Service
 from hashrange.api.results import Charge, ItemRead, ItemWritten, PageRead, Result
 from hashrange.capacity.observation import Group, Observation, Observer, Outcome, StreamPage
@@ -102,13 +103,16 @@ class Lane:
         if type(result) is ItemRead:
             self.append((result.table, result.key, result.units, monotonic() - began))
             return
-        if type(result) is PageRead:
-            page = result.page
+        read = result
+        if type(read) is StatementRead and len(read.pages) == 1:
+            (read,) = read.pages
+        if type(read) is PageRead:
+            page = read.page
             if len(page.sizes) == 1 and not page.fetched:
                 ((partition, size),) = page.sizes.items()
-                key = result.start if len(result.partitions) == 1 else result.first_of(partition)
-                units = capacity.read_units(size, consistent=result.consistent)
-                self._pages.append((result.table, result.index, key, units, monotonic() - began, page.count))
+                key = read.start if len(read.partitions) == 1 else read.first_of(partition)
+                units = capacity.read_units(size, consistent=read.consistent)
+                self._pages.append((read.table, read.index, key, units, monotonic() - began, page.count))
                 return
         if self._touched.takes(result):
             self._touched.add(result, monotonic() - began)

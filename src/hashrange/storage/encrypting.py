@@ -16,7 +16,7 @@ from hashrange.kms.sizes import NONCE_BYTES
 from hashrange.storage import appends, table_keys
 from hashrange.storage.appends import Append
 from hashrange.storage.data_keys import STORE, DataKeys, is_plain, number_of
-from hashrange.storage.engine import Done, Engine, Joined, PackRows, Reader, Transaction
+from hashrange.storage.engine import Done, Engine, GetMany, Joined, PackRows, Reader, Transaction
 from hashrange.storage.errors import DamagedRow
 from hashrange.storage.layout import DATA_KEY, ROWS, ROWS_PREFIX_BYTES, TABLE_KEY
 from hashrange.storage.wrapped import WrappedEngine
@@ -60,6 +60,17 @@ class EncryptedReader(Generic[R]):
             except NotAuthentic:
                 raise DamagedRow(key) from None
         return self._opened(key, stored)
+
+    def get_many(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
+        """Give the values at some keys; None if there is a large one among them."""
+        get_many: GetMany | None = getattr(self._stored, "get_many", None)
+        values = None if get_many is None else get_many(keys)
+        if values is None:
+            return None
+        return [
+            None if stored is None else self._opened(key, stored)
+            for key, stored in zip(keys, values, strict=True)
+        ]
 
     def joined(
         self,

@@ -106,6 +106,16 @@ class PackRows(Protocol):
     ) -> Packed | None: ...
 
 
+class GetMany(Protocol):
+    """Reads what `get` would give for each of some keys.
+
+    Gives None if one of the values is so large that reading them together is not worth while. A reader that can do that
+    faster than by `get` has it as `get_many`.
+    """
+
+    def __call__(self, keys: Sequence[bytes]) -> list[bytes | None] | None: ...
+
+
 class JoinRows(Protocol):
     """Reads the first `limit` rows that `scan` would give, every value cut behind its first `head` bytes.
 

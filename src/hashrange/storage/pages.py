@@ -106,6 +106,14 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     return page
 
 
+def item_page(stored: bytes | None, picker: Picker | None = None) -> Page:
+    """The page of a whole key, which one item has at most."""
+    if stored is None:
+        return Page(sizes={0: 0})
+    row = items.stored_json(stored) if picker is None else picked_json(picker, stored)
+    return Page(rows=[row], count=1, scanned=1, sizes={0: items.stored_size(stored)})
+
+
 class _Rest(msgspec.Struct):
     """What is still to be read of a page."""
 

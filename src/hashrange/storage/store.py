@@ -1,5 +1,7 @@
 """Items in their tables: a command is applied, and item, index rows and counters go into one transaction."""
 
+from collections.abc import Iterable, Sequence
+
 from hashrange.core import effort, items, mutation
 from hashrange.core.indexes import IndexDiff
 from hashrange.core.items import StoredItem
@@ -7,9 +9,10 @@ from hashrange.core.keys.encoding import HASH_BYTES
 from hashrange.core.mutation import Command, Origin, Outcome
 from hashrange.core.schema import Index, Table
 from hashrange.storage import change_log, expiry, layout
-from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.engine import GetMany, Reader, Transaction
 
 _COLLECTION_BYTES_MAX = 10 * 1024**3
+_FEW_ROWS = 3  # are read one by one
 _LARGE_BYTES = 16 * 1024  # reading smaller items is not counted
 
 
@@ -22,10 +25,23 @@ def row_key(table: Table, key: bytes) -> bytes:
     return layout.rows_prefix(table.number, layout.BASE_SLOT) + key
 
 
+def row_keys(table: Table, keys: Iterable[bytes]) -> list[bytes]:
+    """Where items are stored."""
+    prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
+    return [prefix + key for key in keys]
+
+
 def read_item(reader: Reader, table: Table, key: bytes) -> StoredItem | None:
     """The item at this key."""
     stored = reader.get(layout.rows_prefix(table.number, layout.BASE_SLOT) + key)
     return None if stored is None else _counted(stored)
+
+
+def stored_rows(reader: Reader, rows: Sequence[bytes]) -> Iterable[bytes | None]:
+    """What is stored at each of these keys: a list, or if there are large values, one after the other as it is read."""
+    get_many: GetMany | None = getattr(reader, "get_many", None)
+    many = None if get_many is None or len(rows) < _FEW_ROWS else get_many(rows)
+    return map(reader.get, rows) if many is None else many
 
 
 def reads(table: Table, key: bytes) -> tuple[bytes, ...]:

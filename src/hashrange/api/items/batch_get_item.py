@@ -1,6 +1,6 @@
 """BatchGetItem: read up to a hundred items by key, from several tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from hashrange.api.protocol.structures import (
     TableNameKey,
 )
 from hashrange.api.results import ItemRead, ItemsRead
-from hashrange.api.table_names import data_table
+from hashrange.api.table_names import data_table, ready_table
 from hashrange.api.throttling.gate import Tab
 from hashrange.api.throttling.refusals import Refusal, throttled
 from hashrange.core import effort, items, values
@@ -106,24 +106,25 @@ class _TableKeys(msgspec.Struct, frozen=True):
     request: KeysAndAttributes
     table: Table
     projection: Projection | None
-    keys: list[Item]
-    rows: list[bytes]  # key bytes
+    keys: list[bytes]
+    rows: list[bytes]  # where these are stored
 
     @property
     def consistent(self) -> bool:
         return self.request.consistent_read is True
 
+    def unread(self, places: Iterable[int]) -> Unread:
+        """What the client has to ask for again."""
+        sent = self.request.keys
+        return Unread([values.canonical_item(sent[place]) for place in places], self.request)
+
 
 def batch_get_item(context: Context, request: BatchGetItem) -> Plan:
-    """Check all keys and projections, then find the tables."""
+    """Find the keys of a request as most are, or check all keys and projections, then find the tables."""
     tables = request.request_items
     if not tables:
         raise Invalid("The requestItems parameter is required for BatchGetItem")
-    _refuse_mixing(tables)
-    checked = {name: _check(part) for name, part in tables.items()}
-    if sum(len(keys) for keys, _ in checked.values()) > BATCH_GET_KEYS_MAX:
-        raise Invalid("Too many items requested for the BatchGetItem call")
-    parts = [_table_keys(context, name, tables[name], *checked[name]) for name in tables]
+    parts = _plain_parts(context, tables) or _checked_parts(context, tables)
     tab = context.tab(*(part.table for part in parts))
 
     def mixed(reader: Reader, past: Reader) -> BatchRead:
@@ -133,10 +134,54 @@ def batch_get_item(context: Context, request: BatchGetItem) -> Plan:
     consistent = {part.consistent for part in parts}
     return Read(
         partial(_read, parts) if tab is None else partial(tab.run, partial(_read, parts, tab=tab)),
-        [store.row_key(part.table, key) for part in parts for key in part.rows],
+        [row for part in parts for row in part.rows],
         eventual=True not in consistent,
         mixed=mixed if len(consistent) > 1 else None,
     )
+
+
+def _plain_parts(context: Context, tables: dict[str, KeysAndAttributes]) -> list[_TableKeys] | None:
+    """Keys of whole items with which nothing is wrong; None: `_checked_parts` has to judge."""
+    parts: list[_TableKeys] = []
+    for name, part in tables.items():
+        table = ready_table(context, name)
+        if (
+            table is None
+            or part.projection_expression is not None
+            or part.attributes_to_get is not None
+            or part.expression_attribute_names is not None
+        ):
+            return None
+        keys: list[bytes] = []
+        for sent in part.keys:
+            key = primary_key.of_key_or_none(table, sent)
+            if key is None:
+                return None
+            keys.append(key)
+        if len(set(keys)) < len(keys):
+            return None
+        parts.append(_table_keys(name, part, table, None, keys))
+    return parts if sum(len(part.keys) for part in parts) <= BATCH_GET_KEYS_MAX else None
+
+
+def _checked_parts(context: Context, tables: dict[str, KeysAndAttributes]) -> list[_TableKeys]:
+    _refuse_mixing(tables)
+    checked = {name: _check(part) for name, part in tables.items()}
+    if sum(len(keys) for keys, _ in checked.values()) > BATCH_GET_KEYS_MAX:
+        raise Invalid("Too many items requested for the BatchGetItem call")
+    parts: list[_TableKeys] = []
+    for name, (keys, projection) in checked.items():
+        table = data_table(context, name)
+        key_bytes = [primary_key.of_key(table, key) for key in keys]
+        key_paths.refuse_nested(table, table.indexes, projection)
+        parts.append(_table_keys(name, tables[name], table, projection, key_bytes))
+    return parts
+
+
+def _table_keys(
+    name: str, request: KeysAndAttributes, table: Table, projection: Projection | None, keys: list[bytes]
+) -> _TableKeys:
+    return _TableKeys(name, request, table, projection, keys, store.row_keys(table, keys))
 
 
 def _refuse_mixing(tables: dict[str, KeysAndAttributes]) -> None:
@@ -166,51 +211,94 @@ def _check(part: KeysAndAttributes) -> tuple[list[Item], Projection | None]:
     return keys, projection
 
 
-def _table_keys(
-    context: Context,
-    name: str,
-    request: KeysAndAttributes,
-    keys: list[Item],
-    projection: Projection | None,
-) -> _TableKeys:
-    table = data_table(context, name)
-    rows = [primary_key.of_key(table, key) for key in keys]
-    key_paths.refuse_nested(table, table.indexes, projection)
-    return _TableKeys(name, request, table, projection, keys, rows)
-
-
 def _read(
     parts: list[_TableKeys], reader: Reader, tab: Tab | None = None, past: Reader | None = None
 ) -> BatchRead:
     items_read: list[ItemRead] = []
     unread: dict[str, Unread] = {}
     refusals: list[Refusal] = []
-    room, json_room = BATCH_GET_BYTES_MAX, BATCH_GET_JSON_BYTES_MAX
+    room = _Room(BATCH_GET_BYTES_MAX, BATCH_GET_JSON_BYTES_MAX)
     for part in parts:
-        table, projection = part.table, part.projection
-        get = reader.get if part.consistent or past is None else past.get
-        left: list[Item] = []
-        for at, key in enumerate(part.rows):
-            refusal = None if tab is None else tab.read_refusal(table, None, key)
-            if refusal is not None:
-                refusals.append(refusal)
-                left.append(part.keys[at])
-                continue
-            stored = get(store.row_key(table, key))
-            size = 0 if stored is None else items.stored_size(stored)
-            if stored is not None and len(stored) > _LARGE_BYTES:
-                effort.spend(len(stored) >> 2)  # it is only copied
-                json_room -= len(stored)
-            if size > room or json_room < 0 or (items_read and effort.page_is_due()):
-                left += part.keys[at:]
-                break
-            room -= size
-            picked = None if projection is None or stored is None else picked_json(projection, stored)
-            items_read.append(ItemRead(table, part.name, key, stored, picked, part.consistent))
-            if tab is not None:
-                tab.take(items_read[-1].charges())
+        source = reader if part.consistent or past is None else past
+        if tab is None:
+            left = _read_part(part, source, room, items_read)
+        else:
+            left = _read_admitted(part, source, room, items_read, tab, refusals)
         if left:
-            unread[part.name] = Unread(left, part.request)
+            unread[part.name] = part.unread(left)
     if refusals and not items_read:
         raise throttled(refusals)
     return BatchRead(items_read, {part.name: part.table for part in parts}, unread, refusals)
+
+
+class _Room(msgspec.Struct):
+    """What still has room in the answer."""
+
+    item_bytes: int
+    json_bytes: int
+
+    def has_all(self, stored_rows: Iterable[bytes | None]) -> bool:
+        """Whether there is room for small items that were read together, which then have it; False: nobody looked."""
+        if not isinstance(stored_rows, list):
+            return False
+        lengths = [0 if stored is None else len(stored) for stored in stored_rows]
+        # JSON is never shorter than the item's size.
+        if max(lengths) > _LARGE_BYTES or sum(lengths) > self.item_bytes:
+            return False
+        self.item_bytes -= sum(items.stored_size(stored) for stored in stored_rows if stored is not None)
+        return True
+
+    def has(self, stored: bytes | None, *, first: bool) -> bool:
+        """Whether there is room for an item, which then has it; one that is missing needs none."""
+        size = 0 if stored is None else items.stored_size(stored)
+        if stored is not None and len(stored) > _LARGE_BYTES:
+            effort.spend(len(stored) >> 2)  # it is only copied
+            self.json_bytes -= len(stored)
+        if size > self.item_bytes or self.json_bytes < 0 or (not first and effort.page_is_due()):
+            return False
+        self.item_bytes -= size
+        return True
+
+
+def _read_part(part: _TableKeys, reader: Reader, room: _Room, items_read: list[ItemRead]) -> Sequence[int]:
+    """Read the items of one table; gives the places of those keys that have no room."""
+    table, name, projection, consistent = part.table, part.name, part.projection, part.consistent
+    stored_rows = store.stored_rows(reader, part.rows)
+    if projection is None and room.has_all(stored_rows):
+        items_read += [
+            ItemRead(table, name, key, stored, None, consistent)
+            for key, stored in zip(part.keys, stored_rows, strict=True)
+        ]
+        return ()
+    for place, (key, stored) in enumerate(zip(part.keys, stored_rows, strict=True)):
+        if not room.has(stored, first=not items_read):
+            return range(place, len(part.keys))
+        picked = None if projection is None or stored is None else picked_json(projection, stored)
+        items_read.append(ItemRead(table, name, key, stored, picked, consistent))
+    return ()
+
+
+def _read_admitted(
+    part: _TableKeys,
+    reader: Reader,
+    room: _Room,
+    items_read: list[ItemRead],
+    tab: Tab,
+    refusals: list[Refusal],
+) -> Sequence[int]:
+    """The same where capacity may be short: what is refused is not read."""
+    left: list[int] = []
+    for place, key in enumerate(part.keys):
+        refusal = tab.read_refusal(part.table, None, key)
+        if refusal is not None:
+            refusals.append(refusal)
+            left.append(place)
+            continue
+        stored = reader.get(part.rows[place])
+        if not room.has(stored, first=not items_read):
+            return [*left, *range(place, len(part.keys))]
+        projection = part.projection
+        picked = None if projection is None or stored is None else picked_json(projection, stored)
+        items_read.append(ItemRead(part.table, part.name, key, stored, picked, part.consistent))
+        tab.take(items_read[-1].charges())
+    return left

@@ -13,6 +13,7 @@ from hashrange.core import values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Binder, Condition, QueryTemplate, Update, WriteTemplate
 from hashrange.core.keys.template import KeyTemplate
+from hashrange.core.partiql.prepared import Prepared
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Malformed, Value
 
@@ -51,6 +52,7 @@ class PreparedRequests:
     def __init__(self, entries_max: int = _ENTRIES_MAX) -> None:
         self.writes: BoundedCache[Key, PreparedWrite] = BoundedCache(entries_max)
         self.queries: BoundedCache[Key, PreparedQuery] = BoundedCache(entries_max)
+        self.statements: BoundedCache[str, Prepared] = BoundedCache(entries_max)
 
     def add_write(
         self, key: Key, table: Table, binding: Binder, update: Update | None, condition: Condition | None
@@ -64,6 +66,11 @@ class PreparedRequests:
         """Remember a query."""
         if _chars(key) <= _CHARS_MAX:
             self.queries.put(key, prepared)
+
+    def add_statement(self, text: str, prepared: Prepared) -> None:
+        """Remember a statement that was accepted; it says nothing about the table, which may change."""
+        if len(text) <= _CHARS_MAX:
+            self.statements.put(text, prepared)
 
 
 def canonical_or_none(sent: Values) -> dict[str, Value] | None:

@@ -25,7 +25,7 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import PageRead, Result
 from hashrange.api.table_names import data_table, ready_table
-from hashrange.core import indexes, items, partitions
+from hashrange.core import indexes, partitions
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import (
     Binder,
@@ -45,7 +45,7 @@ from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import store
 from hashrange.storage.engine import Reader
-from hashrange.storage.pages import Page, PageRequest
+from hashrange.storage.pages import PageRequest, item_page
 
 
 class Query(Request, kw_only=True):
@@ -245,14 +245,7 @@ def _limit(table: Table, index: Index | None, request: Query) -> int | None:
 
 def _one_item(table: Table, name: str, key: bytes, row: bytes, consistent: bool, reader: Reader) -> PageRead:
     """The page of a query for a whole key, which one item has at most."""
-    stored = reader.get(row)
-    if stored is None:
-        page = Page(sizes={0: 0})
-    else:
-        page = Page(
-            rows=[items.stored_json(stored)], count=1, scanned=1, sizes={0: items.stored_size(stored)}
-        )
-    return PageRead(table, None, name, key, page, consistent=consistent)
+    return PageRead(table, None, name, key, item_page(reader.get(row)), consistent=consistent)
 
 
 def _check_start(

@@ -19,7 +19,7 @@ from hashrange.core.errors import Invalid, Refused
 from hashrange.core.expressions import Picker, picked_json
 from hashrange.core.keys import primary_key
 from hashrange.core.mutation import Command, Origin
-from hashrange.core.partiql import Bound, columns
+from hashrange.core.partiql import Bound
 from hashrange.core.partiql.pinned import names_only_key, pin
 from hashrange.core.partiql.selection import decompose, select
 from hashrange.core.partiql.syntax import Select
@@ -170,7 +170,7 @@ def _get(context: Context, bound: Bound, statement: Select, *, consistent: bool)
     # Columns and ORDER BY are held to the same rules as in a statement by itself.
     select(bound, statement, table, None)
     key = primary_key.of_key(table, pinned.key)
-    return Get(name, table, key, columns.picker(statement), consistent)
+    return Get(name, table, key, bound.prepared.picker, consistent)
 
 
 def reads(members: Sequence[Member]) -> list[bytes]:

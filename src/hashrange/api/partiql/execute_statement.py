@@ -19,15 +19,18 @@ from hashrange.api.protocol.structures import (
     ReturnValuesOnConditionCheckFailure,
 )
 from hashrange.api.results import Charge, ItemWritten, PageRead, Result
-from hashrange.api.table_names import data_table
+from hashrange.api.table_names import data_table, ready_table
+from hashrange.core.expressions import Picker
 from hashrange.core.limits import NEXT_TOKEN_CHARS_MAX
 from hashrange.core.mutation import Origin
 from hashrange.core.partiql import Bound
+from hashrange.core.partiql.point_reads import key_or_none
 from hashrange.core.partiql.syntax import Select
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage import store
 from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.pages import item_page
 
 
 class ExecuteStatement(Request, kw_only=True):
@@ -65,7 +68,10 @@ class StatementRead(Result):
 
 
 def execute_statement(context: Context, request: ExecuteStatement) -> Plan:
-    """Bind the statement to its parameters, then read or write."""
+    """Read one item by its key, or bind the statement to its parameters, then read or write."""
+    plan = _prepared(context, request)
+    if plan is not None:
+        return plan
     # Taken before anything in the request is brought into canonical form.
     token_binding = tokens.binding(request)
     bound = statements.bound(context, request)
@@ -74,11 +80,47 @@ def execute_statement(context: Context, request: ExecuteStatement) -> Plan:
     return _write(context, request, writes.draft(bound))
 
 
+def _prepared(context: Context, request: ExecuteStatement) -> Read | None:
+    """The plan of a SELECT of one item that has nothing wrong with it; None: the long way has to judge."""
+    if request.next_token is not None:
+        return None
+    prepared = context.prepared.statements.get(request.statement)
+    if prepared is None or prepared.point is None:
+        return None
+    name = prepared.statement.target.table
+    table = ready_table(context, name)
+    if table is None or context.tab(table) is not None:
+        return None
+    key = key_or_none(table, prepared.point, request.parameters or ())
+    if key is None:
+        return None
+    consistent = request.consistent_read is True
+    row = store.row_key(table, key)
+    return Read(
+        partial(_read_item, table, name, key, row, prepared.picker, consistent), (row,), not consistent
+    )
+
+
+def _read_item(
+    table: Table,
+    name: str,
+    key: bytes,
+    row: bytes,
+    picker: Picker | None,
+    consistent: bool,
+    reader: Reader,
+) -> StatementRead:
+    page = item_page(reader.get(row), picker)
+    return StatementRead(table, name, [PageRead(table, None, name, key, page, consistent=consistent)])
+
+
 def _select(
     context: Context, request: ExecuteStatement, bound: Bound, statement: Select, token_binding: bytes
 ) -> Plan:
     consistent = request.consistent_read is True
     query = reads.plan(context, bound, statement, consistent=consistent)
+    if bound.prepared.point is not None:
+        context.prepared.add_statement(request.statement, bound.prepared)
     resume = None if request.next_token is None else tokens.decode(request.next_token, token_binding)
 
     tab = context.tab(query.request.table)

@@ -13,7 +13,7 @@ from hashrange.api.throttling.refusals import Refusal
 from hashrange.core import partitions
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX, STATEMENT_READS_PER_PAGE
-from hashrange.core.partiql import Bound, columns
+from hashrange.core.partiql import Bound
 from hashrange.core.partiql.selection import Selection, select
 from hashrange.core.partiql.syntax import Select
 from hashrange.core.partitions import Partitions
@@ -54,7 +54,7 @@ def plan(context: Context, bound: Bound, statement: Select, *, consistent: bool)
         key_range=_EVERYTHING,
         reverse=selection.reverse,
         keep=selection.keep,
-        projection=columns.picker(statement),
+        projection=bound.prepared.picker,
         fetch=selection.fetch,
     )
     return Query(statement.target.table, selection, request, consistent)

@@ -20,7 +20,7 @@ from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.keys.primary_key import KEY_MISMATCH
 from hashrange.core.limits import TRANSACT_BYTES_MAX
 from hashrange.core.mutation import PutCommand
-from hashrange.core.partiql import Bound, bind, columns, commands
+from hashrange.core.partiql import Bound, bind, commands
 from hashrange.core.partiql.pinned import Pinned, names_only_key, pin
 from hashrange.core.partiql.selection import decompose
 from hashrange.core.partiql.syntax import Delete, Exists, Insert, Select, Update
@@ -112,7 +112,7 @@ def _lookup(context: Context, member: Member) -> Lookup | Reason:
     if not _fits(table, pinned):
         return Reason("ValidationError", KEY_MISMATCH)
     key_paths.refuse_nested(table, table.indexes, bound.prepared.projection)
-    return Lookup(name, table, primary_key.of_key(table, pinned.key), columns.picker(statement))
+    return Lookup(name, table, primary_key.of_key(table, pinned.key), bound.prepared.picker)
 
 
 def _fits(table: Table, pinned: Pinned) -> bool:

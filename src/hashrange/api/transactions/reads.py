@@ -46,10 +46,10 @@ def _read_all(lookups: Sequence[Lookup], tab: Tab | None, reader: Reader) -> Ite
     results: list[ItemRead] = []
     reasons: list[Reason | None] = []
     size = 0
-    for lookup in lookups:
+    stored_rows = store.stored_rows(reader, [store.row_key(lookup.table, lookup.key) for lookup in lookups])
+    for lookup, stored in zip(lookups, stored_rows, strict=True):
         refusal = None if tab is None else tab.read_refusal(lookup.table, None, lookup.key)
         reasons.append(None if refusal is None else cancellation.throttled(refusal))
-        stored = reader.get(store.row_key(lookup.table, lookup.key))
         projection = lookup.projection
         if stored is not None:
             size += items.stored_size(stored)

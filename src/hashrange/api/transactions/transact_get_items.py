@@ -16,7 +16,7 @@ from hashrange.api.protocol.structures import (
     Structure,
     TableName,
 )
-from hashrange.api.table_names import data_table
+from hashrange.api.table_names import data_table, ready_table
 from hashrange.api.transactions import cancellation, reads
 from hashrange.api.transactions.cancellation import Reason
 from hashrange.api.transactions.reads import Lookup
@@ -55,8 +55,11 @@ SHAPE = Shape(TransactGetItems)
 
 
 def transact_get_items(context: Context, request: TransactGetItems) -> Plan:
-    """Check all keys and projections, then find the tables."""
+    """Look up a request as most are, or check all keys and projections, then find the tables."""
     gets = [element.get for element in request.transact_items]
+    plain = _plain_lookups(context, gets)
+    if plain is not None:
+        return reads.plan(context, plain)
     checked = [_check(get) for get in gets]
     tables = [data_table(context, get.table_name) for get in gets]
     outcomes = [
@@ -67,6 +70,22 @@ def transact_get_items(context: Context, request: TransactGetItems) -> Plan:
     cancellation.refuse_duplicates([(lookup.table, lookup.key) for lookup in lookups])
     cancellation.cancel_on(cancellation.first_only(outcomes))
     return reads.plan(context, lookups)
+
+
+def _plain_lookups(context: Context, gets: list[Get]) -> list[Lookup] | None:
+    """Whole items by keys with which nothing is wrong; None: the long way has to judge."""
+    lookups: list[Lookup] = []
+    for get in gets:
+        if get.projection_expression is not None or get.expression_attribute_names is not None:
+            return None
+        table = ready_table(context, get.table_name)
+        key = None if table is None else primary_key.of_key_or_none(table, get.key)
+        if table is None or key is None:
+            return None
+        lookups.append(Lookup(get.table_name, table, key, None))
+    if len({(lookup.table.number, lookup.key) for lookup in lookups}) < len(lookups):
+        return None
+    return lookups
 
 
 def _check(get: Get) -> tuple[Item, Projection | None]:

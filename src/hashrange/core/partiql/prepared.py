@@ -7,14 +7,15 @@ import msgspec
 
 from hashrange.core import effort
 from hashrange.core.errors import Invalid
-from hashrange.core.expressions import Condition, Projection, Update, projection
+from hashrange.core.expressions import Condition, Picker, Projection, Update, projection
 from hashrange.core.expressions.condition import ConditionPlan, plan_condition
 from hashrange.core.expressions.errors import Flaw
 from hashrange.core.expressions.resolved import Node, Values
 from hashrange.core.expressions.update import UpdatePlan, plan_update
 from hashrange.core.expressions.value_checks import Fault
-from hashrange.core.partiql import syntax
+from hashrange.core.partiql import columns, syntax
 from hashrange.core.partiql.errors import Untranslatable
+from hashrange.core.partiql.point_reads import Places, places
 from hashrange.core.partiql.statement_grammar import statement
 from hashrange.core.partiql.translation import translate
 from hashrange.core.partiql.translator import Translator
@@ -35,6 +36,8 @@ class Prepared(msgspec.Struct, frozen=True):
     where: ConditionPlan | None
     update: UpdatePlan | None
     projection: Projection | None
+    picker: Picker | None  # of the columns
+    point: Places | None  # only for a SELECT of whole attributes by parameters alone
 
 
 class Bound(msgspec.Struct, frozen=True):
@@ -106,6 +109,8 @@ def _prepare(text: str) -> Prepared:
         if isinstance(translated, syntax.Update) and not refused
         else None,
         projection=_projection(translated),
+        picker=columns.picker(translated) if isinstance(translated, syntax.Select) else None,
+        point=None if translator.checks else places(translated, parameters),
     )
 
 

@@ -2,7 +2,7 @@
 
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import apsw
@@ -52,6 +52,12 @@ FROM (
 """
 PACKED = _PACKED.format(order="", checksum=CHECKSUM_BYTES, stored=_stored)
 PACKED_REVERSE = _PACKED.format(order="DESC", checksum=CHECKSUM_BYTES, stored=_stored)
+# One statement for many keys, in their order; a large value is empty, and read by itself. Not every APSW has arrays.
+_GET_MANY = """
+SELECT (SELECT coalesce({stored}, x'') FROM rows WHERE k = keys.value) FROM carray(?) AS keys
+"""
+GET_MANY = _GET_MANY.format(stored=_stored)
+_HAS_ARRAYS = "ENABLE_CARRAY" in apsw.compile_options and hasattr(apsw, "carray")
 # Joining gets more time than a scan: a page of joined rows is soon done, and reading it again elsewhere costs twice.
 _JOINED_TIMEOUT_FACTOR = 3
 COUNTER = "SELECT n, complement FROM counters WHERE k = ?"
@@ -123,6 +129,20 @@ class SnapshotReader:
             error.add_note(layout.describe(key))
             raise
         return None if value is None else opened(key, cast("bytes", value))
+
+    def get_many(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
+        """Give the values at some keys; None if there is a large one among them."""
+        if not _HAS_ARRAYS or not keys:
+            return None
+        self._begin()
+        self._last_range = min(keys), max(keys) + b"\0"
+        stored = self._point_cursor.execute(GET_MANY, (apsw.carray(tuple(keys)),)).get
+        values: Sequence[bytes | None] = stored if len(keys) > 1 else (stored,)
+        if b"" in values:
+            return None
+        return [
+            None if value is None else opened(key, value) for key, value in zip(keys, values, strict=True)
+        ]
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None
