@@ -33,13 +33,14 @@ from hashrange.storage.sqlite import SqliteEngine
 TABLE = "growth"
 PARTITION_ITEMS = 50  # one page of a query
 _CHUNK_ITEMS = 20_000
+_WRITTEN_AT = 1_780_000_000.0
 _HEADERS = {
     "Content-Type": "application/x-amz-json-1.0",
     "X-Amz-Date": "20260101T000000Z",
     "Authorization": "AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, "
     "SignedHeaders=host;x-amz-date, Signature=0",
 }
-_DEFINITION = {
+DEFINITION = {
     "TableName": TABLE,
     "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
     "AttributeDefinitions": [
@@ -48,6 +49,23 @@ _DEFINITION = {
     ],
     "BillingMode": "PAY_PER_REQUEST",
 }
+
+
+class Connection:
+    """One client of a server."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.close = self._connection.close
+
+    def ask(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and give its answer."""
+        headers = {**_HEADERS, "X-Amz-Target": f"DynamoDB_20120810.{operation}"}
+        self._connection.request("POST", "/", json.dumps(request), headers)
+        response = self._connection.getresponse()
+        body: dict[str, Any] = json.loads(response.read())
+        assert response.status == http.HTTPStatus.OK, body
+        return body
 
 
 class Server:
@@ -61,16 +79,16 @@ class Server:
         )
         assert self.process.stdout is not None
         found = next(filter(None, (re.search(r"http://[\d.]+:(\d+)", line) for line in self.process.stdout)))
-        self._connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
+        self._port = int(found[1])
+        self._connection = Connection(self._port)
 
     def ask(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request and give its answer."""
-        headers = {**_HEADERS, "X-Amz-Target": f"DynamoDB_20120810.{operation}"}
-        self._connection.request("POST", "/", json.dumps(request), headers)
-        response = self._connection.getresponse()
-        body: dict[str, Any] = json.loads(response.read())
-        assert response.status == http.HTTPStatus.OK, body
-        return body
+        return self._connection.ask(operation, request)
+
+    def another(self) -> "Connection":
+        """A connection for one more client."""
+        return Connection(self._port)
 
     def stop(self, number: int = signal.SIGTERM) -> None:
         """End the process."""
@@ -94,26 +112,26 @@ class Server:
 def load(folder: Path, count: int) -> None:
     """Write a table of so many items, in key order, behind the server's back."""
     server = Server(folder)
-    server.ask("CreateTable", _DEFINITION)
+    server.ask("CreateTable", DEFINITION)
     server.stop()
     engine = SqliteEngine.open(folder)
     (table,) = Catalogue(engine).tables()
     began = time.perf_counter()
     chunk: list[tuple[bytes, bytes]] = []
     size_bytes = 0
-    for key, stored in _rows(table, count):
+    for key, stored in rows(table, count):
         chunk.append((key, stored))
         size_bytes += items.stored_size(stored)
         if len(chunk) == _CHUNK_ITEMS:
-            _store(engine, chunk)
-    _store(engine, chunk)
-    engine.write(lambda tx: _count(tx, table, count, size_bytes))
+            store(engine, chunk)
+    store(engine, chunk)
+    engine.write(lambda tx: count_items(tx, table, count, size_bytes))
     engine.close()
     megabytes = sum(file.stat().st_size for file in folder.iterdir()) / 2**20
     print(f"loaded {count} items, {megabytes:.0f} MiB, in {time.perf_counter() - began:.0f} s", flush=True)
 
 
-def _rows(table: Table, count: int) -> Iterator[tuple[bytes, bytes]]:
+def rows(table: Table, count: int) -> Iterator[tuple[bytes, bytes]]:
     prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
     names = [f"customer-{number:07}" for number in range(count // PARTITION_ITEMS)]
     sort_keys = [{"N": str(number)} for number in range(PARTITION_ITEMS)]
@@ -128,10 +146,10 @@ def _rows(table: Table, count: int) -> Iterator[tuple[bytes, bytes]]:
                 "lines": {"L": [{"S": "a few words about it"}, {"N": "3"}]},
                 "note": {"S": "n" * 60},
             }
-            yield prefix + start + suffix, items.encode(item, items.item_size(item))
+            yield prefix + start + suffix, items.encode(item, items.item_size(item), _WRITTEN_AT)
 
 
-def _store(engine: SqliteEngine, chunk: list[tuple[bytes, bytes]]) -> None:
+def store(engine: SqliteEngine, chunk: list[tuple[bytes, bytes]]) -> None:
     def step(tx: Transaction) -> None:
         for key, stored in chunk:
             tx.put(key, stored)
@@ -140,7 +158,7 @@ def _store(engine: SqliteEngine, chunk: list[tuple[bytes, bytes]]) -> None:
     chunk.clear()
 
 
-def _count(tx: Transaction, table: Table, count: int, size_bytes: int) -> None:
+def count_items(tx: Transaction, table: Table, count: int, size_bytes: int) -> None:
     tx.add(layout.count_key(table.number, layout.BASE_SLOT), count)
     tx.add(layout.size_key(table.number, layout.BASE_SLOT), size_bytes)
 
@@ -153,18 +171,18 @@ class Series:
     cpu: list[float] = field(default_factory=list)
 
 
-def _point_read(random: Random, partitions: int) -> tuple[str, dict[str, Any]]:
+def point_read(random: Random, partitions: int) -> tuple[str, dict[str, Any]]:
     key = {"pk": {"S": f"customer-{random.randrange(partitions):07}"}, "sk": {"N": str(random.randrange(50))}}
     return "GetItem", {"TableName": TABLE, "Key": key, "ConsistentRead": True}
 
 
-def _query(random: Random, partitions: int) -> tuple[str, dict[str, Any]]:
+def query(random: Random, partitions: int) -> tuple[str, dict[str, Any]]:
     value = {"S": f"customer-{random.randrange(partitions):07}"}
     condition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": value}}
     return "Query", {"TableName": TABLE, **condition}
 
 
-KINDS = {"point read": _point_read, "one-page query": _query}
+KINDS = {"point read": point_read, "one-page query": query}
 
 
 def measure(servers: dict[int, Server], rounds: int, requests: int) -> dict[str, dict[int, Series]]:
@@ -192,7 +210,7 @@ def cold_start(folder: Path) -> float:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(descriptor)
     server = Server(folder)
-    server.ask(*_point_read(Random(2), 100))
+    server.ask(*point_read(Random(2), 100))
     elapsed = time.perf_counter() - server.began
     server.stop(signal.SIGKILL)
     return elapsed

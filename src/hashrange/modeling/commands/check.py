@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from hashrange.modeling.check.finding import Finding
 from hashrange.modeling.check.rules import Report, check
 from hashrange.modeling.columns import printable
-from hashrange.modeling.model import Model
+from hashrange.modeling.model import Model, Silence
+from hashrange.modeling.report.excerpts import excerpts
+from hashrange.modeling.report.page import page
+from hashrange.modeling.report.rule_section import rule_section
 
 DESCRIPTION = (
     "Check a design by rules, each with a code that docs/modeling-rules.md explains. "
@@ -20,6 +23,8 @@ class Checked:
 
     report: Report
     failed: bool
+    name: str = ""
+    silences: tuple[Silence, ...] = ()
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -31,12 +36,24 @@ def run(model: Model, options: argparse.Namespace) -> Checked:
     """Check the model."""
     report = check(model)
     failed = any(finding.severity != "info" or options.strict for finding in report.findings)
-    return Checked(report, failed)
+    return Checked(report, failed, model.name, model.silences)
 
 
 def status(checked: Checked) -> int:
     """The exit status."""
     return int(checked.failed)
+
+
+def html(checked: Checked) -> str:
+    """The findings as a page."""
+    report = checked.report
+    lines = excerpts(report.path, (finding.place.line for finding in report.findings))
+    return page(
+        checked.name,
+        [rule_section(report, checked.silences, lines)],
+        kind="Design rules",
+        facts=[report.path],
+    )
 
 
 def render(checked: Checked) -> str:

@@ -11,6 +11,8 @@ from hashrange.modeling.loading import load
 from hashrange.modeling.model import Model
 from hashrange.modeling.price.money import shown
 from hashrange.modeling.price.price_list import price_list
+from hashrange.modeling.report.diff_section import diff_sections
+from hashrange.modeling.report.page import page
 
 DESCRIPTION = (
     "Compare two versions of a model: which items need a backfill, which indexes to add, which patterns break, what "
@@ -44,6 +46,12 @@ def run(model: Model, options: argparse.Namespace) -> Comparison:
 def status(comparison: Comparison) -> int:
     """The exit status."""
     return int(bool(comparison.broken))
+
+
+def html(comparison: Comparison) -> str:
+    """The comparison as a page."""
+    name = f"{comparison.old} to {comparison.new}"
+    return page(name, diff_sections(comparison), kind="Migration")
 
 
 def render(comparison: Comparison) -> str:

@@ -12,6 +12,8 @@ from hashrange.modeling.load.records import Place
 from hashrange.modeling.load.sharding import fewest_shards
 from hashrange.modeling.model import Model
 from hashrange.modeling.problems import ModelErrors, refused
+from hashrange.modeling.report.heat_section import heat_section
+from hashrange.modeling.report.page import page
 
 DESCRIPTION = (
     "Simulate a day: the requests of all patterns, by their curves and key distributions, against the partitions, "
@@ -111,17 +113,26 @@ def status(report: LoadReport) -> int:
     return int(any(place.throttles for place in report.places))
 
 
+def html(report: LoadReport) -> str:
+    """The day as a page."""
+    notes = [_what_if(change) for change in report.what_if]
+    return page(report.name, [heat_section(report.places)], kind="A day of traffic", facts=notes)
+
+
 def render(report: LoadReport) -> str:
     """The day as text."""
     lines = [f"{printable(report.name)}: a day of traffic"]
-    for change in report.what_if:
-        before, after = _percent(change.throttled_before), _percent(change.throttled_after)
-        lines.append(f"with {change.shards} shards {change.place} throttles {after} instead of {before}")
+    lines += [printable(_what_if(change)) for change in report.what_if]
     for place in report.places:
         lines += ["", *_place_lines(place)]
     if not report.places:
         lines.append("no pattern has a rate")
     return "\n".join(lines)
+
+
+def _what_if(change: Sharded) -> str:
+    before, after = _percent(change.throttled_before), _percent(change.throttled_after)
+    return f"with {change.shards} shards {change.place} throttles {after} instead of {before}"
 
 
 def _place_lines(day: PlaceDay) -> list[str]:

@@ -11,6 +11,8 @@ from hashrange.modeling.price.money import shown
 from hashrange.modeling.price.price_list import price_list
 from hashrange.modeling.price.pricing import Cost, Priced, TableModes, priced
 from hashrange.modeling.price.throughput_costs import MODES
+from hashrange.modeling.report.cost_section import cost_section
+from hashrange.modeling.report.page import page
 
 DESCRIPTION = (
     "Compute what the tables of a model cost a month: by table, index, entity and pattern, on demand, provisioned for "
@@ -42,6 +44,11 @@ def run(model: Model, options: argparse.Namespace) -> Priced:
     if options.region is not None:
         model = replace(model, region=options.region)
     return priced(model, price_list(options.prices), options.mode, options.months)
+
+
+def html(result: Priced) -> str:
+    """The costs as a page."""
+    return page(result.name, [cost_section(result)], kind="Cost", facts=[result.region, result.source])
 
 
 def render(result: Priced) -> str:

@@ -8,6 +8,8 @@ from hashrange.modeling.data.generation import ITEMS
 from hashrange.modeling.model import Model
 from hashrange.modeling.prove.proving import prove
 from hashrange.modeling.prove.results import Proof, ProvedRead, ProvedWrite
+from hashrange.modeling.report.page import page
+from hashrange.modeling.report.proof_section import proof_section
 
 DESCRIPTION = (
     "Prove a model: create its tables on a private engine in memory, fill them with made-up items, run every access "
@@ -41,6 +43,11 @@ def run(model: Model, options: argparse.Namespace) -> Proof:
 def status(proof: Proof) -> int:
     """The exit status."""
     return 0 if proof.holds else 1
+
+
+def html(proof: Proof) -> str:
+    """The proof as a page."""
+    return page(proof.name, [proof_section(proof)], kind="Proof")
 
 
 _HEADINGS = ["", "id", "pattern", "operation", "on", "answers", "read", "returned", "units", "pages", "by"]

@@ -7,8 +7,8 @@ from hashrange.modeling.commands import check, load, price, prove
 from hashrange.modeling.model import Model
 from hashrange.modeling.price.money import shown
 from hashrange.modeling.report.figures import counted, percent
-from hashrange.modeling.report.page import review_page
 from hashrange.modeling.report.review import Review, review
+from hashrange.modeling.report.review_page import review_page
 
 DESCRIPTION = (
     "Check, prove, price and load a model, and make one page of it with --html: item collections coloured by entity, "

@@ -83,5 +83,5 @@ def _cells(item: ShownItem) -> list[Markup]:
     return [
         element("td", sort, class_="sort"),
         element("td", item.entity, class_="kind"),
-        element("td", element("dl", pairs, class_="attributes") if pairs else None, more),
+        element("td", element("dl", pairs, class_="attributes") if pairs else None, more, class_="rest"),
     ]

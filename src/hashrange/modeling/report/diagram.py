@@ -65,7 +65,7 @@ def diagram(
         "svg",
         element("title", title),
         drawn,
-        viewBox=f"0 -2 {WIDTH} {total:.0f}",
+        viewBox=f"0 0 {WIDTH} {total:.0f}",
         role="img",
         aria_label=title,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hashrange.modeling.columns import amount
-from hashrange.modeling.load.day import KeyDay, PlaceDay, SideDay
+from hashrange.modeling.load.day import BackPressure, KeyDay, PlaceDay, SideDay
 from hashrange.modeling.report.figures import counted, percent
 from hashrange.modeling.report.heat_picture import heat_legend, heat_picture
 from hashrange.modeling.report.markup import Content, Markup, element
@@ -56,6 +56,7 @@ def _place(day: PlaceDay, sharded: PlaceDay | None) -> Markup:
             for side, word in ((day.reads, "Reads"), (day.writes, "Writes"))
             if side.peak
         ],
+        [element("p", chip("back-pressure", "bad"), _pressure(day, one)) for one in day.back_pressure],
         _keys(day.hottest_keys),
         list(_shards(day, sharded)),
         class_="place",
@@ -82,6 +83,12 @@ def _facts(side: SideDay) -> str:
         return text + "nothing throttled."
     worst = amount(side.throttled_peak)
     return f"{text}{percent(side.throttled_share)} of all units throttled (red), {worst}/s at worst."
+
+
+def _pressure(day: PlaceDay, one: BackPressure) -> str:
+    share, worst = percent(one.refused_share), amount(one.worst)
+    text = f"{one.index} cannot keep up: {day.table} refuses {share} of its own writes for it, "
+    return text + f"{worst} units/s at worst (at {one.worst_time})."
 
 
 def _keys(keys: Sequence[KeyDay]) -> Markup | None:

@@ -19,7 +19,7 @@ _KEY_CHARS_MAX = 30
 _WASTE = 20.0  # items read for each that is returned: what HR102 calls too many
 _KINDS = {"error": "bad", "warning": "warn", "info": "note"}
 _HEADINGS = (
-    "id", "pattern", "operation", "on", ">average", ">peak", ">read", ">returned", "of it returned", ">units", ">pages",
+    "id", "pattern", "operation on key", ">average", ">peak", ">read", ">returned", "share", ">units", ">pages",
     ">a month", "proof", "rules",
 )  # fmt: skip
 _LEAD = (
@@ -68,8 +68,9 @@ class _Matrix:
         return row(
             element("td", element("strong", pattern.id)),
             element("td", pattern.name or ", ".join(pattern.entities), _conditions(pattern), class_="wide"),
-            calls,
-            element("td", element("code", cut(pattern.key, _KEY_CHARS_MAX)), class_="name"),
+            element(
+                "td", calls, element("br"), element("code", cut(pattern.key, _KEY_CHARS_MAX)), class_="name"
+            ),
             number(rate(pattern.per_second)),
             number(rate(pattern.peak_per_second)),
             *self._items(pattern.id),

@@ -82,7 +82,9 @@ def _traffic(review: Review) -> Markup:
     reads, writes = (sum(side.peak for side in sides) for sides in _sides(review.days))
     hottest = max(busiest.reads.hottest, busiest.writes.hottest)
     value = f"{amount(reads)} r / {amount(writes)} w"
-    detail = f"units a second; the hottest partition is at {percent(hottest)} ({busiest.title})"
+    detail = (
+        f"read and write units a second; the hottest partition is at {percent(hottest)} ({busiest.title})"
+    )
     return tile("Peak", value, detail, "good" if hottest < 0.5 else "warn" if hottest <= 1 else "bad")
 
 
@@ -103,7 +105,8 @@ def _throttles(review: Review) -> Markup:
 
 
 def _throttled_share(day: PlaceDay) -> float:
-    return max(day.reads.throttled_share, day.writes.throttled_share)
+    refused = (pressure.refused_share for pressure in day.back_pressure)
+    return max(day.reads.throttled_share, day.writes.throttled_share, *refused)
 
 
 def _contents(review: Review) -> Markup:
@@ -126,7 +129,10 @@ def _worries(review: Review) -> Iterator[Content]:
         if pattern.failures:
             yield [chip(pattern.id, "bad", href="#proof"), " ", pattern.failures[0]]
     for day in review.throttled:
-        yield [chip(day.title, "bad", href="#day"), " ", day.remedy or day.verdict]
+        text = day.remedy or day.verdict
+        if day.back_pressure:
+            text = f"refuses writes because {day.back_pressure[0].index} cannot keep up"
+        yield [chip(day.title, "bad", href="#day"), " ", text]
     for severity, kind in (("error", "bad"), ("warning", "warn")):
         for finding in review.rules.findings:
             if finding.severity == severity:
