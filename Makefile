@@ -84,7 +84,13 @@ fmt: $(VENV)/ready
 bench: $(VENV)/ready
 	$(BIN)/python bench/compare.py $(ARGS)
 
-# What signatures, policies, encryption, TLS and the audit log cost: docs/benchmarks-switches.md.
+# The same in 25 minutes, and the results into README and docs: for a machine that does nothing else.
+.PHONY: bench-publish
+bench-publish: $(VENV)/ready
+	$(BIN)/python bench/compare.py --publish --without moto --without ministack --seconds 2 --warmup-class-seconds 20 \
+	    --large-items 100000 --run-seconds 120 $(ARGS)
+
+# What each switch costs (capacity, streams, recovery, signatures, policies, encryption, TLS, audit): docs/benchmarks-switches.md.
 .PHONY: bench-switches
 bench-switches: $(VENV)/ready
 	$(BIN)/python bench/switches.py --pin $(ARGS)

@@ -1,6 +1,7 @@
 """`make bench`: the same work against every system, one at a time, in one run."""
 
 import argparse
+import math
 import signal
 import subprocess
 import sys
@@ -130,12 +131,12 @@ class Comparing:
         )
 
     def _options_for(self, system: System) -> Options:
-        """Our own servers get all the items they were to have; beyond a million the durable one only."""
+        """Our own servers get all the items they were to have; beyond those of the mixed load the durable one only."""
         given = asdict(self.options)
         if system in OURS:
             given["load_seconds"] = float("inf")
         if system is not systems.DURABLE:
-            given["growth_to"] = min(given["growth_to"], 6)
+            given["growth_to"] = min(given["growth_to"], int(math.log10(given["large_items"])))
         return Options(**given)
 
     def workers(self) -> None:
@@ -178,13 +179,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             say("stopped; what was measured so far is kept")
     publishing.write(comparing.comparison, chosen.out, TOOLS)
+    if not chosen.system and not chosen.workload:
+        switches(chosen)
     return publish(chosen)
+
+
+def switches(chosen: argparse.Namespace) -> None:
+    """Have the cost of each switch measured: off, on, all on."""
+    say("switches")
+    command = [sys.executable, str(Path(__file__).with_name("switches.py"))]
+    command += ["--rounds", "1" if chosen.quick else "3", "--json", str(chosen.out / "switches.json")]
+    if chosen.pin:
+        command.append("--pin")
+    if chosen.publish:
+        command += ["--page", str(ROOT / "docs" / "benchmarks-switches.md")]
+    subprocess.run(command, check=False)  # its status says whether a target was missed
 
 
 def compare(comparing: Comparing, chosen: argparse.Namespace) -> None:
     """Measure system after system; each is kept as soon as it is done."""
     started = time.monotonic()
-    wanted = [system for system in systems.SYSTEMS if not chosen.system or system.name in chosen.system]
+    names = chosen.system or [system.name for system in systems.SYSTEMS]
+    wanted = [
+        system for system in systems.SYSTEMS if system.name in names and system.name not in chosen.without
+    ]
     for turn in range(1, chosen.rounds + 1):
         for number, system in enumerate(wanted, 1):
             place = f"{number}/{len(wanted)}" + (f", round {turn}" if turn > 1 else "")
@@ -199,8 +217,8 @@ def compare(comparing: Comparing, chosen: argparse.Namespace) -> None:
 def publish(chosen: argparse.Namespace) -> int:
     say(f"written: {', '.join(str(path) for path in publishing.paths(chosen.out) if path.exists())}")
     if chosen.publish:
-        publishing.publish(chosen.out, ROOT / "docs")
-        say("docs/benchmarks.md has these results now")
+        publishing.publish(chosen.out, ROOT)
+        say("README.md and docs/benchmarks.md have these results now")
     return 0
 
 
@@ -215,6 +233,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"measure only this one; may be given more than once: {', '.join(names)}",
     )
+    found.add_argument(
+        "--without", action="append", choices=names, default=[], metavar="NAME", help="leave this one out"
+    )
     found.add_argument("--pin", action="store_true", help="server on core 0, load generator on core 1")
     found.add_argument(
         "--out", type=Path, default=TOOLS / "results", metavar="FOLDER", help="where results go"
@@ -226,7 +247,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="go through all systems N times and keep the best of each, where others use the machine too (default: 1)",
     )
-    found.add_argument("--publish", action="store_true", help="put the results into docs/benchmarks.md")
+    found.add_argument(
+        "--publish", action="store_true", help="put the results into README.md and docs/benchmarks*.md"
+    )
     found.add_argument(
         "--render", type=Path, metavar="JSON", help="measure nothing, tell these results again"
     )

@@ -50,17 +50,33 @@ def draw(figures: Path, folder: Path, tools: Path) -> None:
     subprocess.run([python, _CHART, figures, folder], check=True, timeout=300)
 
 
-def publish(folder: Path, docs: Path) -> None:
-    """Put the results between their marks in docs/benchmarks.md, pictures and figures beside it."""
+def publish(folder: Path, root: Path) -> None:
+    """Put the results between their marks in docs/benchmarks.md and README.md, pictures and figures beside the page."""
     figures, text = paths(folder)
+    docs = root / "docs"
     shown = []
     for name, title in PICTURES.items():
         if (picture := folder / f"{name}.png").exists():
             shutil.copyfile(picture, docs / f"benchmarks-{name}.png")
-            shown.append(f"![{title}](benchmarks-{name}.png)\n\n")
+            shown.append(f"![{title}](benchmarks-{name}.png)")
     shutil.copyfile(figures, docs / "benchmarks.json")
-    page = docs / "benchmarks.md"
-    results = "".join(shown) + text.read_text("utf-8")
+    _replace(docs / "benchmarks.md", "\n\n".join((*shown, text.read_text("utf-8"))))
+    comparison = Comparison.from_json(orjson.loads(figures.read_bytes()))
+    first = shown[0].replace("](", "](docs/") + "\n\n" if shown else ""
+    _replace(root / "README.md", first + summary.sentence(comparison))
+
+
+def publish_switches(figures: Path, page: Path, text: str, tools: Path) -> None:
+    """Put the table of the switches into its page, figures and picture beside it."""
+    shutil.copyfile(figures, page.with_suffix(".json"))
+    draw(figures, figures.parent, tools)
+    if (picture := figures.parent / f"{SWITCHES}.png").exists():
+        shutil.copyfile(picture, page.with_suffix(".png"))
+        text = f"![What each switch costs: share of the rate that is left]({page.stem}.png)\n\n{text}"
+    _replace(page, text)
+
+
+def _replace(page: Path, results: str) -> None:
     page.write_text(replaced(page.read_text("utf-8"), results), "utf-8")
 
 

@@ -21,6 +21,25 @@ def markdown(comparison: Comparison) -> str:
     return "\n\n".join(part for part in _parts(comparison) if part) + "\n"
 
 
+_TOLD = ("get", "put-new", "update", "query-100", "scan", "batch-write-25", "transact-write-2")
+
+
+def sentence(comparison: Comparison) -> str:
+    """The few ratios that a reader asks for first."""
+    durable, local = comparison.system("hashrange"), comparison.system("dynamodb-local")
+    if durable is None or local is None:
+        return "Not measured."
+    ratios = ", ".join(
+        f"{result.title} {report.ratio(result.per_second, local.rate(result.name))}"
+        for result in durable.report.results
+        if result.name in _TOLD and result.per_second and local.rate(result.name)
+    )
+    return (
+        f"Measured on {comparison.date}: Hashrange's rate, durable and in one process, as a multiple of that of "
+        f"DynamoDB Local {local.version}, in memory and warm: {ratios}."
+    )
+
+
 def _parts(comparison: Comparison) -> Iterator[str]:
     yield _machine(comparison)
     yield _systems(comparison)
@@ -79,6 +98,8 @@ def _systems(comparison: Comparison) -> str:
 def _warm_up(system: Measured, comparison: Comparison) -> tuple[str, str]:
     """The seconds of all warm-ups, and how many workloads were steady after theirs."""
     results = [result for result in system.report.results if result.warmup_windows]
+    if not results:
+        return report.MISSING, report.MISSING
     windows = sum(result.warmup_windows for result in results)
     window_seconds = float(comparison.settings.get("warmup_seconds", 1))
     steady = sum(result.steady for result in results)
@@ -90,13 +111,17 @@ def _targets(comparison: Comparison) -> str:
     rows = (
         (
             target.what,
-            f"{'at most' if target.at_most else 'at least'} {target.wanted:.2f}",
-            report.MISSING if target.found is None else f"{target.found:.2f}",
+            f"{'at most' if target.at_most else 'at least'} {_figure(target.wanted)}",
+            report.MISSING if target.found is None else _figure(target.found),
             words[target.reached],
         )
         for target in targets(comparison)
     )
     return report.table(("what", "wanted", "found", ""), rows)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 
 def _by_system(comparison: Comparison, cell: Cell) -> str:

@@ -1,7 +1,7 @@
 """What does each switch cost? Servers with and without each switch take turns under the same load, in one run.
 
     python bench/switches.py [--rounds 6] [--seconds 1] [--pin] [--sides off iam tls] [--workloads get put]
-    python bench/switches.py --pin --json docs/benchmarks-switches.json --page docs/benchmarks-switches.md
+    python bench/switches.py --pin --page docs/benchmarks-switches.md       # figures and picture go beside it
 
 All servers are there for the whole run, each durable, on data of its own; requests are signed for each of them. In a
 round every workload is given to every side for some seconds, the sides in another order each time. What a side keeps is
@@ -222,10 +222,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
     run = report(flags, turns, generator.name, load)
     print(page(run))
-    if flags.json is not None:
-        flags.json.write_bytes(orjson.dumps(run, option=orjson.OPT_INDENT_2))
+    figures_file = flags.json or SCRATCH / "switches.json"
+    figures_file.write_bytes(orjson.dumps(run, option=orjson.OPT_INDENT_2))
     if flags.page is not None:
-        flags.page.write_text(publishing.replaced(flags.page.read_text("utf-8"), page(run)), "utf-8")
+        publishing.publish_switches(figures_file, flags.page, page(run), SCRATCH)
     too_slow = missed(run["results"])
     for line in too_slow:
         say(line)

@@ -144,7 +144,7 @@ DYNOXIDE = System(
     "Dynoxide",
     lambda tools: installing.crate(_dynoxide_folder(tools), "dynoxide-rs", pins.DYNOXIDE, "dynoxide"),
     _dynoxide,
-    settings="in memory; uses every core",
+    settings="as `dynoxide serve` starts it",
 )
 DYNALITE = System(
     "dynalite",

@@ -189,3 +189,42 @@ def test_of_several_rounds_the_best_of_each_workload_counts() -> None:
         ("scan", 1.0),
     ]
     assert first.start_seconds == 0.4
+
+
+def test_the_sentence_of_the_readme_has_the_ratios_to_dynamodb_local() -> None:
+    from summary import sentence
+
+    found = comparison({"hashrange": {"get": 300.0, "put": 10.0}, "dynamodb-local": {"get": 100.0}})
+    assert sentence(found).endswith(f"in memory and warm: GetItem, eventually consistent 3.00{TIMES}.")
+    assert sentence(comparison({"hashrange": {"get": 300.0}})) == "Not measured."
+
+
+def test_what_is_published_goes_into_page_and_readme(tmp_path: Path) -> None:
+    import orjson
+    import publishing
+    import summary
+
+    found = comparison({"hashrange": {"get": 300.0}, "dynamodb-local": {"get": 100.0}})
+    root, results = tmp_path / "root", tmp_path / "results"
+    (root / "docs").mkdir(parents=True)
+    pages = root / "README.md", root / "docs" / "benchmarks.md"
+    for page in pages:
+        page.write_text(f"# Title\n\n{publishing.BEGIN}\n\nold\n\n{publishing.END}\n", "utf-8")
+    publishing.write_json(found, results)
+    publishing.paths(results)[1].write_text(summary.markdown(found), "utf-8")
+    (results / "speed.png").write_bytes(b"picture")
+    publishing.publish(results, root)
+    readme, page_text = (page.read_text("utf-8") for page in pages)
+    assert "](docs/benchmarks-speed.png)" in readme
+    assert f"GetItem, eventually consistent 3.00{TIMES}" in readme
+    assert "](benchmarks-speed.png)" in page_text
+    assert "growth.png" not in page_text
+    assert orjson.loads((root / "docs" / "benchmarks.json").read_bytes())["date"] == "2026-01-01"
+
+
+def test_the_readme_has_the_marks() -> None:
+    from publishing import replaced
+
+    from house import ROOT
+
+    replaced((ROOT / "README.md").read_text("utf-8"), "new")

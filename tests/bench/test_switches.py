@@ -56,3 +56,14 @@ def test_the_measured_policies_have_ten_statements(name: str) -> None:
     policy = parse(getattr(policies, name), Kind.IDENTITY, name="measured")
     assert len(policy.statements) == 10
     assert [bool(statement.conditions) for statement in policy.statements].count(True) >= 3
+
+
+def test_all_on_has_what_any_side_has() -> None:
+    from switch_sides import SIDES
+
+    last = SIDES[-1]
+    assert last.name == "all"
+    for name in ("encrypts", "tls", "stream", "recovery"):
+        assert getattr(last, name)
+        assert [side.name for side in SIDES if getattr(side, name)][1:] == ["all"]
+    assert (last.auth, last.audit, last.capacity) == ("iam", "all", "enforce")

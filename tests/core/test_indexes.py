@@ -99,3 +99,13 @@ def test_index_keys_are_checked(item: dict[str, Any], error: type[Exception]) ->
     with pytest.raises(error):
         indexes.check_index_keys(TABLE, item)
     indexes.check_index_keys(TABLE, {"g": {"S": "x" * 2048}, "n": {"N": "1"}, "x": {"L": []}})
+
+
+def test_an_item_that_is_older_than_an_index_may_have_another_type_among_the_attributes_of_its_key() -> None:
+    composite = table("pk:S", indexes=(index("both", "g:S h:S"),))
+    for value in ({"BOOL": True}, {"L": []}, {"N": "1"}):
+        indexes.check_key_totals(composite, {"pk": {"S": "k"}, "g": {"S": "a"}, "h": value})
+    with pytest.raises(Invalid, match="Size of hashkey has exceeded"):
+        indexes.check_key_totals(
+            composite, {"pk": {"S": "k"}, "g": {"S": "a" * 1500}, "h": {"S": "b" * 1500}}
+        )

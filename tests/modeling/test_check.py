@@ -59,6 +59,12 @@ def test_a_silence_of_another_rule_leaves_the_finding_and_is_reported_itself() -
     assert found("  # hashrange: HR102 it returns little") == [("HR103", 8), ("HR199", 8)]
 
 
+def test_a_silence_further_down_in_the_block_is_told_its_line() -> None:
+    text = MODEL.replace("COMMENT", "").rstrip("\n") + "\n    # hashrange: HR103 the table is small\n"
+    (unused,) = [finding for finding in check(loads(text)).findings if finding.code == "HR199"]
+    assert "or put it on line 8, which HR103 is about" in unused.remedy
+
+
 def test_a_silence_of_a_rule_that_is_not_there_says_so() -> None:
     report = check(loads(MODEL.replace("COMMENT", "  # hashrange: HR999 why not")))
     assert [finding.message for finding in report.findings if finding.code == "HR199"] == [

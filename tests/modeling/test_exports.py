@@ -24,13 +24,11 @@ TABLE_FORMATS = ["cloudformation", "cloudformation-yaml", "terraform"]
 
 
 def stripped(model: Model) -> list[Table]:
-    """The tables without what no such format says: how far they scale, backups, DAX, readers of streams."""
+    """The tables without what no such format says: backups, DAX, readers of streams."""
     return [
         replace(
             table,
             indexes=tuple(sorted(table.indexes, key=lambda index: (index.local, index.name))),
-            read_scaling=Scaling(),
-            write_scaling=Scaling(),
             kept_backups=0,
             dax_node=None,
             dax_nodes=0,
@@ -46,6 +44,31 @@ def test_exported_tables_are_imported_as_the_same(form: str, name: str) -> None:
     model = loads(MODELS[name])
     again = importing.read(exporting.write(model, form), name)
     assert stripped(again) == stripped(model)
+
+
+@pytest.mark.parametrize("form", TABLE_FORMATS)
+def test_bounds_of_auto_scaling_come_back(form: str) -> None:
+    """Those of a table that is in one region are resources of their own, which refer to the table."""
+    billing = "{mode: provisioned, reads: {minimum: 5, maximum: 500, target: 60%}, writes: {minimum: 2, maximum: 9}}"
+    text = "\n".join(
+        f"    billing: {billing}" if "billing:" in line else line
+        for line in SHOP.replace("    replicas: [us-east-1]\n", "").splitlines()
+    )
+    again = importing.read(exporting.write(loads(text), form), "shop")
+    assert again.tables["shop"].read_scaling == Scaling(5, 500, 60.0)
+    assert again.tables["shop"].write_scaling == Scaling(2, 9, 70.0)
+
+
+def test_a_target_names_its_table_by_a_reference() -> None:
+    template = json.loads(
+        exporting.write(loads(SHOP.replace("    replicas: [us-east-1]\n", "")), "cloudformation")
+    )
+    template["Resources"]["ShopTable"]["Properties"]["TableName"] = "another"
+    for target in ("ShopReadTarget", "ShopWriteTarget"):
+        reference = {"Fn::Join": ["/", ["table", {"Ref": "ShopTable"}]]}
+        template["Resources"][target]["Properties"]["ResourceId"] = reference
+    model = importing.read(json.dumps(template), "shop")
+    assert model.tables["another"].read_scaling == Scaling(5, 500, 60.0)
 
 
 @pytest.mark.parametrize("form", exporting.FORMATS)
@@ -74,7 +97,10 @@ def test_an_exported_request_makes_a_table_that_describes_itself_as_the_model_do
     answer = json.dumps({"Table": described["Table"]}, default=str)
     (imported,) = stripped(importing.read(answer, "live"))
     (expected,) = stripped(replace(model, tables={table.name: table}))
-    assert imported == replace(expected, ttl_attribute=None)  # which another request sets
+    # Other requests set TTL and the bounds of auto scaling.
+    assert imported == replace(
+        expected, ttl_attribute=None, read_scaling=Scaling(5), write_scaling=Scaling(1)
+    )
 
 
 def test_the_script_sends_every_request(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from hashrange.modeling.model import Entity, Model
 from hashrange.modeling.neighbours import neighbours
 from hashrange.modeling.planning import plan_read
 from hashrange.modeling.plans import AccessPath
-from hashrange.modeling.population import entry_share, group_of
+from hashrange.modeling.population import entry_share, group_of, identity, template_values
 from hashrange.modeling.price.coming_months import SIMULATED_DAYS_MAX, computed_months, filled
 from hashrange.modeling.sizes import item_size
+from hashrange.modeling.templates import parse_template
 from small_models import ORDER, USER, entity, index, model, read, table
 
 SHOP = model(table(), USER, ORDER)
@@ -28,6 +29,16 @@ def test_a_size_is_computed_once_for_a_model() -> None:
     changed = replace(USER, attributes={})
     assert item_size(shop, changed) != first
     assert item_size(shop, USER, 12) is not first
+
+
+def test_what_is_kept_is_not_changed_by_who_asks() -> None:
+    """The values of a template are counted attribute by attribute, from the identity of an entity on."""
+    shop = replace(SHOP)
+    before = identity(shop, USER)
+    index_key = parse_template("{user_id}#{email}")
+    first = template_values(shop, USER, index_key)
+    assert identity(shop, USER) == before == {"user_id"}
+    assert template_values(replace(shop), USER, index_key) == first
 
 
 def test_a_changed_model_forgets() -> None:

@@ -14,6 +14,7 @@ from hashrange.modeling.population import (
     distinct,
     entry_share,
     grown,
+    identity,
     item_count,
     partition_cardinality,
     zipf_share,
@@ -30,6 +31,15 @@ def test_children_are_counted_through_their_parents() -> None:
     assert item_count(shop, line) == 1000 * 20 * 3
     assert children(shop, line) == (60, 60)
     assert partition_cardinality(shop, shop.tables["shop"], None) == 1000
+
+
+def test_to_count_the_keys_of_an_entity_leaves_those_of_its_parent_as_they_are() -> None:
+    """What is remembered of a model is shared by all who ask."""
+    day = entity("Day", {"PK": "USER#{user_id}#{day}", "SK": "D"}, parent="User", user_id="uuid", day="date")
+    shop = model(table(), USER, day)
+    assert identity(shop, USER) == {"user_id"}
+    assert partition_cardinality(shop, shop.tables["shop"], None) > 1
+    assert identity(shop, USER) == {"user_id"}
 
 
 def test_a_circle_of_parents_is_refused() -> None:

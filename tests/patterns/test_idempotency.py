@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from faulty_client import FAULTS, FaultyClient, StillRunner, survives
-from hashrange.patterns import Idempotency, InProgress, PayloadDiffers, Refused, Table
+from hashrange.patterns import Idempotency, InProgress, PayloadDiffers, Refused, ResultLost, Table
 from item_tables import unique
 
 
@@ -29,6 +29,23 @@ def test_work_that_fails_is_tried_again(table: Table, runner: StillRunner) -> No
     with pytest.raises(ZeroDivisionError):
         runner.run(keys.run(name, lambda: 1 // 0))
     assert runner.run(keys.run(name, lambda: "done")) == "done"
+
+
+@pytest.mark.parametrize("result", [0.5, object(), "x" * 500_000], ids=["float", "object", "too large"])
+def test_work_whose_result_cannot_be_kept_is_not_done_again(
+    table: Table, runner: StillRunner, result: object
+) -> None:
+    keys, name = Idempotency(table), unique()
+    runs: list[int] = []
+
+    def work() -> object:
+        runs.append(1)
+        return result
+
+    for _ in range(2):
+        with pytest.raises(ResultLost):
+            runner.run(keys.run(name, work))
+    assert len(runs) == 1
 
 
 def test_a_caller_in_the_middle_of_it_is_waited_for(table: Table, runner: StillRunner) -> None:

@@ -16,7 +16,9 @@ from hashrange.patterns import (
     Table,
     Verification,
     WrongPhase,
+    verification,
 )
+from hashrange.patterns.steps import SdkCall, Step
 from hashrange.patterns.values import Item, plain_item
 from item_tables import all_items, make_table, unique
 
@@ -165,6 +167,49 @@ def test_a_dual_write_between_two_reads_is_no_difference(
     newer = migration.put({"pk": "k1", "sk": "x", "name": "newer"})
     with InterruptedRunner(client, "batch_get_item", lambda: runner.run(newer)) as busy:
         assert busy.run(Verification(migration).run()) == Compared(compared=4)
+
+
+class ScanCounter(StillRunner):
+    """Counts pages, and dies before one of them."""
+
+    def __init__(self, client: Any, dies_at: int | None = None) -> None:
+        super().__init__(client)
+        self.pages = 0
+        self._dies_at = dies_at
+
+    def perform(self, step: Step) -> object:
+        if isinstance(step, SdkCall) and step.operation == "scan":
+            if self.pages == self._dies_at:
+                raise KeyboardInterrupt
+            self.pages += 1
+        return super().perform(step)
+
+
+def test_a_verification_goes_on_where_it_was_interrupted(
+    client: Any, make: Callable[[], Migration], runner: StillRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "_PAGE_ITEMS", 2)
+    migration = make()
+    fill(runner, migration, 5)
+    runner.run(migration.begin(segments=1))
+    runner.run(Backfill(migration).run(0))
+    runner.run(migration.target.write(migration.target.deleting(new_key({"pk": "k0", "sk": "x"}))))
+
+    def whole(*, afresh: bool = False) -> tuple[Compared, int]:
+        with ScanCounter(client) as counter:
+            return counter.run(Verification(migration).run(afresh=afresh)), counter.pages
+
+    def interrupted() -> None:
+        with ScanCounter(client, dies_at=4) as counter, pytest.raises(KeyboardInterrupt):
+            counter.run(Verification(migration).run())
+
+    outcome, pages = whole()
+    assert (outcome.compared, outcome.missing) == (6, 1)
+    interrupted()
+    # The four pages before are not read again, and what they had found is still known.
+    assert whole() == (outcome, pages - 4)
+    interrupted()
+    assert whole(afresh=True) == (outcome, pages)
 
 
 def test_differences_are_counted_and_keep_it_from_flipping(

@@ -55,6 +55,43 @@ def test_a_write_does_the_same_whatever_it_declares(engine: Engine, reads: tuple
     assert engine.read(lambda reader: list(reader.scan(b"", LAST))) == [(b"a", b"2"), (b"b", b"2")]
 
 
+def test_rows_read_ahead_are_as_the_step_has_made_them_since(engine: Engine) -> None:
+    large, keys = b"x" * 5000, [b"a", b"b", b"c", b"d", b"e", b"a"]
+
+    def step(tx: Transaction) -> list[bytes | None]:
+        tx.prefetch(keys)
+        tx.put(b"a", b"2")
+        tx.delete(b"b")
+        seen = [tx.get(key) for key in keys]
+        tx.prefetch(keys)
+        assert len(list(tx.scan(b"", LAST))) == 3  # a, c and d; the database sees the writes so far
+        seen += [tx.get(key) for key in keys]
+        tx.prefetch(keys)
+        assert tx.clear(b"", b"d", limit=9) == 2
+        return seen + [tx.get(key) for key in keys]
+
+    engine.write(lambda tx: [tx.put(key, large if key == b"d" else b"1") for key in keys[:4]])
+    as_written = [b"2", None, b"1", large, None, b"2"]
+    as_cleared = [None, None, None, large, None, None]
+    assert engine.write(step) == [*as_written, *as_written, *as_cleared]
+
+
+def test_what_a_failed_step_has_read_ahead_does_not_reach_the_next(engine: Engine) -> None:
+    def failing(tx: Transaction) -> None:
+        tx.prefetch([b"a", b"b"])
+        tx.put(b"a", b"2")
+        raise ValueError("no")
+
+    engine.write(lambda tx: (tx.put(b"a", b"1"), tx.put(b"b", b"1")))
+    with pytest.raises(ValueError, match="no"):
+        engine.write(failing)
+    engine.write(lambda tx: tx.put(b"b", b"3"))
+    assert engine.write(lambda tx: (tx.prefetch([b"a", b"b"]), tx.get(b"a"), tx.get(b"b"))[1:]) == (
+        b"1",
+        b"3",
+    )
+
+
 def test_declared_steps_commit_in_the_order_of_submission(engine: Engine) -> None:
     calls: list[int | None] = []
     over = threading.Event()

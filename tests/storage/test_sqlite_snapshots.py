@@ -1,11 +1,15 @@
 """A reader goes on with its snapshot while nothing is committed, and never sees less than what is."""
 
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
 
+from hashrange.storage.engine import Reader
 from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.sqlite.engine import FIRST_READER_CACHE_KIB, READER_CACHE_KIB
+from hashrange.storage.sqlite.reader import SnapshotReader
 
 
 def _put(engine: SqliteEngine, key: bytes, value: bytes) -> None:
@@ -53,3 +57,14 @@ def test_an_idle_reader_lets_go_of_its_snapshot(tmp_path: Path) -> None:
     other.close()
     assert engine.read(lambda reader: reader.get(b"k")) == b"v"
     engine.close()
+
+
+def test_only_the_first_reader_has_a_large_page_cache(tmp_path: Path) -> None:
+    def cache_kib(reader: Reader) -> int:
+        kib: int = cast("SnapshotReader", reader)._connection.execute("PRAGMA cache_size").get
+        return -kib
+
+    engine = SqliteEngine.open(tmp_path)
+    nested = engine.read(lambda reader: (cache_kib(reader), engine.read(cache_kib)))
+    engine.close()
+    assert nested == (FIRST_READER_CACHE_KIB, READER_CACHE_KIB)

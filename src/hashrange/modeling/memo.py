@@ -18,7 +18,10 @@ ENTRIES_MAX = 200_000  # a forecast of many months asks for other values in each
 
 
 def once_per_model(function: Callable[Concatenate[Model, P], T]) -> Callable[Concatenate[Model, P], T]:
-    """Keep the answers of a function with the model. Its parts do not change, and are told apart by identity."""
+    """Keep the answers of a function with the model. Its parts do not change, and are told apart by identity.
+
+    Whoever asks gets the same object again, so answers have to be immutable.
+    """
 
     @wraps(function)
     def remembered(model: Model, /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -123,12 +123,12 @@ def _is_identity(model: Model, entity: Entity, name: str) -> bool:
 
 
 @once_per_model
-def identity(model: Model, entity: Entity) -> set[str]:
+def identity(model: Model, entity: Entity) -> frozenset[str]:
     """The attributes that the table's key of an entity is made of."""
     table = model.tables.get(entity.table)
     keys = () if table is None else AccessPath(table).key
     templates = (template_of(entity, key.name) for key in keys)
-    return {name for template in templates if template is not None for name in template.attributes}
+    return frozenset(name for template in templates if template is not None for name in template.attributes)
 
 
 def _range_size(entity: Entity, attribute: Attribute) -> float:
@@ -181,7 +181,7 @@ def _identified(model: Model, entity: Entity, template: Template, months: float)
     for ancestor in ancestry(model, entity):
         names = identity(model, ancestor)
         if names and names <= whole:
-            return max(item_count(model, ancestor, months), 1.0), names
+            return max(item_count(model, ancestor, months), 1.0), set(names)
     return 1.0, set()
 
 

@@ -105,6 +105,10 @@ class PayloadDiffers(PatternError):
     """An idempotency key was used before, for something else."""
 
 
+class ResultLost(PatternError):
+    """The work is done, but what it gave could not be kept; it is not done again."""
+
+
 class LockHeld(PatternError):
     """Somebody else has the lock, and kept it for as long as the caller would wait."""
 

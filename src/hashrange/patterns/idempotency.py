@@ -5,7 +5,14 @@ from typing import Any
 
 import msgspec
 
-from hashrange.patterns.errors import ConditionFailed, InProgress, PayloadDiffers, TransactionCanceled
+from hashrange.patterns.errors import (
+    ConditionFailed,
+    InProgress,
+    PayloadDiffers,
+    Refused,
+    ResultLost,
+    TransactionCanceled,
+)
 from hashrange.patterns.steps import Steps, fresh, invoke, monotonic, pause, procedure, wall_clock
 from hashrange.patterns.tables import TRANSACT_WRITES_MAX, Table, Write
 from hashrange.patterns.values import Item, digest
@@ -47,12 +54,12 @@ class Idempotency(msgspec.Struct, frozen=True):
 
         Raises InProgress if somebody else is at it for longer than the caller waits, and PayloadDiffers if the key was
         used with another payload. Work that raises is forgotten: the next caller tries it again. What the work gives
-        has to fit an item.
+        has to fit an item; if it does not, ResultLost tells this caller and all later ones that the work is done.
         """
         owner = yield from fresh()
         record = yield from self._claim(key, owner, digest(payload), wait_seconds)
         if record is not None:
-            return record.get("result")  # a record of `once` has none
+            return _kept(record, key)
         try:
             result = yield from invoke(work)
         except Exception:
@@ -101,17 +108,36 @@ class Idempotency(msgspec.Struct, frozen=True):
 
     def _finish(self, key: str, owner: str, result: Any) -> Steps[Any]:
         """Keep the result. If the lease has passed to somebody who finished first, theirs is the one that counts."""
-        update = "SET #status = :done, #result = :result"
-        write = self.table.updating(
-            self._key(key), update, "#owner = :owner", owner=owner, done="DONE", result=result
-        )
-        failed = yield from self.table.tried(write)
+        try:
+            failed = yield from self._noted(
+                key, owner, "SET #status = :done, #result = :result", result=result
+            )
+        except (TypeError, ValueError, ArithmeticError, Refused) as error:
+            if isinstance(error, Refused) and error.code != "ValidationException":
+                raise
+            # The work is done, and must not be done again because of what it gave.
+            failed = yield from self._noted(key, owner, "SET #status = :done, #lost = :lost", lost=True)
+            if failed is None:
+                raise ResultLost(f"{key}: what the work gave does not fit an item: {error}") from error
         if failed is not None and (failed.stored or {}).get("status") == "DONE":
-            return (failed.stored or {}).get("result")
+            return _kept(failed.stored or {}, key)
         return result
+
+    def _noted(self, key: str, owner: str, update: str, **values: Any) -> Steps[ConditionFailed | None]:
+        write = self.table.updating(
+            self._key(key), update, "#owner = :owner", owner=owner, done="DONE", **values
+        )
+        return (yield from self.table.tried(write))
 
     def _expiry(self) -> Steps[int]:
         return int((yield from wall_clock())) + self.kept_seconds
 
     def _key(self, key: str) -> Item:
         return self.table.key(f"IDEMPOTENCY#{digest(key)}", "RECORD")
+
+
+def _kept(record: Item, key: str) -> Any:
+    """The result of a record; one of `once` has none."""
+    if record.get("lost"):
+        raise ResultLost(f"{key}: the work is done, but what it gave was not kept")
+    return record.get("result")

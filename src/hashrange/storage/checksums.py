@@ -4,7 +4,9 @@ Because the key is part of it, a row that was moved to another key or table does
 is docs/design/011-checksums-and-log.md.
 """
 
-from struct import Struct
+from collections.abc import Sequence
+from operator import itemgetter
+from struct import Struct, pack
 from struct import error as StructError  # noqa: N812
 
 from zlib_ng.zlib_ng import crc32
@@ -13,6 +15,7 @@ from hashrange.storage.errors import DamagedRow
 
 CHECKSUM_BYTES = 4
 _checksum = Struct(">I").unpack_from
+_sum, _value = itemgetter(slice(0, CHECKSUM_BYTES)), itemgetter(slice(CHECKSUM_BYTES, None))
 
 
 def sealed(key: bytes, value: bytes) -> bytes:
@@ -29,6 +32,15 @@ def opened(key: bytes, stored: bytes) -> bytes:
     except StructError:
         pass  # it is shorter than a checksum
     raise DamagedRow(key)
+
+
+def opened_values(keys: Sequence[bytes], stored: Sequence[bytes]) -> list[bytes] | None:
+    """The values of many stored forms, for a fraction of what `opened` costs for each; None if one has changed."""
+    values = list(map(_value, stored))
+    sums = map(crc32, values, map(crc32, keys))
+    if b"".join(map(_sum, stored)) != pack(f">{len(values)}I", *sums):
+        return None
+    return values
 
 
 def counter_complement(key: bytes, number: int) -> int:

@@ -4,9 +4,7 @@ Values are encrypted; keys, which must sort, and counters, which are added to, a
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
-from operator import itemgetter
 from typing import Generic, Protocol, TypeVar
 
 from hashrange.core.keys.encoding import prefix_end
@@ -19,18 +17,13 @@ from hashrange.storage.data_keys import STORE, DataKeys, is_plain, number_of
 from hashrange.storage.engine import Done, Engine, GetMany, Joined, PackRows, Reader, Transaction
 from hashrange.storage.errors import DamagedRow
 from hashrange.storage.layout import DATA_KEY, ROWS, ROWS_PREFIX_BYTES, TABLE_KEY
+from hashrange.storage.sealing import cuts
 from hashrange.storage.wrapped import WrappedEngine
 
 T = TypeVar("T")
 _KEYS_END = prefix_end(DATA_KEY)
 _ROWS = ROWS[0]
 R = TypeVar("R", bound=Reader)
-
-
-@lru_cache
-def _cuts(head: int) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
-    """What gives the first bytes of a value, and what gives those behind them."""
-    return itemgetter(slice(0, head)), itemgetter(slice(head, None))
 
 
 class ReadStep(Protocol):
@@ -98,7 +91,7 @@ class EncryptedReader(Generic[R]):
             values = cipher.unseal_packed(*packed)
         except NotAuthentic:
             return None  # reading one by one tells which row it is
-        begin, rest = _cuts(head)
+        begin, rest = cuts(head)
         last = packed.keys[-1] if values else b""
         return Joined(len(values), last, b"".join(map(begin, values)), separator.join(map(rest, values)))
 

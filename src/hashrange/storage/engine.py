@@ -106,6 +106,22 @@ class PackRows(Protocol):
     ) -> Packed | None: ...
 
 
+class Columns(NamedTuple):
+    """Rows of a range: their keys, and what is stored for each."""
+
+    keys: list[bytes]
+    values: list[bytes]
+
+
+class ReadColumns(Protocol):
+    """Reads the first `limit` rows that `scan` would give, all at once; None where that is not worth while.
+
+    A reader that has them all at once has it as `columns`; it is for engines around the reader's own.
+    """
+
+    def __call__(self, start: bytes, end: bytes, *, limit: int, reverse: bool = False) -> Columns | None: ...
+
+
 class GetMany(Protocol):
     """Reads what `get` would give for each of some keys.
 

@@ -7,7 +7,8 @@ from functools import lru_cache
 import msgspec
 
 from hashrange.core import effort, items, partitions
-from hashrange.core.expressions import Condition, Picker, matches_stored, matching, picked_json
+from hashrange.core.expressions import Condition, Picker, matches_stored, matching_lines, picked_json
+from hashrange.core.expressions.needles import LINE_END
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PAGE_BYTES_MAX
@@ -21,7 +22,6 @@ FIRST_ROWS = 32
 ROWS_MAX = 128  # in one piece; none of them is large, so that no more than 8 MB are joined in vain
 LARGE_BYTES = 16 * 1024  # reading smaller items is not counted, and the clock not looked at after each
 FEW_ROWS = 8  # not worth joining
-_LINE = b"\n"  # between rows that are taken apart again: in JSON it is escaped
 _RUN_BYTES_MAX = 512 * 1024  # of which parts are cut in one go: more would hold up other threads
 Join = Callable[..., Joined | None]
 
@@ -129,7 +129,7 @@ def _read_runs(joined: Join, request: PageRequest, page: Page, meter: "_Meter", 
     """Take rows in one piece, as long as they surely fit into the page."""
     rows_max = FIRST_ROWS
     reverse = request.reverse
-    separator = b"," if request.keep is None else _LINE
+    separator = b"," if request.keep is None else LINE_END
     computes = request.keep is not None or request.projection is not None
     while rows_max >= FEW_ROWS and not rest.over:
         start = max(rest.start, meter.start) if reverse else rest.start
@@ -142,7 +142,7 @@ def _read_runs(joined: Join, request: PageRequest, page: Page, meter: "_Meter", 
         if run is None:
             return
         size = sum(_sizes(run.rows)(run.heads))
-        if rest.size + size >= PAGE_BYTES_MAX or not _take(request, page, run):
+        if rest.size + size >= PAGE_BYTES_MAX or not _take_readable(request, page, run):
             return
         if run.rows:
             page.scanned += run.rows
@@ -160,8 +160,16 @@ def _read_runs(joined: Join, request: PageRequest, page: Page, meter: "_Meter", 
                 _go_on(meter, rest, reverse=reverse)
         if page.scanned:
             rows_max = min(ROWS_MAX, (PAGE_BYTES_MAX - rest.size) * page.scanned // rest.size)
-            if computes and not rest.over and effort.page_is_due():
+            if computes and run.rows and not rest.over and effort.page_is_due():
                 rest.over, rest.last = True, (run.last, None)
+
+
+def _take_readable(request: PageRequest, page: Page, run: Joined) -> bool:
+    """Likewise; False also if a row is no JSON. Nobody has compared its checksum yet, and reading it alone does."""
+    try:
+        return _take(request, page, run)
+    except msgspec.DecodeError:
+        return False
 
 
 def _take(request: PageRequest, page: Page, run: Joined) -> bool:
@@ -170,11 +178,9 @@ def _take(request: PageRequest, page: Page, run: Joined) -> bool:
         return True
     rest, keep, count = run.rest, request.keep, run.rows
     if keep is not None:
-        rows = rest.split(_LINE)
-        longest = len(max(rows, key=len))
-        if longest > LARGE_BYTES:
+        rows = matching_lines(keep, rest)
+        if rows is None:
             return False
-        rows = matching(keep, rows, longest)
         count = len(rows)
         if not (request.counted_only or request.projection is None):
             rest = b",".join(rows)
@@ -186,7 +192,7 @@ def _take(request: PageRequest, page: Page, run: Joined) -> bool:
         elif keep is None:
             page.rows.append(rest)
         else:
-            page.rows += rows
+            page.rows += rows or ()
     page.count += count
     return True
 

@@ -1,21 +1,28 @@
 """Checksums for an engine that knows nothing of them: what its steps read is opened, what they write is sealed."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from operator import itemgetter
 from typing import Generic, TypeVar
 
 from hashrange.storage import appends
 from hashrange.storage.appends import Append
-from hashrange.storage.checksums import opened, sealed
-from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.checksums import CHECKSUM_BYTES, opened, opened_values, sealed
+from hashrange.storage.engine import Columns, Joined, JoinRows, Packed, ReadColumns, Reader, Transaction
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Reader)
 
 
+@lru_cache
+def cuts(head: int) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
+    """What gives the first bytes of a value, and what gives those behind them."""
+    return itemgetter(slice(0, head)), itemgetter(slice(head, None))
+
+
 class SealedReader(Generic[R]):
     """A reader of stored forms that gives values."""
 
-    joined = None
     __slots__ = ("_stored",)
 
     def __init__(self, stored: R) -> None:
@@ -25,6 +32,58 @@ class SealedReader(Generic[R]):
         """Give the value at `key`, or None."""
         stored = self._stored.get(key)
         return None if stored is None else opened(key, stored)
+
+    @property
+    def joined(self) -> JoinRows | None:
+        """How to read many rows as one piece, if the stored forms can be had all at once."""
+        return None if self._columns is None else self._join
+
+    def _join(
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        head: int,
+        limit: int,
+        reverse: bool = False,
+        separator: bytes = b",",
+    ) -> Joined | None:
+        columns = self._read_columns(start, end, limit=limit, reverse=reverse)
+        if columns is None or (values := opened_values(*columns)) is None:
+            return None  # reading one by one tells which row is damaged
+        begin, rest = cuts(head)
+        heads = b"".join(map(begin, values))
+        if len(heads) != head * len(values):
+            return None
+        last = columns.keys[-1] if values else b""
+        return Joined(len(values), last, heads, separator.join(map(rest, values)))
+
+    def packed(
+        self, start: bytes, end: bytes, *, head: int, middle: int, limit: int, reverse: bool = False
+    ) -> Packed | None:
+        """Give the first rows of a range in pieces."""
+        columns = self._read_columns(start, end, limit=limit, reverse=reverse)
+        if columns is None:
+            return None
+        if not columns.keys:
+            return Packed((), b"", (), ())
+        if min(map(len, columns.values)) < CHECKSUM_BYTES + head + middle:
+            return None
+        first, second = CHECKSUM_BYTES + head, CHECKSUM_BYTES + head + middle
+        return Packed(
+            tuple(columns.keys),
+            b"".join([value[CHECKSUM_BYTES:first] for value in columns.values]),
+            tuple([value[first:second] for value in columns.values]),
+            tuple([value[second:] for value in columns.values]),
+        )
+
+    @property
+    def _columns(self) -> ReadColumns | None:
+        return getattr(self._stored, "columns", None)
+
+    def _read_columns(self, start: bytes, end: bytes, *, limit: int, reverse: bool) -> Columns | None:
+        read = self._columns
+        return None if read is None else read(start, end, limit=limit, reverse=reverse)
 
     def scan(
         self, start: bytes, end: bytes, *, reverse: bool = False, limit: int | None = None

@@ -15,10 +15,12 @@ from hashrange.core.expressions import (
     matches,
     matches_stored,
     matching,
+    matching_lines,
     picked_json,
     projection,
     resolved,
 )
+from hashrange.core.expressions.needles import LINE_END
 from hashrange.core.expressions.partial_json import NAMES_MAX, AttributeDecoder
 from hashrange.core.values import canonical_item
 from sizes import size
@@ -88,7 +90,7 @@ def _json(item: Any) -> bytes:
     return items.stored_json(_stored(item))
 
 
-@settings(max_examples=size(30, 300))
+@settings(max_examples=size(15, 300))
 @given(_items_and_paths())
 def test_a_projection_cuts_what_it_picks(drawn: tuple[list[Any], list[Path]]) -> None:
     found, paths = drawn
@@ -157,19 +159,20 @@ _nodes = st.recursive(
 )
 
 
-@settings(max_examples=size(30, 300))
-@given(st.lists(_items, max_size=4), _nodes)
+@settings(max_examples=size(15, 300))
+@given(st.lists(_items, min_size=1, max_size=3), _nodes)
 def test_a_condition_holds_for_stored_items_as_for_decoded_ones(found: list[Any], node: Any) -> None:
     condition = build.condition(node)
     rows = list(map(_json, found))
     expected = [row for row, item in zip(rows, found, strict=True) if matches(condition, item)]
     for _ in range(3):
         assert matching(condition, rows, 100) == expected
+        assert matching_lines(condition, LINE_END.join(rows)) == expected
     for item, row in zip(found, rows, strict=True):
         assert matches_stored(condition, _stored(item)) == (row in expected)
 
 
-@settings(max_examples=size(30, 300))
+@settings(max_examples=size(15, 300))
 @given(st.dictionaries(_names, _documents, max_size=5).map(canonical_item), st.sets(_names, max_size=4))
 def test_attributes_are_decoded_to_the_same_values(item: Any, names: set[str]) -> None:
     decoder = AttributeDecoder(names)
@@ -194,3 +197,52 @@ def test_a_condition_with_many_operators_is_counted_as_before() -> None:
             matching(build.condition(node), [row] * 100, len(row))
     finally:
         effort.end()
+
+
+def _equals(name: str, value: Any) -> resolved.Node:
+    return resolved.Compare("=", Path((name,)), resolved.Literal(value))
+
+
+@settings(max_examples=size(20, 300))
+@given(st.lists(_items, min_size=1, max_size=6), st.data())
+def test_items_are_found_by_what_an_attribute_equals(found: list[Any], data: st.DataObject) -> None:
+    """The attribute and its value are those of an item, or of a map inside one, where they do not count."""
+    pairs = [pair for item in found for pair in _pairs(item)]
+    chosen = data.draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=2)) if pairs else []
+    condition = build.condition(resolved.And(tuple(_equals(*pair) for pair in chosen)))
+    rows = list(map(_json, found))
+    expected = [row for row, item in zip(rows, found, strict=True) if matches(condition, item)]
+    assert matching_lines(condition, LINE_END.join(rows)) == expected
+
+
+def _pairs(entries: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [
+        pair for name, value in entries.items() for pair in ((name, value), *_pairs(value.get("M") or {}))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("node", "needle"),
+    [
+        (_equals('a"é\n', {"S": "x\\"}), '"a\\"é\\n":{"S":"x\\\\"}'),
+        (resolved.Compare("=", resolved.Literal({"N": "1"}), Path(("n",))), '"n":{"N":"1"}'),
+        (resolved.And((_equals("a", {"S": "1"}), _equals("b", {"BOOL": True}))), '"b":{"BOOL":true}'),
+        (_equals("a", {"SS": ["x"]}), None),
+        (_equals("a", {"M": {}}), None),
+        (resolved.Compare("=", Path(("a", "b")), resolved.Literal({"N": "1"})), None),
+        (resolved.Compare("<>", Path(("a",)), resolved.Literal({"N": "1"})), None),
+        (resolved.Not(_equals("a", {"N": "1"})), None),
+        (resolved.Or((_equals("a", {"N": "1"}),)), None),
+        (resolved.And(((resolved.AttributeExists(Path(("a",))),) * 8) + (_equals("a", {"N": "1"}),)), None),
+    ],
+)
+def test_what_every_item_has_that_meets_a_condition(node: Any, needle: str | None) -> None:
+    assert build.condition(node).needle == (None if needle is None else needle.encode())
+
+
+def test_a_large_item_that_may_meet_a_condition_is_left_to_others() -> None:
+    condition = build.condition(_equals("a", {"N": "1"}))
+    small, large = {"a": {"N": "1"}}, {"a": {"N": "1"}, "b": {"S": "x" * items.LARGE_BYTES}}
+    other = {**large, "a": {"N": "2"}}
+    assert matching_lines(condition, LINE_END.join(map(_json, (small, large)))) is None
+    assert matching_lines(condition, LINE_END.join(map(_json, (other, small)))) == [_json(small)]

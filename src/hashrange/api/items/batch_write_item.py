@@ -182,6 +182,7 @@ def _run(
         if table is None:
             raise errors.not_found()
         admitted = part.writes if tab is None else []
+        tx.prefetch([store.row_key(table, command.key) for command, _ in part.writes])
         try:
             for write in part.writes:
                 refusal = None if tab is None else tab.write_refusal(table, write[0].key)

@@ -126,10 +126,11 @@ def _outcomes(tx: Transaction, actions: list[Action], origin: Origin, tab: Tab |
     written: list[ItemWritten] = []
     reasons: list[Reason | None] = []
     size = 0  # of the items as they were; what is put in their place was counted before
+    tables: dict[int, Table] = {}
+    tx.prefetch([store.row_key(action.table, action.command.key) for action in actions])
     for action in actions:
-        table = catalogue.current(tx, action.table)
-        if table is None:
-            raise errors.not_found()
+        table = tables.get(action.table.number) or _current(tx, action.table)
+        tables[table.number] = table
         before = store.read_item(tx, table, action.command.key)
         size += 0 if before is None else before.size
         if size > TRANSACT_BYTES_MAX:
@@ -151,6 +152,13 @@ def _outcomes(tx: Transaction, actions: list[Action], origin: Origin, tab: Tab |
         reasons.append(reason)
     cancellation.cancel_on(reasons)
     return written
+
+
+def _current(tx: Transaction, planned: Table) -> Table:
+    table = catalogue.current(tx, planned)
+    if table is None:
+        raise errors.not_found()
+    return table
 
 
 def _replayed(tx: Transaction, token: Token) -> tuple[int, ...] | None:

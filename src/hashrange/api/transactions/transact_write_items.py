@@ -112,11 +112,14 @@ class _Draft:
         self.json: bytes | None = None
         # What is wrong with an expression is told before what is wrong with a key, but after an item (measured).
         if isinstance(action, Put):
-            self._refuse_idle(_CONDITION)
+            is_bare = _is_bare(action)
+            if not is_bare:
+                self._refuse_idle(_CONDITION)
             self.item: Item
             self.item, self.size, self.json = plain_items.canonical(action.item, wording="coral")
             mutation.refuse_large(self.size)
-            self._read_expressions()
+            if not is_bare:
+                self._read_expressions()
         else:
             self._refuse_idle(_BOTH if isinstance(action, Update) else _CONDITION)
             self._read_expressions()
@@ -134,6 +137,15 @@ class _Draft:
         if action.condition_expression is not None:
             self.condition = binding.condition("ConditionExpression", action.condition_expression)
         binding.finish()
+
+
+def _is_bare(action: ConditionalWrite) -> bool:
+    """Whether there is no expression, and nothing that only expressions use."""
+    return (
+        action.condition_expression is None
+        and action.expression_attribute_names is None
+        and action.expression_attribute_values is None
+    )
 
 
 def _only_action(element: TransactWriteItem) -> ConditionCheck | Put | Delete | Update:
@@ -155,8 +167,9 @@ def transact_write_items(context: Context, request: TransactWriteItems) -> Plan:
     drafts = [_Draft(element) for element in request.transact_items]
     if sum(draft.size for draft in drafts) > TRANSACT_BYTES_MAX:
         raise Invalid(f"Transaction request size cannot exceed {TRANSACT_BYTES_MAX} bytes")
-    tables = [data_table(context, draft.action.table_name) for draft in drafts]
-    outcomes = [_bind(draft, table) for draft, table in zip(drafts, tables, strict=True)]
+    names = dict.fromkeys(draft.action.table_name for draft in drafts)
+    tables = {name: data_table(context, name) for name in names}
+    outcomes = [_bind(draft, tables[draft.action.table_name]) for draft in drafts]
     actions = [outcome for outcome in outcomes if isinstance(outcome, Action)]
     cancellation.refuse_duplicates([(action.table, action.command.key) for action in actions])
     cancellation.cancel_on(cancellation.first_only(outcomes))
@@ -167,7 +180,8 @@ def _bind(draft: _Draft, table: Table) -> Action | Reason:
     """The action on its table, or why it cancels the transaction; an empty key is an error of the whole request."""
     try:
         command = _command(draft, table)
-        key_paths.refuse_nested(table, table.indexes, draft.update, draft.condition)
+        if draft.update is not None or draft.condition is not None:
+            key_paths.refuse_nested(table, table.indexes, draft.update, draft.condition)
     except Invalid as error:
         return cancellation.invalid(error)
     wants_item = draft.action.return_values_on_condition_check_failure == "ALL_OLD"
@@ -177,7 +191,8 @@ def _bind(draft: _Draft, table: Table) -> Action | Reason:
 def _command(draft: _Draft, table: Table) -> Command:
     if isinstance(draft.action, Put):
         key = primary_key.of_item(table, draft.item)
-        indexes.check_index_keys(table, draft.item)
+        if table.indexes:
+            indexes.check_index_keys(table, draft.item)
         return PutCommand(key, draft.item, draft.size, draft.condition, draft.json)
     key = primary_key.of_key(table, draft.item)
     if draft.update is not None:

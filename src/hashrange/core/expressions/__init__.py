@@ -18,6 +18,7 @@ from hashrange.core.expressions.condition import (
     matches,
     matches_stored,
     matching,
+    matching_lines,
     open_key_condition,
 )
 from hashrange.core.expressions.errors import ExpressionInvalid
@@ -57,6 +58,7 @@ __all__ = [
     "matches",
     "matches_stored",
     "matching",
+    "matching_lines",
     "open_key_condition",
     "pick",
     "picked_json",

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import msgspec
 import orjson
+from msgspec import UNSET, UnsetType
 
 from hashrange.core import effort, items
 from hashrange.core.expressions.errors import ExpressionInvalid
 from hashrange.core.expressions.evaluate_condition import Test, compile_condition
 from hashrange.core.expressions.key_clauses import KeyClause, OpenClause, key_clauses
 from hashrange.core.expressions.mentions import Mentions, condition_paths, looks, mentions
+from hashrange.core.expressions.needles import LINE_END, lines_with, needle_or_none
 from hashrange.core.expressions.partial_json import AttributeDecoder
 from hashrange.core.expressions.resolved import Node, Values, known_value
 from hashrange.core.values import Item
@@ -36,6 +38,7 @@ class Condition(msgspec.Struct):
     plan: ConditionPlan
     values: Values
     _values_bytes: int = -1
+    _needle: bytes | UnsetType | None = UNSET
 
     @property
     def values_bytes(self) -> int:
@@ -43,6 +46,13 @@ class Condition(msgspec.Struct):
         if self._values_bytes < 0:
             self._values_bytes = len(orjson.dumps(self.values))
         return self._values_bytes
+
+    @property
+    def needle(self) -> bytes | None:
+        """What the JSON of every item that meets it has, if that is known."""
+        if self._needle is UNSET:
+            self._needle = needle_or_none(self.plan.root, self.values)
+        return self._needle
 
     @property
     def root(self) -> Node:
@@ -92,6 +102,14 @@ def matches_stored(condition: Condition, stored: bytes) -> bool:
     if decoder is None or len(stored) > items.LARGE_BYTES:
         return matches(condition, items.decode(stored), len(stored))
     return matches(condition, decoder.decode()(stored[items.HEADER_BYTES :]), len(stored))
+
+
+def matching_lines(condition: Condition, lines: bytes) -> list[bytes] | None:
+    """Those of items, as JSON in lines, that meet a condition; None if one that may meet it is large."""
+    needle = condition.needle
+    rows = lines.split(LINE_END) if needle is None else lines_with(needle, lines)
+    longest = len(max(rows, key=len, default=b""))
+    return None if longest > items.LARGE_BYTES else matching(condition, rows, longest)
 
 
 def matching(condition: Condition, rows: Sequence[bytes], longest: int) -> list[bytes]:

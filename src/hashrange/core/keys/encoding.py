@@ -20,12 +20,11 @@ _SALT = b"Outliers"
 
 def scalar(value: Value) -> bytes:
     """The bytes of a key attribute: they sort as DynamoDB sorts its values."""
-    ((kind, content),) = value.items()
-    if kind == "S":
-        return content.encode("utf-8")  # type: ignore[no-any-return]
-    if kind == "N":
-        return numbers.encode(content)
-    return b64decode(content)
+    text = value.get("S")
+    if text is not None:
+        return text.encode()  # type: ignore[no-any-return]
+    text = value.get("N")
+    return b64decode(value["B"]) if text is None else numbers.encode(text)
 
 
 def scalar_or_none(value: Any, kind: str, bytes_max: int) -> bytes | None:

@@ -48,12 +48,22 @@ def check(model: Model) -> Report:
     silenced = [finding for finding in findings if (finding.code, finding.place.line) in silences]
     used = {(finding.code, finding.place.line) for finding in silenced}
     left = [finding for finding in findings if (finding.code, finding.place.line) not in used]
-    left += [_unused(code, line) for code, line in silences - used]
+    lines: dict[str, list[int]] = {}
+    for finding in left:
+        lines.setdefault(finding.code, []).append(finding.place.line)
+    left += [_unused(code, line, lines.get(code, [])) for code, line in silences - used]
     left.sort(key=lambda finding: (finding.place.line, finding.code, finding.place.column, finding.subject))
     return Report(model.path, tuple(left), len(silenced))
 
 
-def _unused(code: str, line: int) -> Finding:
+def _unused(code: str, line: int, found: list[int]) -> Finding:
+    """`found` are lines that the rule has something to say about: the last one before the comment may be meant."""
     known = any(rule.code == code for rule in RULES)
     message = f"{code} has nothing to say here" if known else f"there is no rule {code}"
-    return Finding(UNUSED_SILENCE, "info", Place(line, 1), code, message, "take the comment out")
+    meant = max((other for other in found if other < line), default=None)
+    remedy = "take the comment out"
+    if meant is not None:
+        remedy += (
+            f", or put it on line {meant}, which {code} is about: a silence does not cover a whole block"
+        )
+    return Finding(UNUSED_SILENCE, "info", Place(line, 1), code, message, remedy)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from hashrange.modeling.codegen.nodes import Names, Node, Variable
+from hashrange.modeling.codegen.nodes import Call, Names, Node, Variable
 from hashrange.modeling.codegen.values import condition_values, key_condition_values
 from hashrange.modeling.conditions import comparisons
 from hashrange.modeling.data.values import nth_value
@@ -40,6 +41,9 @@ class Argument:
 
     name: str
     type: ArgumentType
+
+
+KEYS = Argument("keys", "keys")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +117,21 @@ def read_function(model: Model, pattern: ReadPattern, name: str) -> Function | O
         members["Key"] = _key(plan, arguments)
         listed = (*arguments.by_parameter.values(), *_extra(plan))
     else:
-        return Omission(
-            pattern.id,
-            f"{plan.operation.value} takes keys of several items: make them with the key functions",
+        return Function(
+            name, _title(pattern, plan), (KEYS,), plan.operation.value, _keyed(members, plan.table.name)
         )
     return Function(name, _title(pattern, plan), tuple(listed), plan.operation.value, members)
+
+
+def _keyed(members: Mapping[str, Any], table: str) -> Mapping[str, Node]:
+    """BatchGetItem or TransactGetItems for any keys, from the members of one for some."""
+    keys = Variable(KEYS.name)
+    if "RequestItems" in members:
+        return {
+            "RequestItems": {table: {**members["RequestItems"][table], "Keys": Call("_distinct", (keys,))}}
+        }
+    get = {name: value for name, value in members["TransactItems"][0]["Get"].items() if name != "Key"}
+    return {"TransactItems": Call("_gets", (keys, get))}
 
 
 def plan_attributes(plan: ReadPlan, model: Model) -> dict[str, Attribute]:

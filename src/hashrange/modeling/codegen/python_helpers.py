@@ -4,7 +4,7 @@ HEAD = '''\
 # Made by `hashrange model codegen`; change the model, not this file.
 import random
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
@@ -114,6 +114,20 @@ def _key(value: Any, kind: str) -> Any:
     if value is None:
         return None
     return {"S": _string(value)} if kind == "S" and not isinstance(value, bytes) else _value(value, kind)
+
+
+def _distinct(keys: Sequence[Key]) -> list[Key]:
+    return list({repr(sorted(key.items())): key for key in keys}.values())
+
+
+def _gets(keys: Sequence[Key], members: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"Get": {**members, "Key": key}} for key in _distinct(keys)]
+
+
+def _writes(items: Sequence[dict[str, Any]], keys: Sequence[Key]) -> list[dict[str, Any]]:
+    if len(items) + len(keys) > 25:
+        raise ValueError("a batch has at most 25 items and keys")
+    return [{"PutRequest": {"Item": item}} for item in items] + [{"DeleteRequest": {"Key": key}} for key in keys]
 
 
 def _when(holds: bool, value: Any) -> Any:

@@ -24,6 +24,8 @@ _TYPES = {
     "BS": "set[bytes]",
     "any": "Any",
     "key": "Key",
+    "keys": "Sequence[Key]",
+    "items": "Sequence[dict[str, Any]]",
 }
 
 

@@ -135,6 +135,24 @@ function _key(value: unknown, kind: string): any {
     return kind === "S" ? { S: _string(value) } : _value(value, kind);
 }
 
+function _distinct(keys: Key[]): Key[] {
+    return [...new Map(keys.map((key): [string, Key] => [JSON.stringify(Object.entries(key).sort()), key])).values()];
+}
+
+function _gets(keys: Key[], members: Record<string, unknown>): Record<string, unknown>[] {
+    return _distinct(keys).map((key) => ({ Get: { ...members, Key: key } }));
+}
+
+function _writes(items: Record<string, Wire>[], keys: Key[]): Record<string, unknown>[] {
+    if (items.length + keys.length > 25) {
+        throw new RangeError("a batch has at most 25 items and keys");
+    }
+    return [
+        ...items.map((item) => ({ PutRequest: { Item: item } })),
+        ...keys.map((key) => ({ DeleteRequest: { Key: key } })),
+    ];
+}
+
 function _when(holds: boolean, value: any): any {
     return holds ? value : null;
 }

@@ -24,6 +24,8 @@ _TYPES = {
     "BS": "Set<Uint8Array>",
     "any": "unknown",
     "key": "Key",
+    "keys": "Key[]",
+    "items": "Record<string, Wire>[]",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from hashrange.modeling.codegen.batch_functions import batch_function
 from hashrange.modeling.codegen.entities import EntityCode
 from hashrange.modeling.codegen.functions import Argument, Arguments, Function, Omission, any_value, one_line
 from hashrange.modeling.codegen.nodes import Call, Node, Variable
@@ -43,6 +44,8 @@ def write_function(
     model: Model, pattern: WritePattern, name: str, codes: Mapping[str, EntityCode]
 ) -> Function | Omission:
     """The function of a write pattern."""
+    if _is_several(pattern) and not any(step.reads_first for step in pattern.steps):
+        return batch_function(model, pattern, name)
     reason = _obstacle(model, pattern)
     if reason:
         return Omission(pattern.id, reason)
@@ -71,12 +74,15 @@ def _is_transaction(pattern: WritePattern) -> bool:
     return pattern.transaction or any(step.action == "check" for step in pattern.steps)
 
 
+def _is_several(pattern: WritePattern) -> bool:
+    """Whether it is a batch, or several requests."""
+    return not _is_transaction(pattern) and (len(pattern.steps) > 1 or pattern.steps[0].count > 1)
+
+
 def _obstacle(model: Model, pattern: WritePattern) -> str:
     """Why there is no function for a pattern; nothing if there is one."""
-    if any(step.count > 1 for step in pattern.steps) or (
-        len(pattern.steps) > 1 and not _is_transaction(pattern)
-    ):
-        return "it is several requests, or a batch: make the items with the item functions"
+    if any(step.count > 1 for step in pattern.steps):
+        return "it has several items of one step: make them with the item functions"
     if any(step.reads_first for step in pattern.steps):
         return "the application reads the item first, and computes what it becomes"
     for step in pattern.steps:

@@ -13,11 +13,13 @@ from hashrange.modeling.data.samples import Key, Sample, key_of_wire, wire_of
 from hashrange.modeling.data.values import NOW, nth_value
 from hashrange.modeling.key_values import stored_item
 from hashrange.modeling.model import Attribute, Distribution, Entity, Model
+from hashrange.modeling.plans import AccessPath
 from hashrange.modeling.population import ancestry
 
 ITEMS = 3000
 FRESH_ATTEMPTS = 20
 _GENERATED = ("uuid", "ulid")
+_CLASH_CHARS_MAX = 400
 
 
 @dataclass(slots=True)
@@ -148,14 +150,18 @@ class _Maker:
         if there is sample:
             return True
         if there.entity is not self._entity:
-            self._note_clash(f"{there.entity.name} and {self._entity.name} have items with the same key", key)
+            self._note_clash(
+                f"{there.entity.name} and {self._entity.name} have items with the same key", sample
+            )
         elif (name := self._differing_id(sample, there)) is not None:
-            self._note_clash(f"items of {self._entity.name} with another {name} have the same key", key)
+            self._note_clash(f"items of {self._entity.name} with another {name} have the same key", sample)
         return False
 
-    def _note_clash(self, clash: str, key: Key) -> None:
+    def _note_clash(self, clash: str, sample: Sample) -> None:
         if not any(other.startswith(clash) for other in self._data.clashes):
-            self._data.clashes.append(f"{clash}: {key[1:]}")
+            names = [key.name for key in AccessPath(self._model.tables[self._entity.table]).key]
+            texts = [f"{name} = {sample.stored.get(name)}" for name in names]
+            self._data.clashes.append(f"{clash}: {', '.join(texts)}"[:_CLASH_CHARS_MAX])
 
     def _differing_id(self, sample: Sample, other: Sample) -> str | None:
         """An identifier that is made for each item, and tells apart what the key does not."""

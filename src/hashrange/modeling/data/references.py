@@ -21,7 +21,7 @@ class References:
         self._samples = samples
         self._rng = rng
         self._relatives: dict[str, dict[tuple[object, ...], list[Sample]]] = {}
-        own = identity(model, entity) if entity.parent is None else set()
+        own = identity(model, entity) if entity.parent is None else frozenset()
         self._owners = {
             name: None if name in own and attribute.refers is None else owner_of(model, entity, attribute)
             for name, attribute in entity.attributes.items()
@@ -82,7 +82,7 @@ def shared_value(model: Model, attribute: Attribute, other: Sample) -> object:
     return other.values.get(next(iter(names))) if len(names) == 1 else None
 
 
-def _own_identity(model: Model, entity: Entity) -> set[str]:
+def _own_identity(model: Model, entity: Entity) -> frozenset[str]:
     """What tells an item from others of the same parent: the parent's id is also in its key."""
     inherited = {name for ancestor in ancestry(model, entity)[1:] for name in ancestor.attributes}
     names = identity(model, entity)

@@ -1,12 +1,15 @@
 """CloudFormation templates, in JSON or YAML: the tables in them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hashrange.modeling.exchange.descriptions import TableDescription, converted, table_of
+import msgspec
+
+from hashrange.modeling.exchange.descriptions import TableDescription, TargetTracking, converted, table_of
 from hashrange.modeling.exchange.placeholders import model_of, table_name
+from hashrange.modeling.exchange.scaling_reading import FoundScaling, ScalableTarget, ScalingPolicy
 from hashrange.modeling.exchange.trees import json_tree
 from hashrange.modeling.loading import DEFAULT_REGION
 from hashrange.modeling.model import Model, Table
@@ -14,8 +17,24 @@ from hashrange.modeling.problems import Problems, refused
 from hashrange.modeling.reading.nodes import MappingNode, Node, ScalarNode, SequenceNode, parse
 
 _TABLE_TYPES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
+_TARGET_TYPE = "AWS::ApplicationAutoScaling::ScalableTarget"
+_POLICY_TYPE = "AWS::ApplicationAutoScaling::ScalingPolicy"
 _VARIABLE = re.compile(r"\$\{!?([^}]{1,200})\}")
 _NAMING = {"Ref", "Fn::Sub", "Fn::GetAtt", "Fn::ImportValue", "Fn::Join"}
+
+
+class _Target(msgspec.Struct, frozen=True, kw_only=True, rename="pascal"):
+    resource_id: str = ""
+    scalable_dimension: str = ""
+    min_capacity: int = 1
+    max_capacity: int = 1
+
+
+class _Policy(msgspec.Struct, frozen=True, kw_only=True, rename="pascal"):
+    scaling_target_id: str | None = None
+    resource_id: str | None = None
+    scalable_dimension: str | None = None
+    target_tracking_scaling_policy_configuration: TargetTracking | None = None
 
 
 def read(text: str, name: str = "imported") -> Model:
@@ -25,14 +44,47 @@ def read(text: str, name: str = "imported") -> Model:
     if not isinstance(resources, dict):
         raise refused("there are no Resources in it", "this is no CloudFormation template")
     parameters = _defaults(template.get("Parameters")) if isinstance(template, dict) else {}
+    scaling = _scaling(resources, parameters)
     tables = [
-        _table(logical, _resolved(resource.get("Properties"), parameters))
-        for logical, resource in resources.items()
-        if isinstance(resource, dict) and resource.get("Type") in _TABLE_TYPES
+        scaling.applied(_table(logical, properties), logical)
+        for logical, properties in _properties(resources, parameters, _TABLE_TYPES)
     ]
     # A global table lists its own region with the others; the first is the stack's, as far as one can tell.
     region = next((table.replicas[0] for table in tables if table.replicas), DEFAULT_REGION)
     return model_of([replace(table, replicas=_others(table, region)) for table in tables], name, region)
+
+
+def _properties(
+    resources: Mapping[str, Any], parameters: Mapping[str, object], kinds: tuple[str, ...]
+) -> Iterator[tuple[str, object]]:
+    """The properties of all resources of some types, by their logical ids."""
+    for logical, resource in resources.items():
+        if isinstance(resource, dict) and resource.get("Type") in kinds:
+            yield logical, _resolved(resource.get("Properties"), parameters)
+
+
+def _scaling(resources: Mapping[str, Any], parameters: Mapping[str, object]) -> FoundScaling:
+    """Targets may name their table by its logical id, and policies their target by its own."""
+    found = {
+        logical: converted(properties, _Target, f"target {logical}")
+        for logical, properties in _properties(resources, parameters, (_TARGET_TYPE,))
+    }
+    targets = {
+        logical: ScalableTarget(
+            target.resource_id, target.scalable_dimension, target.min_capacity, target.max_capacity
+        )
+        for logical, target in found.items()
+    }
+    policies = []
+    for logical, properties in _properties(resources, parameters, (_POLICY_TYPE,)):
+        policy = converted(properties, _Policy, f"policy {logical}")
+        target = targets.get(policy.scaling_target_id or "")
+        resource = policy.resource_id or (target.resource if target else "")
+        dimension = policy.scalable_dimension or (target.dimension if target else "")
+        tracking = policy.target_tracking_scaling_policy_configuration
+        if tracking is not None:
+            policies.append(ScalingPolicy(resource, dimension, tracking.target_value))
+    return FoundScaling(targets.values(), policies)
 
 
 def _others(table: Table, region: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from hashrange.modeling.exchange.scaling_reading import bounded
 from hashrange.modeling.model import Index, KeyAttribute, Scaling, Table
 from hashrange.modeling.problems import refused
 
@@ -45,6 +46,29 @@ class Throughput(_Members, frozen=True, kw_only=True):
     write_capacity_units: int = 1
 
 
+class TargetTracking(_Members, frozen=True, kw_only=True):
+    target_value: float = 70.0
+
+
+class CapacityAutoScalingSettings(_Members, frozen=True, kw_only=True):
+    min_capacity: int = 1
+    max_capacity: int = 1
+    target_tracking_scaling_policy_configuration: TargetTracking = TargetTracking()
+
+    @property
+    def scaling(self) -> Scaling:
+        target = self.target_tracking_scaling_policy_configuration.target_value
+        return bounded(self.min_capacity, self.max_capacity, target)
+
+
+class WriteSettings(_Members, frozen=True, kw_only=True):
+    write_capacity_auto_scaling_settings: CapacityAutoScalingSettings | None = None
+
+
+class ReadSettings(_Members, frozen=True, kw_only=True):
+    read_capacity_auto_scaling_settings: CapacityAutoScalingSettings | None = None
+
+
 class StreamSpecification(_Members, frozen=True, kw_only=True):
     stream_enabled: bool = True
     stream_view_type: View | None = None
@@ -66,6 +90,7 @@ class BillingModeSummary(_Members, frozen=True, kw_only=True):
 class Replica(_Members, frozen=True, kw_only=True):
     region: str | None = None
     region_name: str | None = None
+    read_provisioned_throughput_settings: ReadSettings = ReadSettings()
     point_in_time_recovery_specification: PointInTimeRecoverySpecification = (
         PointInTimeRecoverySpecification()
     )
@@ -92,6 +117,7 @@ class TableDescription(_Members, frozen=True, kw_only=True):
     table_class: Literal["STANDARD", "STANDARD_INFREQUENT_ACCESS"] = "STANDARD"
     table_class_summary: TableClassSummary | None = None
     replicas: list[Replica] = []
+    write_provisioned_throughput_settings: WriteSettings = WriteSettings()
 
 
 def converted(tree: object, kind: type[Described], what: str) -> Described:
@@ -110,7 +136,7 @@ def table_of(described: TableDescription, name: str, region: str = "") -> Table:
     partition, sort = _keys(described.key_schema, types)
     if not partition:
         raise refused(f"table {name} has no partition key", "its KeySchema has no HASH")
-    units = described.provisioned_throughput
+    reads, writes = _scalings(described)
     regions = [replica.region or replica.region_name or "" for replica in described.replicas]
     return Table(
         name,
@@ -119,13 +145,27 @@ def table_of(described: TableDescription, name: str, region: str = "") -> Table:
         tuple(_indexes(described, types)),
         _billing(described),
         described.table_class_summary.table_class if described.table_class_summary else described.table_class,
-        Scaling() if units is None else Scaling(max(1, units.read_capacity_units)),
-        Scaling() if units is None else Scaling(max(1, units.write_capacity_units)),
+        reads,
+        writes,
         _ttl(described.time_to_live_specification),
         _stream(described.stream_specification),
         point_in_time_recovery=_recovers(described),
         replicas=tuple(dict.fromkeys(other for other in regions if other and other != region)),
     )
+
+
+def _scalings(described: TableDescription) -> tuple[Scaling, Scaling]:
+    """For reads and for writes. A global table scales its reads by replica: those of the first are taken."""
+    units = described.provisioned_throughput or Throughput()
+    reads, writes = Scaling(max(1, units.read_capacity_units)), Scaling(max(1, units.write_capacity_units))
+    settings = described.write_provisioned_throughput_settings.write_capacity_auto_scaling_settings
+    if settings is not None:
+        writes = settings.scaling
+    for replica in described.replicas[:1]:
+        read = replica.read_provisioned_throughput_settings.read_capacity_auto_scaling_settings
+        if read is not None:
+            reads = read.scaling
+    return reads, writes
 
 
 def _keys(

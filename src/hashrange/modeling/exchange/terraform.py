@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -22,11 +22,15 @@ from hashrange.modeling.exchange.descriptions import (
     table_of,
 )
 from hashrange.modeling.exchange.placeholders import model_of, table_name
+from hashrange.modeling.exchange.scaling_reading import FoundScaling, ScalableTarget, ScalingPolicy
 from hashrange.modeling.exchange.trees import json_tree
 from hashrange.modeling.model import Model, Table
 from hashrange.modeling.problems import refused
 
 _RESOURCE = "aws_dynamodb_table"
+_TARGET, _POLICY = "aws_appautoscaling_target", "aws_appautoscaling_policy"
+_TYPES = (_RESOURCE, _TARGET, _POLICY)
+_REFERRED = ("name", "resource_id", "scalable_dimension")
 _MODULES_MAX = 1000
 _VARIABLE = re.compile(r"\$\{([^}]{1,200})\}")
 
@@ -67,6 +71,23 @@ class _Replica(_Part, frozen=True, kw_only=True):
     region_name: str
 
 
+class _ScalableTarget(_Part, frozen=True, kw_only=True):
+    resource_id: str
+    scalable_dimension: str
+    min_capacity: int = 1
+    max_capacity: int = 1
+
+
+class _Tracking(_Part, frozen=True, kw_only=True):
+    target_value: float
+
+
+class _ScalingPolicy(_Part, frozen=True, kw_only=True):
+    resource_id: str
+    scalable_dimension: str
+    target_tracking_scaling_policy_configuration: list[_Tracking] = []
+
+
 class _Table(_Part, frozen=True, kw_only=True):
     """The arguments of aws_dynamodb_table; blocks are lists."""
 
@@ -89,11 +110,19 @@ class _Table(_Part, frozen=True, kw_only=True):
 
 def read(text: str, name: str = "imported") -> Model:
     """The tables of a configuration, or of what `terraform show -json` prints, with placeholder entities."""
-    values = _shown(json_tree(text)) if text.lstrip().startswith("{") else _configured(hcl.parse(text))
-    return model_of([_table(resource, members) for resource, members in values], name)
+    values = list(_shown(json_tree(text)) if text.lstrip().startswith("{") else _configured(hcl.parse(text)))
+    scaling = _scaling(values)
+    tables = [_table(part.address, part.members) for part in values if part.type == _RESOURCE]
+    return model_of([scaling.applied(table) for table in tables], name)
 
 
-def _shown(tree: object) -> Iterator[tuple[str, object]]:
+class _Resource(NamedTuple):
+    type: str
+    address: str
+    members: object
+
+
+def _shown(tree: object) -> Iterator[_Resource]:
     """Resources of a state or of a plan, of all modules."""
     if not isinstance(tree, dict):
         raise refused("this is not what `terraform show -json` prints")
@@ -104,11 +133,12 @@ def _shown(tree: object) -> Iterator[tuple[str, object]]:
             continue
         modules += module.get("child_modules") or []
         for resource in module.get("resources") or []:
-            if isinstance(resource, dict) and resource.get("type") == _RESOURCE:
-                yield str(resource.get("address", resource.get("name", ""))), resource.get("values")
+            if isinstance(resource, dict) and resource.get("type") in _TYPES:
+                address = str(resource.get("address", resource.get("name", "")))
+                yield _Resource(resource["type"], address, resource.get("values"))
 
 
-def _configured(blocks: list[hcl.Block]) -> Iterator[tuple[str, object]]:
+def _configured(blocks: list[hcl.Block]) -> Iterator[_Resource]:
     variables = {
         f"var.{block.labels[0]}": block.members["default"]
         for block in blocks
@@ -117,9 +147,31 @@ def _configured(blocks: list[hcl.Block]) -> Iterator[tuple[str, object]]:
     for block in blocks:
         if block.type == "locals":
             variables |= {f"local.{name}": value for name, value in block.members.items()}
-    for block in blocks:
-        if block.type == "resource" and block.labels[:1] == (_RESOURCE,):
-            yield ".".join(block.labels), _resolved(block.members, variables)
+    # Targets refer to tables, and policies to targets.
+    for kind in _TYPES:
+        for block in blocks:
+            if block.type == "resource" and block.labels[:1] == (kind,):
+                address = ".".join(block.labels)
+                members = _resolved(block.members, variables)
+                yield _Resource(kind, address, members)
+                if isinstance(members, dict):
+                    known = {name: members[name] for name in _REFERRED if name in members}
+                    variables |= {f"{address}.{name}": value for name, value in known.items()}
+
+
+def _scaling(resources: list[_Resource]) -> FoundScaling:
+    targets, policies = [], []
+    for part in resources:
+        if part.type == _TARGET:
+            target = converted(part.members, _ScalableTarget, part.address)
+            targets.append(ScalableTarget(*msgspec.structs.astuple(target)))
+        elif part.type == _POLICY:
+            policy = converted(part.members, _ScalingPolicy, part.address)
+            policies += [
+                ScalingPolicy(policy.resource_id, policy.scalable_dimension, tracking.target_value)
+                for tracking in policy.target_tracking_scaling_policy_configuration
+            ]
+    return FoundScaling(targets, policies)
 
 
 def _resolved(tree: object, variables: Mapping[str, object]) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hashrange.modeling.price.money import shown
 from hashrange.modeling.price.pricing import Cost, MonthCost, Priced, TableModes
@@ -11,13 +11,16 @@ from hashrange.modeling.report.markup import Markup, element
 from hashrange.modeling.report.parts import bar, chip, cut_note, number, row, scrolling, section, table
 
 ROWS_MAX = 25
+_BY_PATTERN = "By pattern"
 TABLES_MAX = 40
 _WIDTH, _HEIGHT, _LEFT, _FOOT = 560, 150, 8, 24
 _MODE_HEADINGS = ("table", ">on-demand", ">provisioned", ">auto-scaled", "cheapest", ">in use", ">refused")
 
 
-def cost_section(cost: Priced | None, unpriced: str = "") -> Markup:
-    """The whole bill; or why there is none."""
+def cost_section(
+    cost: Priced | None, unpriced: str = "", *, patterns: Mapping[str, str] | None = None
+) -> Markup:
+    """The whole bill; or why there is none. `patterns` has the names of patterns by their ids."""
     if cost is None:
         return section("cost", "Cost", element("p", unpriced))
     lead = (
@@ -26,15 +29,17 @@ def cost_section(cost: Priced | None, unpriced: str = "") -> Markup:
     )
     groups = (
         ("What for", cost.kinds),
-        ("By pattern", cost.patterns),
         ("By entity", cost.entities),
         ("By table", cost.tables if len(cost.tables) > 1 else ()),
         ("By index", cost.indexes),
+        (_BY_PATTERN, cost.patterns),
     )
     return section(
         "cost",
         "Cost",
-        element("div", [_bars(title, costs) for title, costs in groups if costs], class_="columns"),
+        element(
+            "div", [_bars(title, costs, patterns or {}) for title, costs in groups if costs], class_="columns"
+        ),
         _modes(cost),
         _months(cost.months, cost.currency),
         [element("p", f"Note: {note}", class_="small") for note in cost.notes[:ROWS_MAX]],
@@ -42,11 +47,13 @@ def cost_section(cost: Priced | None, unpriced: str = "") -> Markup:
     )
 
 
-def _bars(title: str, costs: Sequence[Cost]) -> Markup:
+def _bars(title: str, costs: Sequence[Cost], names: Mapping[str, str]) -> Markup:
     most = max((cost.share for cost in costs), default=0.0)
     rows = [
         row(
-            element("td", cost.name, class_="name"),
+            element(
+                "td", cost.name, " ", names.get(cost.name) if title == _BY_PATTERN else None, class_="name"
+            ),
             element("td", bar(cost.share / most if most else 0.0), class_="drawn"),
             number(shown(cost.monthly)),
             number(percent(cost.share)),

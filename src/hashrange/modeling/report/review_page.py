@@ -30,13 +30,14 @@ def review_page(review: Review) -> str:
     """The whole review."""
     names = [entity.name for table in review.shown.tables for entity in table.entities]
     colours = {name: f"e{number % COLOURS}" for number, name in enumerate(names)}
+    names_of_patterns = {pattern.id: pattern.name for pattern in (*review.shown.reads, *review.shown.writes)}
     sections = (
         summary(review),
         design_section(review.shown, colours),
         collection_section(review.views, review.views_left_out, colours),
         pattern_section(review),
         heat_section(review.days, review.sharded_days),
-        cost_section(review.priced, review.unpriced),
+        cost_section(review.priced, review.unpriced, patterns=names_of_patterns),
         rule_section(review.rules, review.silences, review.excerpts),
         proof_section(review.proof),
     )

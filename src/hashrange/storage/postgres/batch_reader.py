@@ -3,16 +3,17 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 from psycopg.pq.abc import PGresult
 
 from hashrange.core.errors import forget_frames
+from hashrange.storage import layout
 from hashrange.storage.batch_worker import BatchWorker
 from hashrange.storage.delivery import Callbacks, run_callbacks
-from hashrange.storage.engine import Deliver, Done, Reader
+from hashrange.storage.engine import Columns, Deliver, Done, Reader
 from hashrange.storage.errors import StorageError
 from hashrange.storage.postgres import long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array, int8
@@ -26,6 +27,7 @@ from hashrange.storage.postgres.replicas import Stale
 from hashrange.storage.postgres.snapshot import end_snapshot, rows_of
 
 ROUNDS_MAX = 3
+_HASH_END = layout.ROWS_PREFIX_BYTES + 8  # docs/design/002
 ATTEMPTS = 8
 
 _SNAPSHOT = Call(statements.SNAPSHOT)
@@ -80,6 +82,9 @@ class Prefetched(msgspec.Struct):
     rows: dict[bytes, bytes | None] = msgspec.field(default_factory=dict)
     ranges: dict[Range, PGresult] = msgspec.field(default_factory=dict)
     counters: dict[bytes, PGresult] = msgspec.field(default_factory=dict)
+    continued: dict[tuple[bytes, bytes, bool], tuple[PGresult, int, int]] = msgspec.field(
+        default_factory=dict
+    )
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
@@ -100,6 +105,43 @@ class Prefetched(msgspec.Struct):
             raise Missing(key_range)
         return islice(_rows_in(self.ranges[key_range], key_range.rows), limit)
 
+    def columns(self, start: bytes, end: bytes, *, limit: int, reverse: bool = False) -> Columns | None:
+        """Give the first rows of an item collection, or those behind a part that was given before.
+
+        None if they are large or their keys long. What a collection has beyond that the step gets by itself.
+        """
+        page, offset, complete = self._page(start, end, limit, reverse=reverse)
+        if page is None:
+            return None
+        last = min(offset + limit, complete, page.ntuples)
+        if last < offset + limit and page.ntuples > complete:
+            raise Missing(None)
+        numbers = range(offset, last)
+        keys = [key or b"" for key in map(page.get_value, numbers, repeat(0))]
+        if not keys:
+            return Columns([], [])
+        if max(map(len, keys)) >= long_keys.HEAD_BYTES:
+            return None
+        values = [value or b"" for value in map(page.get_value, numbers, repeat(1))]
+        self.rows[keys[-1]] = values[-1]  # which is looked at again for the last evaluated key
+        rest = (start, keys[-1], reverse) if reverse else (keys[-1] + b"\0", end, reverse)
+        self.continued[rest] = page, last, complete
+        return Columns(keys, values)
+
+    def _page(
+        self, start: bytes, end: bytes, limit: int, *, reverse: bool
+    ) -> tuple[PGresult | None, int, int]:
+        """A page that was read, where in it the range begins, and how many of its rows are there for a step."""
+        if (start, end, reverse) in self.continued:
+            return self.continued[start, end, reverse]
+        rows = self.read_ahead.joined_rows(start)
+        if limit > rows or start >= end or not _is_collection(start, end):
+            return None, 0, 0
+        key_range = Range(start, end, reverse, rows)
+        if key_range not in self.ranges:
+            raise Missing(key_range)
+        return self.ranges[key_range], 0, rows
+
     def counter(self, key: bytes) -> int:
         """Give a counter's committed value."""
         try:
@@ -107,6 +149,11 @@ class Prefetched(msgspec.Struct):
         except KeyError:
             raise Missing(Counter(key)) from None
         return summed_counter(key, sums)
+
+
+def _is_collection(start: bytes, end: bytes) -> bool:
+    """Whether a range is within one hash, as a Query's is; a Scan has more rows than are worth reading here."""
+    return start[:_HASH_END] == end[:_HASH_END] and not long_keys.is_long(start)
 
 
 def _rows_in(page: PGresult, complete: int) -> Iterator[tuple[bytes, bytes]]:

@@ -35,6 +35,9 @@ log = logs.Log("storage.sqlite")
 
 # A page that is in a connection's cache is not read and its checksum is not computed again.
 WRITER_CACHE_KIB = 32 * 1024
+# The event loop reads through the reader that was opened first, unless a long read has it at that moment. Of a table of
+# a million items of 400 bytes a get misses 1.5 pages with so much, and 2.2 with as little as the others have.
+FIRST_READER_CACHE_KIB = 64 * 1024
 READER_CACHE_KIB = 16 * 1024
 CHECKPOINT_CACHE_KIB = 256
 IDLE_READERS_MAX = 4
@@ -73,6 +76,7 @@ class SqliteEngine:
         self._checks_pages = page_checksums.are_checked(writer) or page_encryption.is_unlocked(path)
         self._commit_version = commit_version
         self._idle_readers: list[SnapshotReader] = []
+        self._next_cache_kib = FIRST_READER_CACHE_KIB
         self._read_pool = ReadPool(deliver)
         self._log_limits = LogLimits.of_volume(path.parent)
         self._kept_log_pages = self._log_limits.start // 2  # a log that is longer gets no idle readers
@@ -252,7 +256,8 @@ class SqliteEngine:
         if self._closed:
             raise Closed("the engine is closed")
         self._guard.check_files()  # a new connection must not be to another file
-        connection = self._connect(READER_CACHE_KIB)
+        cache_kib, self._next_cache_kib = self._next_cache_kib, READER_CACHE_KIB
+        connection = self._connect(cache_kib)
         return SnapshotReader(connection, checks_pages=self._checks_pages, pauses=Pauses())
 
     def _return_reader(self, reader: SnapshotReader) -> None:

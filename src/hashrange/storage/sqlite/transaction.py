@@ -29,6 +29,10 @@ ADD = (
     "SET n = n + excluded.n, complement = complement - excluded.n"
 )
 
+# One statement for many keys, in their order: the value, the number of a large one, or NULL. Not every APSW has arrays.
+_GET_MANY = "SELECT (SELECT v FROM rows WHERE k = keys.value) FROM carray(?) AS keys"
+_HAS_ARRAYS = "ENABLE_CARRAY" in apsw.compile_options and hasattr(apsw, "carray")
+
 REMEMBERED_BYTES_MAX = 64  # of values that a commit's steps read: all of them look at their table's version
 
 
@@ -37,6 +41,7 @@ class WriteTransaction(Overlay):
 
     joined = None
     __slots__ = (
+        "_ahead",
         "_connection",
         "_cursor",
         "_last_range",
@@ -57,6 +62,9 @@ class WriteTransaction(Overlay):
         self._connection = connection
         self._cursor = connection.cursor()
         self._read: dict[bytes, bytes] = {}
+        self._ahead: dict[
+            bytes, bytes | None
+        ] = {}  # what the file has at keys that the step is going to read
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
         self._last_range: tuple[bytes, bytes] | None = None  # that the step has scanned or cleared
@@ -80,7 +88,7 @@ class WriteTransaction(Overlay):
             value = self._read[key]
         else:
             try:
-                value = self._cursor.execute(GET, (key,)).get
+                value = self._ahead.pop(key) if key in self._ahead else self._cursor.execute(GET, (key,)).get
                 if type(value) is int:
                     value = self._cursor.execute(large_values.LARGE_VALUE, (value,)).get or b""
             except apsw.Error as error:
@@ -114,7 +122,7 @@ class WriteTransaction(Overlay):
         self._flush()
         self._protect()
         self._last_range = start, end
-        self._read.clear()
+        self._forget_reads()
         beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
         if beyond is not None:
             end = beyond
@@ -125,7 +133,21 @@ class WriteTransaction(Overlay):
         return cleared
 
     def prefetch(self, keys: Sequence[bytes]) -> None:
-        """Do nothing: reading the file costs no round trip."""
+        """Read rows with one statement: one for each would cost them half as much again."""
+        missing = [key for key in keys if key not in self.own and key not in self.accepted]
+        if not _HAS_ARRAYS or len(missing) < 2:
+            return
+        try:
+            stored = self._cursor.execute(_GET_MANY, (apsw.carray(tuple(missing)),)).get
+        except apsw.Error as error:
+            error.add_note(layout.describe_range(min(missing), max(missing)))
+            raise
+        self._ahead.update(zip(missing, stored, strict=True))
+
+    def _forget_reads(self) -> None:
+        """What was read may be different from now on, or another transaction begins."""
+        self._read.clear()
+        self._ahead.clear()
 
     def use_reserve(self) -> None:
         """Have the commit use the reserve if it has no other step in it: see `group`."""
@@ -138,7 +160,7 @@ class WriteTransaction(Overlay):
         if self._connection.in_transaction:  # a fault that came with another one
             self.rollback()
         self._cursor.execute("BEGIN IMMEDIATE")
-        self._read.clear()
+        self._forget_reads()
         self.pending_bytes = self.rows = 0
         self.frees_space = False
         self._last_range = None
@@ -147,6 +169,7 @@ class WriteTransaction(Overlay):
         """Keep what the step wrote: it belongs to the commit now."""
         if self._scans:
             close_scans(self._scans)
+        self._ahead.clear()
         super().accept()
         if self._savepoint:
             self._savepoint = False
@@ -156,6 +179,7 @@ class WriteTransaction(Overlay):
         """Forget what the step wrote."""
         if self._scans:
             close_scans(self._scans)
+        self._ahead.clear()
         super().discard()
         if self._savepoint:
             self._savepoint = False
@@ -164,7 +188,7 @@ class WriteTransaction(Overlay):
 
     def commit(self, *, from_reserve: bool = False) -> None:
         """Hand everything accepted to SQLite and return when it is on disk."""
-        self._read.clear()
+        self._forget_reads()
         self._store(self.accepted)
         if self.accepted_adds:
             adds = [
@@ -213,7 +237,7 @@ class WriteTransaction(Overlay):
 
     def _flush(self) -> None:
         """Let SQLite see all writes so far, the current step's behind a savepoint."""
-        self._read.clear()
+        self._forget_reads()
         self._store(self.accepted)
         if self.own:
             self._protect()
