@@ -124,6 +124,26 @@ def test_entities_with_the_same_key_are_told_apart_by_nobody() -> None:
     assert proof.failures[0].startswith("User and Note have items with the same key")
 
 
+TIMED = """
+hashrange: 1
+tables: {inbox: {partition_key: PK, sort_key: SK}}
+entities:
+  Message:
+    count: 1000
+    keys: {PK: "U#{user}", SK: "KEY"}
+    attributes: {user: {type: S, distinct: 50}, sent_at: timestamp, message_id: uuid}
+patterns: [{id: R1, entity: Message, where: user = ?u}]
+"""
+
+
+@pytest.mark.parametrize(("key", "holds"), [("{sent_at}", False), ("{sent_at}#{message_id}", True)])
+def test_a_time_alone_does_not_tell_items_of_one_user_apart(key: str, holds: bool) -> None:
+    proof = prove(loads(TIMED.replace("KEY", key)), items=100)
+    assert proof.holds == holds
+    lost = "items of Message with another message_id have the same key: "
+    assert any(failure.startswith(lost) for failure in proof.failures) != holds
+
+
 def test_an_item_that_is_too_large_is_refused() -> None:
     proof = prove(proved_model(("text: {type: S, size: 2KB}", "text: {type: S, size: 410KB}")), items=30)
     assert "an item of Note is refused: Item size has exceeded the maximum allowed size" in proof.failures

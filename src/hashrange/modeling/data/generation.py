@@ -14,11 +14,12 @@ from hashrange.modeling.data.values import NOW, nth_value
 from hashrange.modeling.key_values import stored_item
 from hashrange.modeling.model import Attribute, Distribution, Entity, Model
 from hashrange.modeling.plans import AccessPath
-from hashrange.modeling.population import ancestry
+from hashrange.modeling.population import ancestry, identity
 
 ITEMS = 3000
 FRESH_ATTEMPTS = 20
 _GENERATED = ("uuid", "ulid")
+_TIMES = ("timestamp", "epoch", "date")
 _CLASH_CHARS_MAX = 400
 
 
@@ -98,6 +99,23 @@ class _Maker:
             sample = self.sample(number, parent)
             if sample is not None and self._keep(sample):
                 samples.append(sample)
+        if samples and self._ids and self._is_told_apart_by_time():
+            self._note_clash(self._clash_of_ids(self._ids[0]), samples[0])
+
+    def _is_told_apart_by_time(self) -> bool:
+        """Whether a key is made of a time and of what several items share: made-up ones need not meet to clash."""
+        names = identity(self._model, self._entity)
+        own = [
+            attribute
+            for name in names
+            if (attribute := self._entity.attributes.get(name)) is not None
+            and self._references.is_own(attribute)
+            and not (attribute.values or attribute.distinct or attribute.type == "BOOL")
+        ]
+        return bool(own) and all(attribute.format in _TIMES for attribute in own)
+
+    def _clash_of_ids(self, name: str) -> str:
+        return f"items of {self._entity.name} with another {name} have the same key"
 
     def _parents(self, count: int) -> Sequence[Sample | None]:
         """The parent of each item. One parent has no children, and a few have many where the spread says so."""
@@ -154,7 +172,7 @@ class _Maker:
                 f"{there.entity.name} and {self._entity.name} have items with the same key", sample
             )
         elif (name := self._differing_id(sample, there)) is not None:
-            self._note_clash(f"items of {self._entity.name} with another {name} have the same key", sample)
+            self._note_clash(self._clash_of_ids(name), sample)
         return False
 
     def _note_clash(self, clash: str, sample: Sample) -> None:
