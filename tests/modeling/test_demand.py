@@ -123,3 +123,23 @@ def test_a_read_before_a_write_costs_too() -> None:
     found = write_demand(STORE, WritePattern("W1", (WriteStep("put", "Item", reads_first=True),)))
     assert found.rcu == 0.5
     assert found.wcu == 5.5
+
+
+def test_numbers_and_dates_that_every_partition_has_narrow_a_query() -> None:
+    seat = entity(
+        "Seat",
+        {"PK": "USER#{user_id}", "SK": "{row:03}#{day}#{seat_id}"},
+        parent="User",
+        count=200,
+        user_id="uuid",
+        row=Attribute("row", "N", format="integer", minimum=1, maximum=20),
+        day="date",
+        seat_id="ulid",
+    )
+    hall = model(table(), USER, seat)
+    for where, items in [
+        ("user_id = ?u and row = ?r", 10),
+        ("user_id = ?u and row = ?r and day = ?d", 1),
+    ]:
+        plan = plan_read(hall, read("Seat", where=where))
+        assert read_demand(hall, plan).items_read == pytest.approx(items), where

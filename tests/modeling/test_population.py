@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from hashrange.modeling.conditions import parse_condition
 from hashrange.modeling.model import Attribute, Distribution, Growth
 from hashrange.modeling.population import (
     COUNT_MAX,
@@ -168,3 +169,22 @@ def test_wild_growth_leaves_every_figure_finite() -> None:
     size = collection_bytes(shop, shop.tables["shop"], None, months=600)
     assert math.isfinite(size.mean)
     assert math.isfinite(size.maximum)
+
+
+def test_an_index_on_a_range_of_numbers_has_the_share_that_their_ends_tell() -> None:
+    keys = {"PK": "U#{user_id}", "SK": "C", "GSI1PK": "U#{user_id}", "GSI1SK": "{unread}"}
+    unread = Attribute("unread", "N", format="integer", minimum=0, maximum=99)
+    talk = entity("Talk", keys, user_id="uuid", unread=unread)
+    for condition, share in [
+        ("unread > 0", 0.99),
+        ("unread >= 0", 1),
+        ("unread < 10", 0.1),
+        ("unread <= 10", 0.11),
+        ("unread between 90 and 500", 0.1),
+        ("unread > 99", 0),
+        ("unread > ?least", 1 / 3),
+    ]:
+        sparse = replace(talk, only_if={"GSI1PK": parse_condition(condition)})
+        inbox = model(table(index("GSI1", "GSI1PK", "GSI1SK")), sparse)
+        found = entry_share(inbox, sparse, inbox.tables["shop"].indexes[0])
+        assert found == pytest.approx(share), condition

@@ -122,7 +122,7 @@ def test_regions_have_their_own_prices() -> None:
     kinds = costs(price(region="eu-central-1").kinds)
     assert kinds["writes"] == near(10 * SECONDS * Decimal("0.7625") / 1_000_000)
     with pytest.raises(
-        ModelErrors, match="no prices for the region `eu-centrl-1`; did you mean `eu-central-1`"
+        ModelErrors, match=r"^there are no prices for the region `eu-centrl-1`; did you mean `eu-central-1`"
     ):
         price(region="eu-centrl-1")
 

@@ -51,6 +51,8 @@ def test_a_file_changes_what_it_has_and_nothing_else(tmp_path: Path) -> None:
         ({"regions": {"eu-west-1": {"restore_gb": None}}}, "the prices of eu-west-1"),
         ({"regions": {"eu-west-1": {"factor": "cheap"}}}, "the prices of eu-west-1"),
         ({"base": {"restore_gb": "1e999999"}}, "cannot be used"),
+        ({"base": {"restore_gb": "1e999999999999999999"}}, "a price is from 0"),
+        ({"base": {"restore_gb": "sNaN"}}, "a price is from 0"),
         ({"base": {"standard": "dear"}}, "cannot be used"),
         ({"base": {"standard": []}}, "cannot be used"),
         (" " * (1 << 20) + "{}", "more than 1 MB"),

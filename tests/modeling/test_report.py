@@ -335,3 +335,7 @@ def test_texts_stand_out_from_every_ground(outline: Outline, scheme: int) -> Non
     for ink, ground in pairs:
         low, high = sorted((luminance(colours[ink]), luminance(colours[ground])))
         assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, ground)
+
+
+def test_the_text_gives_no_orders_to_the_terminal(hot: Review) -> None:
+    assert report.render(replace(hot, name="\x1b[2Jshop")).startswith("�[2Jshop, ")

@@ -214,6 +214,7 @@ class Group:
     partitions: float
     mean: float
     maximum: float
+    partition_attributes: frozenset[str]
 
 
 def groups(model: Model, table: Table, index: Index | None, months: float = 0) -> tuple[Group, ...]:
@@ -241,17 +242,27 @@ def group_of(model: Model, entity: Entity, index: Index | None, months: float = 
     partitions = max(min(partitions, count), 1.0)
     mean = count / partitions
     text = " ".join(template.text for template in templates if template is not None)
-    return Group(entity, text, partitions, mean, _largest(model, entity, mean, partitions, months))
+    names = frozenset(name for template in templates if template is not None for name in template.attributes)
+    return Group(entity, text, partitions, mean, _largest(model, entity, mean, partitions, months), names)
 
 
 def distinct_within(model: Model, group: Group, name: str, months: float = 0) -> float:
     """How many values of an attribute the items of one partition key have."""
     values = distinct(model, group.entity, name, months)
     attribute = group.entity.attributes.get(name)
-    if attribute is not None and (attribute.values or attribute.distinct or attribute.type == "BOOL"):
+    if attribute is not None and _is_in_every_partition(model, group, attribute):
         return max(min(values, group.mean), 1.0)
-    # Identifiers and times belong to one partition each.
+    # Identifiers, and what the partition key is made of, belong to one partition each.
     return max(min(values / group.partitions, group.mean), 1.0)
+
+
+def _is_in_every_partition(model: Model, group: Group, attribute: Attribute) -> bool:
+    """Whether values repeat from one partition to the next: states, numbers of rows, dates."""
+    if attribute.values or attribute.distinct or attribute.type == "BOOL":
+        return True
+    if attribute.name in group.partition_attributes or owner_of(model, group.entity, attribute) is not None:
+        return False
+    return _range_size(group.entity, attribute) < COUNT_MAX
 
 
 def _largest(model: Model, entity: Entity, mean: float, partitions: float, months: float) -> float:

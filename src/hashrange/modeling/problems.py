@@ -40,7 +40,8 @@ class ModelErrors(Exception):
     def _line(self, problem: Problem) -> str:
         place = problem.place
         where = f"{self.path}:{place.line}:{place.column}" if place.line else self.path
-        return f"{where}: {problem}"
+        # A mistake in a flag, or in a file of prices, is in no line of a model.
+        return f"{where}: {problem}" if where else str(problem)
 
 
 class Problems:

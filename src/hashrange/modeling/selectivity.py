@@ -73,6 +73,8 @@ def _share(entity: Entity, attribute: Attribute, comparison: Comparison, distinc
             comparison = Comparison(comparison.attribute, "=", operands)
         matching = sum(holds(comparison, {attribute.name: value}, {}, 0) for value in attribute.values)
         return matching / len(attribute.values)
+    if (share := _share_of_range(attribute, comparison)) is not None:
+        return share
     match comparison.operator:
         case "=" | "<>":
             return 1 / max(distinct(entity, attribute.name), 1.0)
@@ -84,6 +86,32 @@ def _share(entity: Entity, attribute: Attribute, comparison: Comparison, distinc
             return _since(entity, comparison)
         case _:
             return TEXT_SHARE
+
+
+def _share_of_range(attribute: Attribute, comparison: Comparison) -> float | None:
+    """`unread > 0` of numbers from 0 to 99, which are taken to be equally frequent; None where an end is not known."""
+    minimum, maximum = attribute.minimum, attribute.maximum
+    numbers = [operand for operand in comparison.operands if isinstance(operand, int | float)]
+    if minimum is None or maximum is None or not numbers or len(numbers) < len(comparison.operands):
+        return None
+    step = 1.0 if attribute.format == "integer" else 0.0
+    if maximum + step <= minimum:
+        return None
+    match comparison.operator:
+        case ">=":
+            low, high = numbers[0], maximum
+        case ">":
+            low, high = numbers[0] + step, maximum
+        case "<=":
+            low, high = minimum, numbers[0]
+        case "<":
+            low, high = minimum, numbers[0] - step
+        case "between":
+            low, high = numbers[0], numbers[-1]
+        case _:
+            return None
+    kept = min(high, maximum) - max(low, minimum) + step
+    return min(max(kept / (maximum - minimum + step), 0.0), 1.0)
 
 
 def _since(entity: Entity, comparison: Comparison) -> float:

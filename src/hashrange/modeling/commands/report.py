@@ -2,7 +2,7 @@
 
 import argparse
 
-from hashrange.modeling.columns import columns
+from hashrange.modeling.columns import columns, printable
 from hashrange.modeling.commands import check, load, price, prove
 from hashrange.modeling.model import Model
 from hashrange.modeling.price.money import shown
@@ -61,4 +61,4 @@ def render(result: Review) -> str:
         ["cost", cost],
         ["day", f"the hottest partition at {percent(hottest)}; throttled: {throttled}"],
     ]
-    return "\n".join([f"{result.name}, {result.region}", *columns(rows)])
+    return "\n".join([printable(f"{result.name}, {result.region}"), *columns(rows)])

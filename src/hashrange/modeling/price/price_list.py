@@ -135,6 +135,10 @@ def _region(base: dict[str, Any], changes: dict[str, Any], path: str, name: str)
         _check({"factor": factor})
         prices = msgspec.convert(_merged([_scaled(base, factor), own], depth=2), RegionPrices, strict=False)
         _check(msgspec.structs.asdict(prices))
+    except ArithmeticError as error:
+        raise refused(
+            f"{where}: one of them has too many digits; a price is from 0 to {_PRICE_MAX:,}"
+        ) from error
     except (msgspec.MsgspecError, ValueError) as error:
         raise refused(f"{where}: {error}") from error
     return prices
