@@ -174,3 +174,13 @@ def test_the_command_shows_the_proof_and_has_its_status(
 def test_the_number_of_items_is_bounded(items: str) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["model", "prove", "shop.yaml", "--items", items])
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "model.yaml"
+    path.write_text(starter(), encoding="utf-8")
+    monkeypatch.setattr("hashrange.modeling.commands.prove.run", interrupted)
+    assert main(["model", "prove", str(path)]) == 130

@@ -27,6 +27,7 @@ DESCRIPTION = (
     "Design tables from their access patterns: a model file says what the application asks and how often; "
     "the commands check it, show it, and turn it into what creates the tables."
 )
+INTERRUPTED = 130  # as shells count Ctrl-C
 UNREADABLE = 2
 
 
@@ -111,6 +112,8 @@ def run(options: argparse.Namespace) -> int:
         for line in errors.lines():
             terminal.tell(printable(line))
         return UNREADABLE
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def _report(module: ModuleType, options: argparse.Namespace) -> int:
