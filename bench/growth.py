@@ -25,6 +25,7 @@ from typing import Any
 from hashrange.core import items
 from hashrange.core.keys import encoding
 from hashrange.core.schema import Table
+from hashrange.core.values import Item
 from hashrange.storage import layout
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Transaction
@@ -138,7 +139,7 @@ def rows(table: Table, count: int) -> Iterator[tuple[bytes, bytes]]:
     suffixes = [encoding.scalar(sort) for sort in sort_keys]
     for start, name in sorted((encoding.partition_prefix([{"S": name}]), name) for name in names):
         for sort, suffix in zip(sort_keys, suffixes, strict=True):
-            item = {
+            item: Item = {
                 "pk": {"S": name},
                 "sk": sort,
                 "state": {"S": "delivered"},
@@ -171,18 +172,18 @@ class Series:
     cpu: list[float] = field(default_factory=list)
 
 
-def point_read(random: Random, partitions: int) -> tuple[str, dict[str, Any]]:
+def _point_read(random: Random, partitions: int) -> tuple[str, dict[str, Any]]:
     key = {"pk": {"S": f"customer-{random.randrange(partitions):07}"}, "sk": {"N": str(random.randrange(50))}}
     return "GetItem", {"TableName": TABLE, "Key": key, "ConsistentRead": True}
 
 
-def query(random: Random, partitions: int) -> tuple[str, dict[str, Any]]:
+def _query(random: Random, partitions: int) -> tuple[str, dict[str, Any]]:
     value = {"S": f"customer-{random.randrange(partitions):07}"}
     condition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": value}}
     return "Query", {"TableName": TABLE, **condition}
 
 
-KINDS = {"point read": point_read, "one-page query": query}
+KINDS = {"point read": _point_read, "one-page query": _query}
 
 
 def measure(servers: dict[int, Server], rounds: int, requests: int) -> dict[str, dict[int, Series]]:
@@ -210,7 +211,7 @@ def cold_start(folder: Path) -> float:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(descriptor)
     server = Server(folder)
-    server.ask(*point_read(Random(2), 100))
+    server.ask(*_point_read(Random(2), 100))
     elapsed = time.perf_counter() - server.began
     server.stop(signal.SIGKILL)
     return elapsed

@@ -28,14 +28,14 @@ from hashrange.storage.sqlite import SqliteEngine
 
 _CHUNK_ITEMS = 20_000
 _REPORT_ITEMS = 5_000_000
-_NAME_DIGITS = 7
+_SAMPLE_ITEMS = 1_000  # of so many one partition is remembered, to be asked for
 _POLL_SECONDS = 1.0
 Found = dict[str, Any]
-Ask = Callable[[Random, int], tuple[str, dict[str, Any]]]
+Ask = Callable[[Random, str], tuple[str, dict[str, Any]]]
 
 
-def load(folder: Path, count: int, minutes: float) -> Found:
-    """Write items until they are all there or the time is over; give how many and how fast."""
+def load(folder: Path, count: int, minutes: float, partitions: list[str]) -> Found:
+    """Write items until they are all there or the time is over; give how many and how fast, and some partitions."""
     server = Server(folder)
     server.ask("CreateTable", growth.DEFINITION)
     server.stop()
@@ -48,6 +48,8 @@ def load(folder: Path, count: int, minutes: float) -> Found:
     for row in growth.rows(table, count):
         chunk.append(row)
         size_bytes += items.stored_size(row[1])
+        if len(chunk) % _SAMPLE_ITEMS == 0:
+            partitions.append(items.decode(row[1])["pk"]["S"])
         if len(chunk) < _CHUNK_ITEMS:
             continue
         loaded += len(chunk)
@@ -75,19 +77,26 @@ def load(folder: Path, count: int, minutes: float) -> Found:
     }
 
 
-def _put(random: Random, partitions: int) -> tuple[str, dict[str, Any]]:
-    name, number = (
-        f"customer-{random.randrange(partitions):0{_NAME_DIGITS}}",
-        random.randrange(PARTITION_ITEMS),
-    )
-    item = {"pk": {"S": name}, "sk": {"N": str(number)}, "note": {"S": "new" * 50}}
+def _get(random: Random, partition: str) -> tuple[str, dict[str, Any]]:
+    key = {"pk": {"S": partition}, "sk": {"N": str(random.randrange(PARTITION_ITEMS))}}
+    return "GetItem", {"TableName": TABLE, "Key": key, "ConsistentRead": True}
+
+
+def _put(random: Random, partition: str) -> tuple[str, dict[str, Any]]:
+    number = random.randrange(PARTITION_ITEMS)
+    item = {"pk": {"S": partition}, "sk": {"N": str(number)}, "note": {"S": f"new {random.random()}" * 7}}
     return "PutItem", {"TableName": TABLE, "Item": item}
 
 
-KINDS: dict[str, Ask] = {"get": growth.point_read, "put": _put, "page of 50": growth.query}
+def _page(_: Random, partition: str) -> tuple[str, dict[str, Any]]:
+    condition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": partition}}}
+    return "Query", {"TableName": TABLE, **condition}
 
 
-def latencies(server: Server, kind: Ask, partitions: int, clients: int, seconds: float) -> Found:
+KINDS: dict[str, Ask] = {"get": _get, "put": _put, "page of 50": _page}
+
+
+def latencies(server: Server, kind: Ask, partitions: list[str], clients: int, seconds: float) -> Found:
     """Ask from some clients at once for some seconds."""
     found: list[float] = []
 
@@ -95,7 +104,7 @@ def latencies(server: Server, kind: Ask, partitions: int, clients: int, seconds:
         connection, random, mine = server.another(), Random(seed), []
         until = time.perf_counter() + seconds
         while (began := time.perf_counter()) < until:
-            connection.ask(*kind(random, partitions))
+            connection.ask(*kind(random, random.choice(partitions)))
             mine.append(time.perf_counter() - began)
         found.extend(mine)
 
@@ -165,10 +174,9 @@ def _file_bytes(folder: Path) -> int:
 
 def run(folder: Path, options: argparse.Namespace) -> Found:
     """Load, then measure one thing after the other."""
-    found: Found = {"load": load(folder, options.items, options.minutes)}
+    partitions: list[str] = []
+    found: Found = {"load": load(folder, options.items, options.minutes, partitions)}
     print(json.dumps({**found["load"], "steps": "…"}), flush=True)
-    # Keys are in the order of their hash: when the time was over, some of all partitions are there, or all.
-    partitions = options.items // PARTITION_ITEMS
     server = Server(folder)
     try:
         for name, kind in KINDS.items():
