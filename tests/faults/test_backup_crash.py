@@ -20,13 +20,14 @@ from bank import (
 from faults.line import Line
 from hashrange import cli
 from serving import serving
+from sizes import size
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 SEED = 20261116
 
 
-@pytest.mark.parametrize(("workers", "rounds"), [(1, 6), (2, 4)])
+@pytest.mark.parametrize(("workers", "rounds"), [(1, size(3, 6)), (2, size(2, 4))])
 def test_backups_and_restores_across_crashes(tmp_path: Path, workers: int, rounds: int) -> None:
     random = Random(SEED)
     flags = ("--data-dir", str(tmp_path), "--log-level", "warning", "--workers", str(workers))

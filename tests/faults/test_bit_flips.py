@@ -19,7 +19,7 @@ from storage.damage import flip
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 
 SEED = 20261116
-FLIPS = int(os.environ.get("HASHRANGE_BIT_FLIPS", size(30, 60)))
+FLIPS = int(os.environ.get("HASHRANGE_BIT_FLIPS", size(20, 60)))
 VERIFIED_EVERY = 1 + FLIPS // 300  # in a long run: verification takes longer than all else together
 
 

@@ -19,7 +19,7 @@ from serving import Serving, serving
 from sizes import size
 
 SEED = int(os.environ.get("HASHRANGE_FUZZ_SEED", "20120810"))
-REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", size(8000, 20_000)))
+REQUESTS = int(os.environ.get("HASHRANGE_FUZZ_REQUESTS", size(5000, 20_000)))
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(max(1800, REQUESTS // 50))]
 _ROUND = 5_000
 # One costly request takes up to 154 MiB (docs/benchmarks-stalls.md), of which Python's allocator keeps a part.

@@ -238,8 +238,8 @@ class WideSerializableMachine(WidePostgresMachine):
 @pytest.mark.parametrize(
     ("machine", "examples"),
     [
-        (EngineMachine, 60),
-        pytest.param(DiskMachine, 30, marks=pytest.mark.slow),
+        (EngineMachine, size(30, 60)),
+        pytest.param(DiskMachine, size(12, 30), marks=pytest.mark.slow),
         pytest.param(PostgresMachine, size(8, 12), marks=pytest.mark.slow),
         pytest.param(WidePostgresMachine, size(8, 12), marks=pytest.mark.slow),
         pytest.param(SerializableMachine, size(8, 12), marks=pytest.mark.slow),
