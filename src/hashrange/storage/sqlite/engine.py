@@ -23,6 +23,7 @@ from hashrange.storage.sqlite.opening import open_file
 from hashrange.storage.sqlite.pauses import Pauses
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
+from hashrange.storage.sqlite.row_cache import RowCache
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import vacuum_full_disk
 from hashrange.storage.sqlite.write_lock import LOCK_NAME as WRITE_LOCK
@@ -92,6 +93,9 @@ class SqliteEngine:
         transaction = WriteTransaction(self._writer)
         transaction.guard = self._guard
         transaction.log_pages = commit_version.log_pages
+        # Other workers' commits would have to be followed as well.
+        is_alone = isinstance(commit_version, LocalCommitVersion)
+        self._cache = transaction.cache = RowCache(commit_version.current) if is_alone else None
         self._committer = Committer(transaction, deliver, lock.write_lock, self._checkpointer, call_soon)
         self._checkpointer.start(self._committer.run_between_commits)
         self._closed = False
@@ -160,7 +164,18 @@ class SqliteEngine:
         return self._path.parent
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
-        """Run `step` on one snapshot, with a reader that nobody else uses until the step is over."""
+        """Run `step` on one snapshot, with a reader that nobody else uses until the step is over.
+
+        Steps with a timeout are those of an event loop: short, so that no commit comes in between most often. They may
+        find rows in the cache. What takes long would push out what others ask for, and has to be run again too often.
+        """
+        result, is_consistent = self._read(step, seconds, None if seconds is None else self._cache)
+        return result if is_consistent else self._read(step, seconds, None)[0]
+
+    def _read(
+        self, step: Callable[[Reader], T], seconds: float | None, cache: RowCache | None
+    ) -> tuple[T, bool]:
+        """The result, and whether all that was read is of one moment."""
         commit_version = self._commit_version.current()
         try:
             # One reader per read under way, not per thread; pop and append are atomic.
@@ -168,7 +183,7 @@ class SqliteEngine:
         except IndexError:
             reader = self._new_reader()
         try:
-            reader.begin_step(commit_version, seconds)
+            reader.begin_step(commit_version, seconds, cache)
             result = step(reader)
         except apsw.Error as error:
             reader.locate(error)
@@ -176,10 +191,14 @@ class SqliteEngine:
             reader.close()
             raise translate(error) from error
         except BaseException:
+            is_consistent = reader.ends_consistent()
             self._return_reader(reader)
-            raise
+            if is_consistent:
+                raise
+            return self._read(step, seconds, None)
+        is_consistent = reader.ends_consistent()
         self._return_reader(reader)
-        return result
+        return result, is_consistent
 
     def submit_read(
         self,

@@ -15,9 +15,10 @@ from hashrange.storage import layout
 from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
 from hashrange.storage.errors import DiskFull, StorageError
 from hashrange.storage.overlay import Overlay, Writes
-from hashrange.storage.sqlite import large_values
+from hashrange.storage.sqlite import large_values, row_cache
 from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan, opened_rows
+from hashrange.storage.sqlite.row_cache import RowCache
 from hashrange.storage.sqlite.schema import GENERATION_MAX, PAGE_BYTES
 
 log = logs.Log("storage.sqlite")
@@ -42,12 +43,16 @@ class WriteTransaction(Overlay):
     joined = None
     __slots__ = (
         "_ahead",
+        "_changes",
+        "_clears",
         "_connection",
         "_cursor",
         "_last_range",
         "_read",
         "_savepoint",
         "_scans",
+        "_sees_cache",
+        "cache",
         "frees_space",
         "guard",
         "log_pages",
@@ -65,6 +70,10 @@ class WriteTransaction(Overlay):
         self._ahead: dict[
             bytes, bytes | None
         ] = {}  # what the file has at keys that the step is going to read
+        self._clears = False  # a range of rows that the cache may have
+        self._changes: Writes = {}  # what the commit writes; None also where the cache is not to have it
+        self._sees_cache = False  # until the file has writes that the cache has not
+        self.cache: RowCache | None = None
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
         self._last_range: tuple[bytes, bytes] | None = None  # that the step has scanned or cleared
@@ -86,6 +95,8 @@ class WriteTransaction(Overlay):
             value = self.accepted[key]
         elif key in self._read:
             value = self._read[key]
+        elif self._sees_cache and self.cache is not None and (cached := self.cache.find(key)) is not None:
+            value = cached
         else:
             try:
                 value = self._ahead.pop(key) if key in self._ahead else self._cursor.execute(GET, (key,)).get
@@ -122,6 +133,7 @@ class WriteTransaction(Overlay):
         self._flush()
         self._protect()
         self._last_range = start, end
+        self._clears = self._clears or row_cache.may_have(start, end)
         self._forget_reads()
         beyond = self._cursor.execute(NTH_KEY, (start, end, limit)).get
         if beyond is not None:
@@ -135,6 +147,9 @@ class WriteTransaction(Overlay):
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Read rows with one statement: one for each would cost them half as much again."""
         missing = [key for key in keys if key not in self.own and key not in self.accepted]
+        if self._sees_cache and self.cache is not None:
+            find = self.cache.find
+            missing = [key for key in missing if find(key) is None]
         if not _HAS_ARRAYS or len(missing) < 2:
             return
         try:
@@ -161,6 +176,9 @@ class WriteTransaction(Overlay):
             self.rollback()
         self._cursor.execute("BEGIN IMMEDIATE")
         self._forget_reads()
+        self._changes.clear()
+        self._clears = False
+        self._sees_cache = self.cache is not None
         self.pending_bytes = self.rows = 0
         self.frees_space = False
         self._last_range = None
@@ -188,7 +206,8 @@ class WriteTransaction(Overlay):
 
     def commit(self, *, from_reserve: bool = False) -> None:
         """Hand everything accepted to SQLite and return when it is on disk."""
-        self._forget_reads()
+        if self.cache is not None:
+            self._changes.update(self.accepted)
         self._store(self.accepted)
         if self.accepted_adds:
             adds = [
@@ -204,10 +223,25 @@ class WriteTransaction(Overlay):
         if self.log_pages is not None and self.rows and not self.log_pages():
             self._begin_log()
         begun = time.monotonic()
-        self._cursor.execute("COMMIT")
+        if self.cache is None:
+            self._cursor.execute("COMMIT")
+        else:
+            self._commit_cached(self.cache)
         self.sync_seconds = time.monotonic() - begun
         if self.rows and self.outage.lasts:
             self.outage.worked()
+
+    def _commit_cached(self, cache: RowCache) -> None:
+        """Commit, and have the cache follow."""
+        cache.begin_commit()
+        try:
+            self._cursor.execute("COMMIT")
+        except BaseException:
+            cache.fail_commit()
+            raise
+        if self._clears:
+            cache.wipe()
+        cache.end_commit(self._changes, self._read)
 
     def _begin_log(self) -> None:
         """Number the log's round, on the file's first page: so a log is known to be this file's."""
@@ -238,8 +272,12 @@ class WriteTransaction(Overlay):
     def _flush(self) -> None:
         """Let SQLite see all writes so far, the current step's behind a savepoint."""
         self._forget_reads()
+        self._sees_cache = False
+        # The step may still be discarded, so the cache is to have neither what was there nor what comes.
+        self._changes.update(dict.fromkeys(self.accepted))
         self._store(self.accepted)
         if self.own:
+            self._changes.update(dict.fromkeys(self.own))
             self._protect()
             self._store(self.own)
 

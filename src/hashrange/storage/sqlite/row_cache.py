@@ -1,0 +1,102 @@
+"""A cache of rows that were read or written lately, as of the last commit.
+
+Finding a row in the tree costs some three microseconds: a statement is run, pages are looked up, a checksum is
+compared. That is more than half of what else an engine does for a GetItem. Rows that are asked for again are therefore
+kept as readers get them. The reasons, and why no read can see a mixture of two commits: docs/design/052-row-cache.md.
+"""
+
+import threading
+from collections.abc import Callable, Container, Iterable
+
+from hashrange.storage import layout
+
+BYTES_MAX = 32 * 1024 * 1024
+ROW_BYTES_MAX = (
+    8 * 1024
+)  # larger ones would push out many others, and finding them is a small part of their cost
+_OVERHEAD_BYTES = 150  # of two bytes objects and their place in a dictionary
+# Items and index entries, and the stamps of tables, which every write looks at. Hardly anything else is read twice.
+_CACHED = (layout.ROWS, layout.TABLE_VERSION)
+_RANGES = tuple((first, bytes([first[0] + 1])) for first in _CACHED)
+
+Row = tuple[bytes, bytes]
+
+
+def may_have(start: bytes, end: bytes) -> bool:
+    """Whether rows of this range are cached at all."""
+    return any(start < last and first < end for first, last in _RANGES)
+
+
+class RowCache:
+    """Two generations of rows: when the younger one is full it becomes the older one, which is forgotten.
+
+    What is in it holds for one version, that of the last commit. A commit withdraws the version before it begins, so
+    that whoever has found rows here can tell afterwards whether they all were of one moment: if the version is still
+    the one that its reading began with.
+    """
+
+    __slots__ = ("_bytes", "_bytes_max", "_current_version", "_lock", "older", "recent", "version")
+
+    def __init__(self, current_version: Callable[[], object], bytes_max: int = BYTES_MAX) -> None:
+        """Keep about so many bytes; `current_version` differs after every commit."""
+        self._current_version = current_version
+        self._bytes_max = bytes_max // 2  # of one generation
+        self._bytes = 0
+        self._lock = threading.Lock()
+        self.recent: dict[bytes, bytes] = {}
+        self.older: dict[bytes, bytes] = {}
+        self.version: object = current_version()  # None: a commit is under way
+
+    def find(self, key: bytes) -> bytes | None:
+        """The value of a row; None: it is not here."""
+        value = self.recent.get(key)
+        return self.older.get(key) if value is None else value
+
+    def keep(self, rows: Iterable[Row], version: object) -> None:
+        """Add rows that were read, unless there was a commit since this version."""
+        with self._lock:
+            if self.version == version:
+                for key, value in rows:
+                    if len(value) <= ROW_BYTES_MAX and key.startswith(_CACHED):
+                        self._put(key, value)
+
+    def begin_commit(self) -> None:
+        """Have readers notice that what they find may not be of one moment."""
+        with self._lock:
+            self.version = None
+
+    def end_commit(self, changes: dict[bytes, bytes | None], overwritten: Container[bytes]) -> None:
+        """Take over what a commit has written, as far as those rows are here or were `overwritten`."""
+        with self._lock:
+            for key, value in changes.items():
+                is_here = self.older.pop(key, None) is not None or key in self.recent
+                if value is None or len(value) > ROW_BYTES_MAX:
+                    self._drop(key)
+                elif is_here or (key in overwritten and key.startswith(_CACHED)):
+                    self._put(key, value)
+            self.version = self._current_version()
+
+    def fail_commit(self) -> None:
+        """Forget all rows after a commit of which nobody knows what it did."""
+        self.wipe()
+        self.version = self._current_version()
+
+    def wipe(self) -> None:
+        """Forget all rows."""
+        with self._lock:
+            self.recent, self.older = {}, {}
+            self._bytes = 0
+
+    def _put(self, key: bytes, value: bytes) -> None:
+        before = self.recent.get(key)
+        self.recent[key] = value
+        self._bytes += len(value)
+        self._bytes += len(key) + _OVERHEAD_BYTES if before is None else -len(before)
+        if self._bytes > self._bytes_max:
+            self.recent, self.older = {}, self.recent
+            self._bytes = 0
+
+    def _drop(self, key: bytes) -> None:
+        before = self.recent.pop(key, None)
+        if before is not None:
+            self._bytes -= len(before) + len(key) + _OVERHEAD_BYTES
