@@ -102,14 +102,14 @@ instructions: $(VENV)/ready bytecode
 
 clean:
 	rm -rf $(VENV) .venv-3.* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	rm -f src/hashrange/core/_plain.*.so
+	find src -name '_*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Where Python is told not to write bytecode, every start would compile everything anew: half of its time.
 bytecode: $(VENV)/runtime
 	@$(BIN)/python -m compileall -q src/hashrange
 
-$(VENV)/runtime: pyproject.toml constraints.txt hatch_build.py src/hashrange/core/_plain.c
+$(VENV)/runtime: pyproject.toml constraints.txt hatch_build.py $(shell find src -name '*.c')
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $@

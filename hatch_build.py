@@ -9,7 +9,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_SOURCE = Path("src/hashrange/core/_plain.c")
+_SOURCES = (Path("src/hashrange/core/_plain.c"), Path("src/hashrange/storage/sqlite/_log_writes.c"))
 _PURE = "HASHRANGE_PURE_PYTHON"  # leaves the helper out
 _FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-Wextra")
 
@@ -19,15 +19,17 @@ class CompiledHelper(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile before the files of a wheel are collected; an editable one finds the helper in the tree."""
-        if self.target_name == "wheel" and not os.environ.get(_PURE) and _is_compiled(Path(self.root)):
-            build_data["pure_python"] = False
-            build_data["infer_tag"] = True
-            build_data["artifacts"].append(f"{_SOURCE.with_suffix('')}.*.so")
+        if self.target_name != "wheel" or os.environ.get(_PURE):
+            return
+        for source in _SOURCES:
+            if _is_compiled(Path(self.root) / source):
+                build_data["pure_python"] = False
+                build_data["infer_tag"] = True
+                build_data["artifacts"].append(f"{source.with_suffix('')}.*.so")
 
 
-def _is_compiled(root: Path) -> bool:
+def _is_compiled(source: Path) -> bool:
     """Whether the compiler of this Python, or the system's, made the helper."""
-    source = root / _SOURCE
     target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
     include = sysconfig.get_path("include")
     configured = shlex.split(sysconfig.get_config_var("CC") or "")[:1]

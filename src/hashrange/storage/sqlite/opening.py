@@ -8,7 +8,7 @@ import apsw
 
 from hashrange import logs
 from hashrange.storage.errors import Corrupt, NotWritable, OpenError, StorageError, Unavailable
-from hashrange.storage.sqlite import log_file, page_checksums, page_encryption, place, schema
+from hashrange.storage.sqlite import log_file, log_writes, page_checksums, page_encryption, place, schema
 from hashrange.storage.sqlite.log_file import LogFile
 from hashrange.storage.sqlite.reserve import Reserve
 
@@ -24,6 +24,7 @@ def open_file(path: Path, *, cache_kib: int, is_first: bool = True) -> apsw.Conn
 
     The first to open it looks at what is there: later on the log may change at any moment.
     """
+    log_writes.install()
     if is_first:
         _look_at_files(path)
     try:

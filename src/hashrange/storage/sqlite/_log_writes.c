@@ -1,0 +1,203 @@
+/* The frames of a commit in one write to the log, not in two for each page.
+ *
+ * SQLite hands every page of a commit to the file system twice: 24 bytes of header, then the page. The calls cost more
+ * than what they copy. The functions here take the place of SQLite's own system calls (`xSetSystemCall`): what is
+ * appended to a write-ahead log is held back until the page of the commit frame, and then written at once, before
+ * SQLite syncs the log. Nothing is acknowledged earlier, and nothing is on disk later, than without them.
+ *
+ * What is held back is only ever a run of whole frames at the end of the log, and at most one header behind them whose
+ * page comes next. Everything else goes through at once, what was held back first: another place in the file, another
+ * size, headers that are written again where they were. There is one buffer for the process; while it is in use for one
+ * log, writes to others go through. Python is not called from here: SQLite has released its lock.
+ */
+
+#define PY_SSIZE_T_CLEAN
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include <Python.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+enum {
+    HEADER_BYTES = 24,       /* of a frame; https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
+    COMMIT_AT = 4,           /* where a header says whether its frame is the last of a commit: not zero */
+    COMMIT_BYTES = 4,
+    PAGE_BYTES_MAX = 65536,
+    BUFFER_BYTES = 1 << 20,
+    FILES_MAX = 4096,        /* files with larger numbers are written as ever */
+};
+
+typedef ssize_t (*Read)(int, void *, size_t, off_t);
+typedef ssize_t (*Write)(int, const void *, size_t, off_t);
+typedef int (*Open)(const char *, int, int);
+typedef int (*Close)(int);
+
+/* What SQLite called before. */
+static struct {
+    Open open;
+    Close close;
+    Read read;
+    Write write;
+} original;
+
+static uint8_t is_log[FILES_MAX];
+static off_t ends[FILES_MAX]; /* of what was written last to each log */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    int file; /* -1: nothing is held back */
+    off_t start;
+    size_t used;
+    int awaits_page, is_commit;
+    uint8_t bytes[BUFFER_BYTES];
+} held = {.file = -1};
+
+static inline int is_written_here(int file)
+{
+    return file >= 0 && file < FILES_MAX && is_log[file];
+}
+
+/* Write what is held back; gives 0 with errno if that fails, and then nobody may count on any of it. */
+static int flush(void)
+{
+    size_t done = 0;
+    int file = held.file;
+    held.file = -1;
+    while (done < held.used) {
+        ssize_t wrote = original.write(file, held.bytes + done, held.used - done, held.start + (off_t)done);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            if (wrote == 0)
+                errno = ENOSPC;
+            return 0;
+        }
+        done += (size_t)wrote;
+    }
+    return 1;
+}
+
+static void hold(int file, const void *bytes, size_t count, off_t at)
+{
+    if (held.file < 0) {
+        held.file = file;
+        held.start = at;
+        held.used = 0;
+    }
+    memcpy(held.bytes + held.used, bytes, count);
+    held.used += count;
+    ends[file] = at + (off_t)count;
+}
+
+static int is_commit_frame(const uint8_t *header)
+{
+    static const uint8_t none[COMMIT_BYTES];
+    return memcmp(header + COMMIT_AT, none, COMMIT_BYTES) != 0;
+}
+
+/* Whether a write was held back, or made together with what was; -1 with errno if that failed. */
+static int take(int file, const void *bytes, size_t count, off_t at)
+{
+    int continues = held.file == file && at == held.start + (off_t)held.used;
+    if (continues && held.awaits_page && count > HEADER_BYTES && count <= PAGE_BYTES_MAX) {
+        held.awaits_page = 0;
+        hold(file, bytes, count, at);
+        return !held.is_commit || flush() ? 1 : -1;
+    }
+    if (held.file == file && (!continues || held.awaits_page || held.used > BUFFER_BYTES - 2 * PAGE_BYTES_MAX) &&
+        !flush())
+        return -1;
+    /* A header that does not come right behind the last write is one that is written again: no page follows. */
+    if (held.file >= 0 && held.file != file)
+        return 0;
+    if (count != HEADER_BYTES || at != ends[file])
+        return held.file == file && !flush() ? -1 : 0;
+    hold(file, bytes, count, at);
+    held.awaits_page = 1;
+    held.is_commit = is_commit_frame(bytes);
+    return 1;
+}
+
+static ssize_t log_write(int file, const void *bytes, size_t count, off_t at)
+{
+    if (!is_written_here(file))
+        return original.write(file, bytes, count, at);
+    pthread_mutex_lock(&lock);
+    int taken = take(file, bytes, count, at);
+    ssize_t wrote = taken > 0 ? (ssize_t)count : taken;
+    if (taken == 0) {
+        wrote = original.write(file, bytes, count, at);
+        ends[file] = wrote < 0 ? -1 : at + wrote;
+    }
+    pthread_mutex_unlock(&lock);
+    return wrote;
+}
+
+static ssize_t log_read(int file, void *bytes, size_t count, off_t at)
+{
+    if (is_written_here(file)) {
+        pthread_mutex_lock(&lock);
+        int failed = held.file == file && !flush();
+        pthread_mutex_unlock(&lock);
+        if (failed)
+            return -1;
+    }
+    return original.read(file, bytes, count, at);
+}
+
+static int log_open(const char *path, int flags, int mode)
+{
+    static const char suffix[] = "-wal";
+    size_t length = strlen(path);
+    int file = original.open(path, flags, mode);
+    if (file >= 0 && file < FILES_MAX) {
+        is_log[file] = length >= sizeof suffix && strcmp(path + length - (sizeof suffix - 1), suffix) == 0;
+        ends[file] = -1;
+    }
+    return file;
+}
+
+static int log_close(int file)
+{
+    if (is_written_here(file)) {
+        pthread_mutex_lock(&lock);
+        if (held.file == file)
+            flush(); /* frames of a transaction that was not committed: nobody misses them */
+        is_log[file] = 0;
+        pthread_mutex_unlock(&lock);
+    }
+    return original.close(file);
+}
+
+static PyObject *replacements(PyObject *module, PyObject *args)
+{
+    unsigned long long open, close, read, write;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "KKKK", &open, &close, &read, &write))
+        return NULL;
+    original.open = (Open)(uintptr_t)open;
+    original.close = (Close)(uintptr_t)close;
+    original.read = (Read)(uintptr_t)read;
+    original.write = (Write)(uintptr_t)write;
+    return Py_BuildValue("(KKKK)", (unsigned long long)(uintptr_t)log_open, (unsigned long long)(uintptr_t)log_close,
+                         (unsigned long long)(uintptr_t)log_read, (unsigned long long)(uintptr_t)log_write);
+}
+
+static PyMethodDef methods[] = {
+    {"replacements", replacements, METH_VARARGS,
+     "Give the addresses to call instead of these, for open, close, pread64 and pwrite64."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT, .m_name = "_log_writes", .m_size = -1, .m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__log_writes(void)
+{
+    return PyModule_Create(&definition);
+}

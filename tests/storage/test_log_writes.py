@@ -1,0 +1,176 @@
+"""Frames that are written together: the log has every commit when it is acknowledged."""
+
+import random
+import resource
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from hashrange.storage.sqlite import log_writes
+from sizes import size
+
+pytestmark = pytest.mark.skipif(
+    not log_writes.install(), reason="the compiled helper of the log was not built, or SQLite has other calls"
+)
+ROWS = 40
+
+
+class Database:
+    """A small database with a log, in a directory of its own, and what should be in it."""
+
+    def __init__(self, folder: Path, *, cache_pages: int = 100, page_bytes: int = 1024) -> None:
+        folder.mkdir()
+        self.file = folder / "data.db"
+        self.connection = apsw.Connection(str(self.file), vfs="unix")
+        for setting in (
+            f"page_size = {page_bytes}",
+            "journal_mode = wal",
+            "synchronous = full",
+            "wal_autocheckpoint = 0",
+            f"cache_size = {cache_pages}",
+        ):
+            self.connection.execute(f"PRAGMA {setting}").fetchall()
+        self.connection.execute("CREATE TABLE rows(k INTEGER PRIMARY KEY, v BLOB)")
+        self.rows: dict[int, bytes] = {}
+
+    def write(self, rows: dict[int, bytes]) -> None:
+        """Write rows in one transaction, again and again while it lasts."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        for row in rows.items():
+            self.connection.execute("INSERT OR REPLACE INTO rows VALUES (?, ?)", row)
+
+    def commit(self, rows: dict[int, bytes]) -> None:
+        self.connection.execute("COMMIT")
+        self.rows.update(rows)
+
+    def after_a_crash(self, folder: Path) -> dict[int, bytes]:
+        """What a database finds that opens the files as the file system has them now."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for name in ("data.db", "data.db-wal"):
+            shutil.copyfile(self.file.with_name(name), folder / name)
+        connection = apsw.Connection(str(folder / "data.db"), vfs="unix")
+        assert connection.execute("PRAGMA integrity_check").get == "ok"
+        rows = stored(connection)
+        connection.close()
+        return rows
+
+
+def stored(connection: apsw.Connection) -> dict[int, bytes]:
+    rows: Any = connection.execute("SELECT k, v FROM rows").fetchall()
+    return dict(rows)
+
+
+def some_rows(source: random.Random) -> dict[int, bytes]:
+    count = source.choice((1, 3, ROWS))
+    return {source.randrange(ROWS): source.randbytes(source.choice((10, 700, 5000))) for _ in range(count)}
+
+
+@pytest.fixture(params=[1024, 8192, 65536])
+def page_bytes(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+# With a cache of a few pages SQLite spills pages to the log before the commit, writes some of those frames once more
+# where they are, and then all checksums behind them again: a header at a time, without their pages.
+@pytest.mark.parametrize("cache_pages", [1, 10, 1000])
+def test_every_commit_is_in_the_log_when_it_is_acknowledged(
+    tmp_path: Path, cache_pages: int, page_bytes: int
+) -> None:
+    source = random.Random(cache_pages * page_bytes)
+    database = Database(tmp_path / "one", cache_pages=cache_pages, page_bytes=page_bytes)
+    for number in range(size(25, 250)):
+        rows = some_rows(source)
+        database.write(rows)
+        if number % 5 == 4:
+            database.connection.execute("ROLLBACK")
+        else:
+            database.commit(rows)
+        if number % 9 == 8:
+            mode = source.choice((apsw.SQLITE_CHECKPOINT_PASSIVE, apsw.SQLITE_CHECKPOINT_RESTART))
+            database.connection.wal_checkpoint(mode=mode)
+        assert database.after_a_crash(tmp_path / "copy") == database.rows
+    database.connection.close()
+
+
+def test_a_reader_beside_it_sees_every_commit(tmp_path: Path) -> None:
+    source = random.Random(7)
+    database = Database(tmp_path / "one", cache_pages=1)
+    reader = apsw.Connection(str(database.file), vfs="unix")
+    for _ in range(size(40, 400)):
+        rows = some_rows(source)
+        database.write(rows)
+        assert stored(reader) == database.rows
+        database.commit(rows)
+        assert stored(reader) == database.rows
+
+
+def test_databases_that_commit_at_the_same_time_do_not_mix(tmp_path: Path) -> None:
+    databases = [Database(tmp_path / f"{number}", cache_pages=5) for number in range(3)]
+
+    def work(database: Database, seed: int) -> None:
+        source = random.Random(seed)
+        for _ in range(size(60, 600)):
+            rows = some_rows(source)
+            database.write(rows)
+            database.commit(rows)
+
+    threads = [threading.Thread(target=work, args=each) for each in zip(databases, range(3), strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for database in databases:
+        assert database.after_a_crash(tmp_path / "copy") == database.rows
+
+
+@pytest.fixture
+def small_files() -> Iterator[int]:
+    """The files of this process cannot grow beyond so many bytes."""
+    limit, most = 40_000, resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most[1]))
+    yield limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, most)
+
+
+def test_a_commit_that_does_not_fit_fails_and_leaves_no_trace(tmp_path: Path, small_files: int) -> None:
+    database = Database(tmp_path / "one")
+    first = {1: b"a" * 100}
+    database.write(first)
+    database.commit(first)
+    database.write(dict.fromkeys(range(2, 20), b"b" * 5000))
+    with pytest.raises(apsw.Error):
+        database.connection.execute("COMMIT")
+    if database.connection.in_transaction:
+        database.connection.execute("ROLLBACK")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    assert database.after_a_crash(tmp_path / "copy") == first
+    second = dict.fromkeys(range(30, 50), b"c" * 5000)
+    database.write(second)
+    database.commit(second)
+    assert database.after_a_crash(tmp_path / "copy") == {**first, **second}
+    assert small_files
+
+
+def test_a_commit_of_many_pages_takes_few_calls(tmp_path: Path) -> None:
+    database = Database(tmp_path / "one", cache_pages=1000)
+    rows = dict.fromkeys(range(ROWS), b"v" * 5000)  # 200 pages
+    database.write(rows)
+    before = _writes()
+    database.commit(rows)
+    assert _writes() - before < 50
+
+
+def _writes() -> int:
+    """System calls that wrote something, of this thread."""
+    (line,) = (
+        line
+        for line in Path("/proc/thread-self/io").read_text("utf-8").splitlines()
+        if line.startswith("syscw")
+    )
+    return int(line.split()[1])
