@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import msgspec
 
+from hashrange.caches import BoundedCache
 from hashrange.core import effort, items, partitions
 from hashrange.core.expressions import Condition, Picker, matches_stored, matching_lines, picked_json
 from hashrange.core.expressions.needles import LINE_END
@@ -18,12 +19,15 @@ from hashrange.core.values import Item
 from hashrange.storage import layout
 from hashrange.storage.engine import Joined, Reader
 
-FIRST_ROWS = 32
+FIRST_ROWS = 32  # of a table or index whose rows nobody has read lately
 ROWS_MAX = 128  # in one piece; none of them is large, so that no more than 8 MB are joined in vain
 LARGE_BYTES = 16 * 1024  # reading smaller items is not counted, and the clock not looked at after each
 FEW_ROWS = 8  # not worth joining
 _RUN_BYTES_MAX = 512 * 1024  # of which parts are cut in one go: more would hold up other threads
 Join = Callable[..., Joined | None]
+# How large the rows of a table or index were on the page that was read last: a page of small ones is read in one piece.
+_average_bytes: BoundedCache[bytes, int] = BoundedCache(4096)
+_FIRST_SHARE = 4  # of a page's bytes at most a quarter in its first piece, if rows are as large as they were
 
 
 # Where the rows of a table or index end: worked out for every page, and always the same.
@@ -93,7 +97,9 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     joined = reader.joined
     few = 0 < rest.limit < FEW_ROWS or rest.end == rest.start + b"\x00"
     if joined is not None and not (few or request.fetch):
-        _read_runs(joined, request, page, meter, rest)
+        _read_runs(joined, request, page, meter, rest, _first_rows(prefix))
+        if page.scanned >= FEW_ROWS:
+            _average_bytes.put(prefix, rest.size // page.scanned)
     _read_rows(reader, request, page, meter, rest, pasted=pasted)
     if rest.last is not None:
         key, stored = rest.last
@@ -125,9 +131,18 @@ class _Rest(msgspec.Struct):
     last: tuple[bytes, bytes | None] | None = None  # the row that a limit was reached with
 
 
-def _read_runs(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest) -> None:
-    """Take rows in one piece, as long as they surely fit into the page."""
-    rows_max = FIRST_ROWS
+def _first_rows(prefix: bytes) -> int:
+    """How many rows the first piece of a page has."""
+    average = _average_bytes.get(prefix)
+    return (
+        FIRST_ROWS if not average else max(FEW_ROWS, min(ROWS_MAX, PAGE_BYTES_MAX // _FIRST_SHARE // average))
+    )
+
+
+def _read_runs(
+    joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest, rows_max: int
+) -> None:
+    """Take rows in one piece after the other, the first of `rows_max`, as long as they surely fit into the page."""
     reverse = request.reverse
     separator = b"," if request.keep is None else LINE_END
     computes = request.keep is not None or request.projection is not None
