@@ -1,4 +1,4 @@
-"""Builds the compiled helper of `core/plain_items.py` if there is a C compiler; without it the wheel is pure Python."""
+"""Builds the compiled helpers if there is a C compiler; without them the wheel is pure Python."""
 
 import os
 import shlex
@@ -9,16 +9,18 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_SOURCES = (Path("src/hashrange/core/_plain.c"), Path("src/hashrange/storage/sqlite/_log_writes.c"))
-_PURE = "HASHRANGE_PURE_PYTHON"  # leaves the helper out
-_FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-Wextra")
+_SOURCES = tuple(
+    Path("src/hashrange") / name for name in ("core/_keys.c", "core/_plain.c", "storage/sqlite/_log_writes.c")
+)
+_PURE = "HASHRANGE_PURE_PYTHON"  # leaves the helpers out
+_FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-pthread")
 
 
-class CompiledHelper(BuildHookInterface):  # type: ignore[type-arg]
-    """Puts the helper beside its source, and into the wheel."""
+class CompiledHelpers(BuildHookInterface):  # type: ignore[type-arg]
+    """Puts the helpers beside their sources, and into the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile before the files of a wheel are collected; an editable one finds the helper in the tree."""
+        """Compile before the files of a wheel are collected; an editable one finds the helpers in the tree."""
         if self.target_name != "wheel" or os.environ.get(_PURE):
             return
         for source in _SOURCES:
@@ -29,12 +31,12 @@ class CompiledHelper(BuildHookInterface):  # type: ignore[type-arg]
 
 
 def _is_compiled(source: Path) -> bool:
-    """Whether the compiler of this Python, or the system's, made the helper."""
+    """Whether the compiler of this Python, or the system's, makes the helper."""
     target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
     include = sysconfig.get_path("include")
     configured = shlex.split(sysconfig.get_config_var("CC") or "")[:1]
     for compiler in (*configured, "cc"):
-        command = [compiler, *_FLAGS, f"-I{include}", str(source), "-o", str(target)]
+        command = [compiler, *_FLAGS, f"-I{include}", str(source), "-o", str(target), "-lm"]
         try:
             subprocess.run(command, check=True, capture_output=True)  # noqa: S603
         except (OSError, subprocess.CalledProcessError):

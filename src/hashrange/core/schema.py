@@ -227,6 +227,13 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return any(key.type == "N" for key in self.keys)
 
     @cached_property
+    def string_key(self) -> tuple[str, str | None] | None:
+        """The names of the key attributes if all are strings."""
+        if any(key.type != "S" for key in self.keys):
+            return None
+        return self.hash.name, None if self.range is None else self.range.name
+
+    @cached_property
     def live_indexes(self) -> tuple[Index, ...]:
         """Indexes that writes must keep up with: all but those being deleted."""
         return tuple(index for index in self.indexes if index.status != "DELETING")

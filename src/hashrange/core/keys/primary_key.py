@@ -1,5 +1,6 @@
 """Primary keys: those that requests send, checked and made into key bytes, and those of items."""
 
+from collections.abc import Callable
 from typing import Any
 
 from hashrange.core.errors import EmptyKeyValue, Invalid
@@ -8,6 +9,14 @@ from hashrange.core.keys import encoding
 from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item
+
+Helper = Callable[[Any, str, str | None, bool], bytes | None]
+
+helper: Helper | None
+try:
+    from hashrange.core._keys import string_key as helper
+except ImportError:
+    helper = None  # it was not built, and Python does all of it
 
 KEY_MISMATCH = "The provided key element does not match the schema"
 
@@ -25,6 +34,9 @@ def of_key(table: Table, key: Item) -> bytes:
 
 def of_key_or_none(table: Table, key: Any) -> bytes | None:
     """The key bytes of a Key member as sent, if nothing is wrong with it; None: `of_key` has to judge."""
+    names = table.string_key
+    if names is not None and helper is not None:
+        return helper(key, names[0], names[1], True)
     hash_key, range_key = table.hash, table.range
     if type(key) is not dict or len(key) != (1 if range_key is None else 2):
         return None
@@ -40,6 +52,9 @@ def of_key_or_none(table: Table, key: Any) -> bytes | None:
 
 def of_batch_item(table: Table, item: Item) -> bytes:
     """The key bytes of an item in a batch, where a put's key is held to the words of a key, not to those of an item."""
+    string_key = _string_key(table, item)
+    if string_key is not None:
+        return string_key
     for attribute in table.keys:
         value = item.get(attribute.name)
         if value is None or attribute.type not in value:
@@ -49,6 +64,9 @@ def of_batch_item(table: Table, item: Item) -> bytes:
 
 def of_item(table: Table, item: Item) -> bytes:
     """The key bytes of a whole item."""
+    string_key = _string_key(table, item)
+    if string_key is not None:
+        return string_key
     for attribute in table.keys:
         value = item.get(attribute.name)
         if value is None:
@@ -61,6 +79,12 @@ def of_item(table: Table, item: Item) -> bytes:
                 f"expected: {attribute.type} actual: {next(iter(value))}"
             )
     return _key_bytes(table, item)
+
+
+def _string_key(table: Table, item: Item) -> bytes | None:
+    """The key bytes of an item, if its key is strings with which nothing is wrong."""
+    names = table.string_key
+    return None if names is None or helper is None else helper(item, names[0], names[1], False)
 
 
 def _key_bytes(table: Table, item: Item) -> bytes:

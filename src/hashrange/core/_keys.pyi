@@ -1,0 +1,3 @@
+from typing import Any
+
+def string_key(item: Any, hash_name: str, range_name: str | None, only_key: bool, /) -> bytes | None: ...
