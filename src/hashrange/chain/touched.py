@@ -1,13 +1,32 @@
 """What requests for several items, and writes with index rows, have touched: added to lists until it is counted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import TypeGuard
 
 import msgspec
 
-from hashrange.api.results import ItemsRead, ItemsWritten, ItemWritten, Result
+from hashrange.api.results import ItemRead, ItemsRead, ItemsWritten, ItemWritten, Result
 from hashrange.capacity.observation import Group
+from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.schema import Index, Table
+
+_table, _key, _stored = attrgetter("table"), attrgetter("key"), attrgetter("stored")
+_consistent, _factor = attrgetter("consistent"), attrgetter("factor")
+
+
+def _like_one(items: Sequence[ItemRead]) -> float | None:
+    """The units of each, if all are of one table and count for as little as an item can: most batches are such."""
+    if not items:
+        return None
+    first, count = items[0], len(items)
+    stored = list(filter(None, map(_stored, items)))
+    if stored and max(map(len, stored)) > READ_UNIT_BYTES:  # JSON is never shorter than the item's size
+        return None
+    for same in (_table, _consistent, _factor):
+        if list(map(same, items)).count(same(first)) < count:
+            return None
+    return first.factor * (1.0 if first.consistent else 0.5)
 
 
 class _Lists(Group):
@@ -38,26 +57,45 @@ class Touched:
 
     def add(self, result: ItemWritten | ItemsRead | ItemsWritten, latency: float) -> None:
         """Add everything that a request has touched; each of its tables has the latency."""
+        if isinstance(result, ItemsRead):
+            self._add_read(result.items, latency)
+        else:
+            self._add_written((result,) if isinstance(result, ItemWritten) else result.items, latency)
+
+    def _add_read(self, items: Sequence[ItemRead], latency: float) -> None:
+        units = _like_one(items)
+        if units is not None:
+            group = self._timed_group(items[0].table, set(), latency, write=False)
+            group.keys.extend(map(_key, items))
+            group.units.extend([units] * len(items))
+            return
         timed: set[int] = set()  # the tables that have the latency
-        items = (result,) if isinstance(result, ItemWritten) else result.items
-        is_write = not isinstance(result, ItemsRead)
+        for item in items:
+            group = self._timed_group(item.table, timed, latency, write=False)
+            group.keys.append(item.key)
+            group.units.append(item.units)
+
+    def _add_written(self, items: Sequence[ItemWritten], latency: float) -> None:
+        timed: set[int] = set()
         group: _Lists | None = None
         for item in items:
             if group is None or group.table is not item.table:
-                group = self._group(item.table, None, write=is_write)
-                if id(group.table) not in timed:
-                    group.latencies.append(latency)
-                    if timed:
-                        group.repeated.append(latency)
-                    timed.add(id(group.table))
-            if isinstance(item, ItemWritten):
-                outcome = item.outcome
-                group.keys.append(outcome.key)
-                if outcome.index_diffs:
-                    self._add_index_rows(item)
-            else:
-                group.keys.append(item.key)
-            group.units.append(item.units)
+                group = self._timed_group(item.table, timed, latency, write=True)
+            outcome = item.outcome
+            group.keys.append(outcome.key)
+            group.units.append(float(item.factor * outcome.units))
+            if outcome.index_diffs:
+                self._add_index_rows(item)
+
+    def _timed_group(self, table: Table, timed: set[int], latency: float, *, write: bool) -> _Lists:
+        """The group of a table, which has the latency from now on."""
+        group = self._group(table, None, write=write)
+        if id(table) not in timed:
+            group.latencies.append(latency)
+            if timed:
+                group.repeated.append(latency)
+            timed.add(id(table))
+        return group
 
     def _add_index_rows(self, item: ItemWritten) -> None:
         for diff in item.outcome.index_diffs:

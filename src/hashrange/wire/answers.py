@@ -123,8 +123,10 @@ def batch_read(request: BatchGetItem, result: BatchRead) -> bytes:
     """BatchGetItem."""
     tables: dict[str, list[bytes]] = {name: [] for name in result.tables}
     for read in result.items:
-        if read.stored is not None:
-            tables[read.table_name].append(item(read))
+        stored = read.stored
+        if stored is not None:
+            # As by `item`, without two calls for each of a hundred.
+            tables[read.table_name].append(stored[HEADER_BYTES:] if read.picked is None else read.picked)
     unread = {name: _unread(left) for name, left in result.unread.items()}
     # All that was read may be 28 MB: it is put together once.
     pieces = [b'{"Responses":{']

@@ -134,7 +134,7 @@ def batch_get_item(context: Context, request: BatchGetItem) -> Plan:
     consistent = {part.consistent for part in parts}
     return Read(
         partial(_read, parts) if tab is None else partial(tab.run, partial(_read, parts, tab=tab)),
-        [row for part in parts for row in part.rows],
+        parts[0].rows if len(parts) == 1 else [row for part in parts for row in part.rows],
         eventual=True not in consistent,
         mixed=mixed if len(consistent) > 1 else None,
     )
@@ -152,13 +152,8 @@ def _plain_parts(context: Context, tables: dict[str, KeysAndAttributes]) -> list
             or part.expression_attribute_names is not None
         ):
             return None
-        keys: list[bytes] = []
-        for sent in part.keys:
-            key = primary_key.of_key_or_none(table, sent)
-            if key is None:
-                return None
-            keys.append(key)
-        if len(set(keys)) < len(keys):
+        keys = primary_key.of_keys_or_none(table, part.keys)
+        if keys is None or len(set(keys)) < len(keys):
             return None
         parts.append(_table_keys(name, part, table, None, keys))
     return parts if sum(len(part.keys) for part in parts) <= BATCH_GET_KEYS_MAX else None
@@ -221,7 +216,7 @@ def _read(
     for part in parts:
         source = reader if part.consistent or past is None else past
         if tab is None:
-            left = _read_part(part, source, room, items_read)
+            left = _read_part(part, source, room, items_read, last=part is parts[-1])
         else:
             left = _read_admitted(part, source, room, items_read, tab, refusals)
         if left:
@@ -237,15 +232,19 @@ class _Room(msgspec.Struct):
     item_bytes: int
     json_bytes: int
 
-    def has_all(self, stored_rows: Iterable[bytes | None]) -> bool:
-        """Whether there is room for small items that were read together, which then have it; False: nobody looked."""
+    def has_all(self, stored_rows: Iterable[bytes | None], *, last: bool) -> bool:
+        """Whether there is room for small items that were read together, which then have it; False: nobody looked.
+
+        Behind the `last` of them nobody asks for room.
+        """
         if not isinstance(stored_rows, list):
             return False
-        lengths = [0 if stored is None else len(stored) for stored in stored_rows]
+        lengths = list(map(len, filter(None, stored_rows)))
         # JSON is never shorter than the item's size.
-        if max(lengths) > _LARGE_BYTES or sum(lengths) > self.item_bytes:
+        if lengths and (max(lengths) > _LARGE_BYTES or sum(lengths) > self.item_bytes):
             return False
-        self.item_bytes -= sum(items.stored_size(stored) for stored in stored_rows if stored is not None)
+        if not last:
+            self.item_bytes -= sum(map(items.stored_size, filter(None, stored_rows)))
         return True
 
     def has(self, stored: bytes | None, *, first: bool) -> bool:
@@ -260,11 +259,13 @@ class _Room(msgspec.Struct):
         return True
 
 
-def _read_part(part: _TableKeys, reader: Reader, room: _Room, items_read: list[ItemRead]) -> Sequence[int]:
-    """Read the items of one table; gives the places of those keys that have no room."""
+def _read_part(
+    part: _TableKeys, reader: Reader, room: _Room, items_read: list[ItemRead], *, last: bool
+) -> Sequence[int]:
+    """Read the items of one table, maybe the `last`; gives the places of those keys that have no room."""
     table, name, projection, consistent = part.table, part.name, part.projection, part.consistent
     stored_rows = store.stored_rows(reader, part.rows)
-    if projection is None and room.has_all(stored_rows):
+    if projection is None and room.has_all(stored_rows, last=last):
         items_read += [
             ItemRead(table, name, key, stored, None, consistent)
             for key, stored in zip(part.keys, stored_rows, strict=True)

@@ -1,7 +1,7 @@
 """Primary keys: those that requests send, checked and made into key bytes, and those of items."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.indexes import too_long_message
@@ -48,6 +48,18 @@ def of_key_or_none(table: Table, key: Any) -> bytes | None:
         return prefix
     sort = encoding.scalar_or_none(key.get(range_key.name), range_key.type, SORT_KEY_BYTES_MAX)
     return None if sort is None else prefix + sort
+
+
+def of_keys_or_none(table: Table, keys: Sequence[Any]) -> list[bytes] | None:
+    """The same of many; None if something is wrong with one of them."""
+    names = table.string_key
+    found: list[bytes | None]
+    if names is not None and helper is not None:
+        hash_name, range_name, string_key = *names, helper
+        found = [string_key(key, hash_name, range_name, True) for key in keys]
+    else:
+        found = [of_key_or_none(table, key) for key in keys]
+    return None if None in found else cast("list[bytes]", found)
 
 
 def of_batch_item(table: Table, item: Item) -> bytes:
