@@ -141,6 +141,13 @@ def apply(table: Table, command: Command, before: StoredItem | None, origin: Ori
     return Outcome(command.key, before, after, size, units, diffs, origin, applied, False, after_json)
 
 
+def replace(command: PutCommand, before: StoredItem | None, origin: Origin) -> Outcome:
+    """What `apply` gives for a put without a condition into a table without indexes: batches have many of those."""
+    size = command.size
+    units = capacity.write_units(size if before is None or before.size < size else before.size)
+    return Outcome(command.key, before, command.item, size, units, [], origin, None, False, command.json)
+
+
 def _checked(key: bytes, before: StoredItem | None, origin: Origin) -> Outcome:
     item, size = (None, 0) if before is None else (before.item, before.size)
     return Outcome(key, before, item, size, capacity.write_units(size), [], origin, checked_only=True)

@@ -6,7 +6,7 @@ from hashrange.core import effort, items, mutation
 from hashrange.core.indexes import IndexDiff
 from hashrange.core.items import StoredItem
 from hashrange.core.keys.encoding import HASH_BYTES
-from hashrange.core.mutation import Command, Origin, Outcome
+from hashrange.core.mutation import Command, Origin, Outcome, PutCommand
 from hashrange.core.schema import Index, Table
 from hashrange.storage import change_log, expiry, layout
 from hashrange.storage.engine import GetMany, Reader, Transaction
@@ -62,6 +62,35 @@ def apply(tx: Transaction, table: Table, command: Command, origin: Origin) -> Ou
     outcome = mutation.apply(table, command, None if stored is None else _counted(stored), origin)
     write(tx, table, outcome)
     return outcome
+
+
+def holds_items_only(table: Table) -> bool:
+    """Whether a write to this table writes nothing but the item and the table's counters."""
+    return not table.live_indexes and table.ttl is None and table.log is None
+
+
+def put_all(tx: Transaction, table: Table, commands: Iterable[PutCommand], origin: Origin) -> list[Outcome]:
+    """Apply puts without conditions to a table that holds items only: as `apply` does it, with less to do for each."""
+    prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
+    outcomes = []
+    count = growth = 0
+    for command in commands:
+        row = prefix + command.key
+        stored = tx.get(row)
+        if stored is None:
+            before = None
+            count += 1
+        else:
+            before = _counted(stored)
+            growth -= before.size
+        tx.put(row, items.encode(command.item, command.size, origin.time, command.json))
+        growth += command.size
+        outcomes.append(mutation.replace(command, before, origin))
+    if count:
+        tx.add(layout.count_key(table.number, layout.BASE_SLOT), count)
+    if growth:
+        tx.add(layout.size_key(table.number, layout.BASE_SLOT), growth)
+    return outcomes
 
 
 def _counted(stored: bytes) -> StoredItem:

@@ -1,7 +1,7 @@
 """BatchWriteItem: put or delete up to 25 items, in several tables, without conditions."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 from msgspec import Meta
@@ -113,6 +113,11 @@ class _TableWrites(msgspec.Struct, frozen=True):
     table: Table
     writes: list[tuple[PutCommand | DeleteCommand, Item]]
 
+    @property
+    def puts_only(self) -> bool:
+        """Whether nothing is deleted."""
+        return all(type(command) is PutCommand for command, _ in self.writes)
+
 
 def batch_write_item(context: Context, request: BatchWriteItem) -> Plan:
     """Check all items and keys, then find the tables."""
@@ -181,8 +186,13 @@ def _run(
         table = catalogue.current(tx, part.table)
         if table is None:
             raise errors.not_found()
+        tx.prefetch(store.row_keys(table, [command.key for command, _ in part.writes]))
+        if tab is None and not sized and store.holds_items_only(table) and part.puts_only:
+            puts = [cast("PutCommand", command) for command, _ in part.writes]
+            outcomes = store.put_all(tx, table, puts, origin)
+            batch.items.extend([ItemWritten(table, part.name, outcome) for outcome in outcomes])
+            continue
         admitted = part.writes if tab is None else []
-        tx.prefetch([store.row_key(table, command.key) for command, _ in part.writes])
         try:
             for write in part.writes:
                 refusal = None if tab is None else tab.write_refusal(table, write[0].key)

@@ -95,7 +95,12 @@ class WriteTransaction(Overlay):
             value = self.accepted[key]
         elif key in self._read:
             value = self._read[key]
-        elif self._sees_cache and self.cache is not None and (cached := self.cache.find(key)) is not None:
+        elif (
+            self._sees_cache
+            and self.cache is not None
+            and key not in self._ahead
+            and (cached := self.cache.find(key)) is not None
+        ):
             value = cached
         else:
             try:
@@ -148,8 +153,7 @@ class WriteTransaction(Overlay):
         """Read rows with one statement: one for each would cost them half as much again."""
         missing = [key for key in keys if key not in self.own and key not in self.accepted]
         if self._sees_cache and self.cache is not None:
-            find = self.cache.find
-            missing = [key for key in missing if find(key) is None]
+            missing = self._read_cached(self.cache, missing)
         if not _HAS_ARRAYS or len(missing) < 2:
             return
         try:
@@ -158,6 +162,17 @@ class WriteTransaction(Overlay):
             error.add_note(layout.describe_range(min(missing), max(missing)))
             raise
         self._ahead.update(zip(missing, stored, strict=True))
+
+    def _read_cached(self, cache: RowCache, keys: list[bytes]) -> list[bytes]:
+        """Read rows from the cache; gives the keys of those that it does not have."""
+        missing = []
+        for key in keys:
+            value = cache.find(key)
+            if value is None:
+                missing.append(key)
+            else:
+                self._read[key] = value
+        return missing
 
     def _forget_reads(self) -> None:
         """What was read may be different from now on, or another transaction begins."""

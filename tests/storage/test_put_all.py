@@ -1,0 +1,72 @@
+"""Puts that are stored together: the same rows, counters and outcomes as one after the other."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hashrange.core import items
+from hashrange.core.keys import primary_key
+from hashrange.core.mutation import Origin, Outcome, PutCommand
+from hashrange.core.values import Item
+from hashrange.storage import store
+from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.sqlite import MemoryEngine
+from schemas import table
+
+TABLE = table("pk:S")
+ORIGIN = Origin(1_700_000_000.25)
+
+attributes = st.fixed_dictionaries(
+    {"pk": st.sampled_from("abcdef").map(lambda text: {"S": text})},
+    optional={"text": st.integers(0, 5000).map(lambda length: {"S": "x" * length})},
+)
+batches = st.lists(
+    st.lists(attributes, max_size=5, unique_by=lambda item: str(item["pk"])), min_size=1, max_size=4
+)
+
+
+def command(item: Item) -> PutCommand:
+    return PutCommand(
+        primary_key.of_item(TABLE, item), item, items.item_size(item), None, items.item_json(item)
+    )
+
+
+def one_by_one(commands: list[PutCommand], tx: Transaction) -> list[Outcome]:
+    return [store.apply(tx, TABLE, each, ORIGIN) for each in commands]
+
+
+def together(commands: list[PutCommand], tx: Transaction) -> list[Outcome]:
+    return store.put_all(tx, TABLE, commands, ORIGIN)
+
+
+def shown(outcome: Outcome) -> tuple[object, ...]:
+    before = None if outcome.before is None else outcome.before.stored
+    return outcome.key, before, outcome.after, outcome.after_size, outcome.units, outcome.index_diffs
+
+
+def contents(reader: Reader) -> tuple[object, ...]:
+    rows = list(reader.scan(b"", b"\xff"))
+    return rows, store.row_count(reader, TABLE), store.size_bytes(reader, TABLE)
+
+
+@given(batches)
+def test_a_batch_leaves_what_its_puts_leave(batches: list[list[Item]]) -> None:
+    engines = MemoryEngine(), MemoryEngine()
+    for batch in batches:
+        commands = [command(item) for item in batch]
+        left = engines[0].write(partial(one_by_one, commands))
+        right = engines[1].write(partial(together, commands))
+        assert list(map(shown, left)) == list(map(shown, right))
+    assert engines[0].read(contents) == engines[1].read(contents)
+    for engine in engines:
+        engine.close()
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"), [({}, True), ({"ttl": "expires"}, False), ({"log": object()}, False)]
+)
+def test_tables_with_more_than_items_are_written_the_long_way(more: dict[str, Any], expected: bool) -> None:
+    assert store.holds_items_only(table("pk:S", **more)) is expected
