@@ -16,7 +16,7 @@ from hashrange.api.protocol.structures import (
     TableName,
     UncheckedConditionalOperator,
 )
-from hashrange.api.table_names import data_table
+from hashrange.api.table_names import data_table, ready_table
 from hashrange.core import mutation, values
 from hashrange.core.keys import key_paths, primary_key
 
@@ -42,6 +42,9 @@ SHAPE = WriteShape(DeleteItem, old_values_only=writes.OLD_VALUES_ONLY)
 
 def delete_item(context: Context, request: DeleteItem) -> Plan:
     """Check the key and the condition, then both against the table."""
+    plan = _plain(context, request)
+    if plan is not None:
+        return plan
     writes.check_return_values_of_deep(request, request.key)
     writes.check_return_values(request)
     writes.check_parameters(request)
@@ -51,3 +54,23 @@ def delete_item(context: Context, request: DeleteItem) -> Plan:
     key = primary_key.of_key(table, key_item)
     key_paths.refuse_nested(table, table.indexes, condition)
     return writes.plan(context, table, mutation.DeleteCommand(key, condition), request, key_item)
+
+
+def _plain(context: Context, request: DeleteItem) -> Plan | None:
+    """The plan of a request for a key and nothing else, as most are; None: all of it has to be judged."""
+    if (
+        request.condition_expression is not None
+        or request.expected is not None
+        or request.conditional_operator is not None
+        or request.expression_attribute_names is not None
+        or request.expression_attribute_values is not None
+        or request.return_values not in (None, "ALL_OLD", "NONE")
+    ):
+        return None
+    table = ready_table(context, request.table_name)
+    key = None if table is None else primary_key.of_key_or_none(table, request.key)
+    if table is None or key is None:
+        return None
+    # A number may be spelled in several ways, and is told in one.
+    key_item = values.canonical_item(request.key) if table.has_number_key else request.key
+    return writes.plan(context, table, mutation.DeleteCommand(key, None), request, key_item)
