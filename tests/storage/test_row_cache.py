@@ -12,7 +12,7 @@ from hypothesis.stateful import rule
 
 from hashrange.storage import layout
 from hashrange.storage.engine import Engine, GetMany, Reader, Transaction
-from hashrange.storage.errors import StorageError
+from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.sqlite import SqliteEngine
 from hashrange.storage.sqlite.row_cache import ROW_BYTES_MAX, RowCache
 from sizes import size
@@ -139,6 +139,32 @@ def test_only_items_and_stamps_of_tables_are_cached(engine: SqliteEngine) -> Non
         put(engine, b"one", key)
         get(engine, key)
     assert set(cache_of(engine).recent) == {keys[layout.ROWS], keys[layout.TABLE_VERSION]}
+
+
+def test_a_cached_row_cannot_be_read_from_a_closed_engine(tmp_path: Path) -> None:
+    engine = SqliteEngine.open(tmp_path / "data")
+    put(engine, b"one")
+    get(engine)
+    engine.close()
+    with pytest.raises(Closed):
+        get(engine)
+
+
+def test_a_damaged_row_is_noticed_while_others_are_cached(engine: SqliteEngine) -> None:
+    other = KEY + b"2"
+    put(engine, b"one")
+    get(engine)
+    raw = layout.ROWS + b"raw"
+    engine._writer.execute("INSERT INTO rows VALUES (?, ?)", (raw, b"no checksum"))
+    put(engine, b"two", other)  # readers see what was written since
+
+    def read(reader: Reader) -> list[bytes | None]:
+        return [reader.get(KEY), reader.get(raw)]
+
+    with pytest.raises(StorageError):
+        engine.read(read, seconds=SECONDS)
+    assert get(engine) == b"one"
+    assert get(engine, other) == b"two"
 
 
 def test_many_rows_come_from_both(engine: SqliteEngine) -> None:

@@ -12,6 +12,7 @@ from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import page_checksums, page_encryption, schema
+from hashrange.storage.sqlite.cached_reader import CachedReader
 from hashrange.storage.sqlite.checkpoint import Checkpointer, LogLimits
 from hashrange.storage.sqlite.commit_version import CommitVersion, LocalCommitVersion
 from hashrange.storage.sqlite.committer import Committer
@@ -164,41 +165,66 @@ class SqliteEngine:
         return self._path.parent
 
     def read(self, step: Callable[[Reader], T], *, seconds: float | None = None) -> T:
-        """Run `step` on one snapshot, with a reader that nobody else uses until the step is over.
+        """Run `step` on one snapshot, or for an event loop on rows of the cache that are of one moment.
 
-        Steps with a timeout are those of an event loop: short, so that no commit comes in between most often. They may
-        find rows in the cache. What takes long would push out what others ask for, and has to be run again too often.
+        Steps with a timeout are those of an event loop: short, so that no commit comes in between most often. What
+        takes long would push out of the cache what others ask for, and would have to be run again too often.
         """
-        result, is_consistent = self._read(step, seconds, None if seconds is None else self._cache)
-        return result if is_consistent else self._read(step, seconds, None)[0]
+        cache = self._cache
+        version = self._commit_version.current()
+        if cache is None or seconds is None or cache.version != version:
+            return self._read(step, version, seconds)
+        reader = CachedReader(cache, version, self, seconds)
+        try:
+            result = step(reader)
+        except apsw.Error as error:
+            raise self._failed(reader.behind, error) from error
+        except BaseException:
+            if self._ends_consistent(reader):
+                raise
+        else:
+            if self._ends_consistent(reader):
+                return result
+        # A commit came in between, after something was found in the cache.
+        return self._read(step, self._commit_version.current(), seconds)
 
-    def _read(
-        self, step: Callable[[Reader], T], seconds: float | None, cache: RowCache | None
-    ) -> tuple[T, bool]:
-        """The result, and whether all that was read is of one moment."""
-        commit_version = self._commit_version.current()
+    def _read(self, step: Callable[[Reader], T], version: object, seconds: float | None) -> T:
+        reader = self.lend(version, seconds)
+        try:
+            result = step(reader)
+        except apsw.Error as error:
+            raise self._failed(reader, error) from error
+        except BaseException:
+            self._return_reader(reader)
+            raise
+        self._return_reader(reader)
+        return result
+
+    def lend(self, commit_version: object, seconds: float | None) -> SnapshotReader:
+        """A reader that nobody else uses until it is returned, for a step that sees everything up to this version."""
         try:
             # One reader per read under way, not per thread; pop and append are atomic.
             reader = self._idle_readers.pop()
         except IndexError:
             reader = self._new_reader()
         try:
-            reader.begin_step(commit_version, seconds, cache)
-            result = step(reader)
+            reader.begin_step(commit_version, seconds)
         except apsw.Error as error:
+            raise self._failed(reader, error) from error
+        return reader
+
+    def _ends_consistent(self, reader: CachedReader) -> bool:
+        if reader.behind is not None:
+            self._return_reader(reader.behind)
+        return reader.ends_consistent()
+
+    @staticmethod
+    def _failed(reader: SnapshotReader | None, error: apsw.Error) -> Exception:
+        """The error of a read. After some of them SQLite ends the snapshot by itself: nobody uses that reader again."""
+        if reader is not None:
             reader.locate(error)
-            # After some errors SQLite ends the snapshot by itself: the next read gets a connection without a past.
             reader.close()
-            raise translate(error) from error
-        except BaseException:
-            is_consistent = reader.ends_consistent()
-            self._return_reader(reader)
-            if is_consistent:
-                raise
-            return self._read(step, seconds, None)
-        is_consistent = reader.ends_consistent()
-        self._return_reader(reader)
-        return result, is_consistent
+        return translate(error)
 
     def submit_read(
         self,
@@ -251,6 +277,7 @@ class SqliteEngine:
             self._read_pool.close()
             self._committer.close()
             self._closed = True
+            self._cache = None
             self._checkpointer.stop()
             self._close_readers()
             try:

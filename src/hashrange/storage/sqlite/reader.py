@@ -13,7 +13,6 @@ from hashrange.storage.engine import Joined, JoinRows, Packed, PackRows
 from hashrange.storage.errors import ReadTimeout
 from hashrange.storage.sqlite import large_values
 from hashrange.storage.sqlite.pauses import Pauses
-from hashrange.storage.sqlite.row_cache import Row, RowCache
 
 GET = "SELECT v FROM rows WHERE k = ?"
 # A scalar subquery always gives a row, also for a missing key, and until its statement is stepped past that row
@@ -75,9 +74,8 @@ class SnapshotReader:
     """
 
     __slots__ = (
-        "_cache", "_cache_hits", "_commit_version", "_connection", "_deadline", "_get_pins", "_in_transaction",
-        "_last_range", "_misses", "_pauses", "_pin_cursor", "_point_cursor", "_scans", "idle", "joined", "packed",
-        "seconds",
+        "_commit_version", "_connection", "_deadline", "_get_pins", "_in_transaction", "_last_range", "_pauses",
+        "_pin_cursor", "_point_cursor", "_scans", "idle", "joined", "packed", "seconds",
     )  # fmt: skip
 
     def __init__(
@@ -98,24 +96,15 @@ class SnapshotReader:
         self._get_pins = False
         self._in_transaction = False
         self._commit_version: object = None
-        self._cache: RowCache | None = None  # for this step
-        self._cache_hits = False
-        self._misses: list[Row] = []  # that the cache did not have
         self._deadline = 0.0
         self._last_range: tuple[bytes, bytes] | None = None
         self.idle = False  # no step has begun since this was set
         self.seconds: float | None = None  # the timeout of scans
 
-    def begin_step(
-        self, commit_version: object, seconds: float | None, cache: RowCache | None = None
-    ) -> None:
-        """Get ready for a step that must see everything up to this commit version, with a timeout for its scans.
-
-        A step that may find rows in a cache has to be asked by `ends_consistent` whether what it has read is good.
-        """
+    def begin_step(self, commit_version: object, seconds: float | None) -> None:
+        """Get ready for a step that must see everything up to this commit version, with a timeout for its scans."""
         self.idle = False
         self.seconds = seconds
-        self._cache = None if cache is None or cache.version != commit_version else cache
         if seconds is None and self._pauses is not None:
             self._pauses.pause_if_due()
         if commit_version != self._commit_version:
@@ -128,17 +117,6 @@ class SnapshotReader:
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
         value: bytes | int | None
-        cache = self._cache
-        if cache is not None:
-            cached = cache.recent.get(key)
-            if cached is not None:
-                self._cache_hits = True
-                return cached
-            cached = cache.older.get(key)
-            if cached is not None:
-                self._cache_hits = True
-                self._misses.append((key, cached))  # from now on it is among the recent ones
-                return cached
         try:
             if self._get_pins or self._in_transaction:
                 value = self._point_cursor.execute(GET, (key,)).get
@@ -150,33 +128,10 @@ class SnapshotReader:
         except apsw.Error as error:
             error.add_note(layout.describe(key))
             raise
-        if value is None:
-            return None
-        row = opened(key, cast("bytes", value))
-        if cache is not None:
-            self._misses.append((key, row))
-        return row
+        return None if value is None else opened(key, cast("bytes", value))
 
     def get_many(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
         """Give the values at some keys; None if there is a large one among them."""
-        cache = self._cache
-        if cache is None:
-            return self._get_many(keys)
-        values: list[bytes | None] = list(map(cache.recent.get, keys))
-        missing = (
-            [key for key, value in zip(keys, values, strict=True) if value is None] if None in values else ()
-        )
-        self._cache_hits = self._cache_hits or len(missing) < len(keys)
-        if not missing:
-            return values
-        read = self._get_many(missing)
-        if read is None:
-            return None
-        rows = dict(zip(missing, read, strict=True))
-        self._misses.extend((key, value) for key, value in rows.items() if value is not None)
-        return [rows[key] if value is None else value for key, value in zip(keys, values, strict=True)]
-
-    def _get_many(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
         if not _HAS_ARRAYS or not keys:
             return None
         self._begin()
@@ -271,17 +226,6 @@ class SnapshotReader:
             self._deadline = now + _JOINED_TIMEOUT_FACTOR * seconds
         elif now > self._deadline:
             raise ReadTimeout
-
-    def ends_consistent(self) -> bool:
-        """Whether all that the step has read is of one moment; then the cache gets what it had not."""
-        cache, self._cache = self._cache, None
-        if cache is None:
-            return True
-        used, self._cache_hits = self._cache_hits, False
-        if self._misses:
-            cache.keep(self._misses, self._commit_version)
-            self._misses = []
-        return not used or cache.version == self._commit_version
 
     def end_step(self, *, keep_snapshot: bool = False) -> None:
         """Close the step's scans, and end the snapshot unless the next step may share it."""
