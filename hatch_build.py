@@ -1,4 +1,7 @@
-"""Builds the compiled helper of `core/plain_items.py` if there is a C compiler; without it the wheel is pure Python."""
+"""Builds the compiled helpers if there is a C compiler; without one the wheel is pure Python.
+
+They are those of `core/plain_items.py` and `wire/usual_requests.py`; each does without if it is missing.
+"""
 
 import os
 import shlex
@@ -9,25 +12,27 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_SOURCE = Path("src/hashrange/core/_plain.c")
-_PURE = "HASHRANGE_PURE_PYTHON"  # leaves the helper out
+_SOURCES = (Path("src/hashrange/core/_plain.c"), Path("src/hashrange/wire/_head.c"))
+_PURE = "HASHRANGE_PURE_PYTHON"  # leaves the helpers out
 _FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-Wextra")
 
 
-class CompiledHelper(BuildHookInterface):  # type: ignore[type-arg]
-    """Puts the helper beside its source, and into the wheel."""
+class CompiledHelpers(BuildHookInterface):  # type: ignore[type-arg]
+    """Puts each helper beside its source, and into the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile before the files of a wheel are collected; an editable one finds the helper in the tree."""
-        if self.target_name == "wheel" and not os.environ.get(_PURE) and _is_compiled(Path(self.root)):
-            build_data["pure_python"] = False
-            build_data["infer_tag"] = True
-            build_data["artifacts"].append(f"{_SOURCE.with_suffix('')}.*.so")
+        """Compile before the files of a wheel are collected; an editable one finds the helpers in the tree."""
+        if self.target_name != "wheel" or os.environ.get(_PURE):
+            return
+        for source in _SOURCES:
+            if _is_compiled(Path(self.root) / source):
+                build_data["pure_python"] = False
+                build_data["infer_tag"] = True
+                build_data["artifacts"].append(f"{source.with_suffix('')}.*.so")
 
 
-def _is_compiled(root: Path) -> bool:
+def _is_compiled(source: Path) -> bool:
     """Whether the compiler of this Python, or the system's, made the helper."""
-    source = root / _SOURCE
     target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
     include = sysconfig.get_path("include")
     configured = shlex.split(sysconfig.get_config_var("CC") or "")[:1]
