@@ -225,20 +225,22 @@ class Connection(RequestReader, asyncio.Protocol):
         if transport is None:
             return
         server = self._server
-        last = server.draining or (self._ignoring_input and not self._waiting)
-        tail = server.tail_close if last else server.tail_open
-        self._deadline = server.idle_deadline
-        if last or self._outgoing or len(body) >= _LARGE_BYTES:
+        if server.draining or (self._ignoring_input and not self._waiting):
             self.flush()
-            transport.writelines((head + tail, body))
-        else:
-            self._outgoing = head + tail + body
-            server.outbox.append(self)
-            if len(server.outbox) == 1:
-                self._loop.call_soon(server.flush)
-        if last:
+            transport.writelines((head + server.tail_close, body))
             self._hang_up()
-        elif self._waiting:
+            return
+        self._deadline = server.idle_deadline
+        if self._outgoing or len(body) >= _LARGE_BYTES:
+            self.flush()
+            transport.writelines((head + server.tail_open, body))
+        else:
+            self._outgoing = head + server.tail_open + body
+            outbox = server.outbox
+            outbox.append(self)
+            if len(outbox) == 1:
+                self._loop.call_soon(server.flush)
+        if self._waiting:
             self._schedule()
 
     def stream(self, head: bytes) -> "ChunkedStream":

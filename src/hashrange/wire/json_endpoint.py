@@ -105,19 +105,20 @@ class _JsonCall(Call, gc=False):
         if error is not None:
             self._fail(error)
             return
+        target = self.target
         try:
             if self.rendered is None or type(result) is not Rendered:
-                body = self.target.render(self.request, result)
+                body = target.render(self.request, result)
                 head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
             else:
                 head, body = self.rendered
         except Exception as problem:  # noqa: BLE001 - it becomes the answer
             self._fail(problem)
             return
-        if outages.ongoing and self.target.operation.name in outages.ongoing:
-            outages.note_success(self.target.operation.name)
+        if outages.ongoing and target.operation.name in outages.ongoing:
+            outages.note_success(target.operation.name)
         self.exchange.send(head, body)
-        lane = self.target.lane
+        lane = target.lane
         if lane is not None:
             if type(result) is ItemRead and result.picked is None and len(body) <= READ_UNIT_BYTES:
                 # One unit or half of one: an item never counts for more than its JSON is long.
