@@ -1,4 +1,5 @@
-/* A usual request, received in one piece, taken apart in one walk, or left to Python.
+/* Heads of requests and of answers: a usual request, received in one piece, taken apart in one walk, or left to Python;
+ * and the head of a good answer, put together.
  *
  * `read` takes the bytes of a request and a dictionary. Where everything about the request is usual it gives the body,
  * and the dictionary then has the headers, all of them and nothing else, under names in Title-Case. Whatever is
@@ -14,6 +15,8 @@
  * Limits: no byte is read before it is known to be inside of the bytes received. Each byte of a head is looked at a fixed
  * number of times, and nothing is made before the whole head has passed. No Python code is run: only bytes are compared,
  * and the dictionary is the connection's own, with nothing but bytes in it.
+ *
+ * `ok_head` does what `codec.OK_HEAD %` does, in a tenth of the instructions. Nothing in it comes from a client.
  */
 
 #define PY_SSIZE_T_CLEAN
@@ -27,6 +30,7 @@ enum {
     NAME_BYTES_MAX = 64,
     KNOWN_BYTES_MAX = 21,
     LENGTH_DIGITS_MAX = 7,
+    NUMBER_DIGITS_MAX = 20, /* of 64 bits */
 };
 
 #define FIRST_LINE "POST / HTTP/1.1\r\n"
@@ -293,6 +297,49 @@ static PyObject *read_request(PyObject *Py_UNUSED(module), PyObject *const *argu
     Py_RETURN_NONE;
 }
 
+static uint8_t *put_text(uint8_t *at, const char *text, Py_ssize_t length)
+{
+    memcpy(at, text, (size_t)length);
+    return at + length;
+}
+
+static uint8_t *put_number(uint8_t *at, uint64_t number)
+{
+    uint8_t digits[NUMBER_DIGITS_MAX], *first = digits + NUMBER_DIGITS_MAX;
+    do
+        *--first = (uint8_t)('0' + number % 10);
+    while (number /= 10);
+    return put_text(at, (const char *)first, digits + NUMBER_DIGITS_MAX - first);
+}
+
+/* See `codec.OK_HEAD`, which has the same lines. */
+static PyObject *ok_head(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
+{
+    static const char checksum_line[] = "\r\nx-amz-crc32: ", length_line[] = "\r\nContent-Length: ", end[] = "\r\n";
+    if (count != 4 || !PyBytes_CheckExact(arguments[0]) || !PyBytes_CheckExact(arguments[1])) {
+        PyErr_SetString(PyExc_TypeError, "ok_head() takes two bytes and two numbers");
+        return NULL;
+    }
+    unsigned long long checksum = PyLong_AsUnsignedLongLong(arguments[2]);
+    unsigned long long length = PyErr_Occurred() ? 0 : PyLong_AsUnsignedLongLong(arguments[3]);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_ssize_t begin_bytes = PyBytes_GET_SIZE(arguments[0]), id_bytes = PyBytes_GET_SIZE(arguments[1]);
+    if (begin_bytes > HEAD_BYTES_MAX || id_bytes > HEAD_BYTES_MAX) {
+        PyErr_SetString(PyExc_ValueError, "the head is too long");
+        return NULL;
+    }
+    uint8_t head[2 * HEAD_BYTES_MAX + sizeof(checksum_line) + sizeof(length_line) + sizeof(end) + 2 * NUMBER_DIGITS_MAX];
+    uint8_t *at = put_text(head, PyBytes_AS_STRING(arguments[0]), begin_bytes);
+    at = put_text(at, PyBytes_AS_STRING(arguments[1]), id_bytes);
+    at = put_text(at, checksum_line, sizeof(checksum_line) - 1);
+    at = put_number(at, checksum);
+    at = put_text(at, length_line, sizeof(length_line) - 1);
+    at = put_number(at, length);
+    at = put_text(at, end, sizeof(end) - 1);
+    return PyBytes_FromStringAndSize((const char *)head, at - head);
+}
+
 static void make_tables(void)
 {
     static const char tokens[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz";
@@ -311,11 +358,13 @@ static void make_tables(void)
 static PyMethodDef methods[] = {
     {"read", (PyCFunction)(void (*)(void))read_request, METH_FASTCALL,
      "The body of a usual request, whose headers the dictionary has then, or None: the parser has to judge."},
+    {"ok_head", (PyCFunction)(void (*)(void))ok_head, METH_FASTCALL,
+     "The head of a good answer: its beginning, the request's id, checksum and length of the body."},
     {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "hashrange.wire._head", "Usual requests in one walk.", -1, methods, NULL, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "hashrange.wire._head", "Heads of requests and answers.", -1, methods, NULL, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__head(void)
