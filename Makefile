@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+HELPERS := $(shell find src -name '*.c')
 # The heart of it, without what takes servers and seconds: of the wire, what is sent and read.
 FAST := tests/auth tests/chain tests/core tests/jobs tests/storage tests/tidy \
     $(patsubst %,tests/wire/test_%.py,cbor framing headers http identity limits logs protocol query_form services)
@@ -102,14 +103,14 @@ instructions: $(VENV)/ready bytecode
 
 clean:
 	rm -rf $(VENV) .venv-3.* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src -name '_*.so' -delete
+	rm -f $(HELPERS:.c=.*.so)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Where Python is told not to write bytecode, every start would compile everything anew: half of its time.
 bytecode: $(VENV)/runtime
 	@$(BIN)/python -m compileall -q src/hashrange
 
-$(VENV)/runtime: pyproject.toml constraints.txt hatch_build.py $(shell find src -name '*.c')
+$(VENV)/runtime: pyproject.toml constraints.txt hatch_build.py $(HELPERS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $@

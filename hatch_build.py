@@ -10,7 +10,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _SOURCES = tuple(
-    Path("src/hashrange") / name for name in ("core/_keys.c", "core/_plain.c", "storage/sqlite/_log_writes.c")
+    Path("src/hashrange") / name
+    for name in ("core/_keys.c", "core/_plain.c", "storage/sqlite/_log_writes.c", "wire/_head.c")
 )
 _PURE = "HASHRANGE_PURE_PYTHON"  # leaves the helpers out
 _FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-pthread")

@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from hashrange import __version__, logs
+from hashrange import logs
 from hashrange.capacity.heat import Heat
 from hashrange.capacity.key_sketches import KeySketches
 from hashrange.capacity.observation import Observer
 from hashrange.capacity.tallies import Tallies
 from hashrange.chain.charge import Lanes
 from hashrange.clock import Clock
-from hashrange.core import plain_items
 from hashrange.metrics import Metric, Sample
 from hashrange.storage import heat_flush
 from hashrange.storage.catalogue import Catalogue
@@ -124,17 +123,11 @@ def _file_metrics(engine: Engine) -> list[Metric]:
     return [metric]
 
 
-def _build() -> Sample:
-    helper = "python" if plain_items.helper is None else "compiled"
-    return Sample({"version": __version__, "helper": helper}, 1)
-
-
 def process_metrics(worker: int) -> list[Metric]:
     """What the process that answers has used, under the names that Prometheus has for it."""
     labels = {"worker": str(worker)}
     usage = resource.getrusage(resource.RUSAGE_SELF)
     metrics = [
-        Metric("hashrange_build_info", "gauge", "The version, and what checks items.", [_build()]),
         Metric(
             "process_cpu_seconds_total",
             "counter",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from hashrange import authentication, logs, own_pages, query_services, workers
+from hashrange import authentication, build_info, logs, own_pages, query_services, workers
 from hashrange.api.context import Context
 from hashrange.api.items.prepared import PreparedRequests
 from hashrange.api.registry import DYNAMODB
@@ -299,6 +299,7 @@ class Server:
 
     def _metrics(self) -> list[Metric]:
         return [
+            build_info.metric(),
             *([] if self._tls is None else self._tls.metrics()),
             *([] if self._auditing is None else self._auditing.metrics()),
         ]

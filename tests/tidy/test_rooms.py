@@ -66,6 +66,7 @@ RANKS = {
     "import_command": 7,
     "authentication": 7,
     "auditing": 7,
+    "build_info": 7,
     "engines": 7,
     "own_pages": 7,
     "query_services": 7,

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from hashrange.wire import usual_requests
 from hashrange.wire.usual_requests import REQUEST_BYTES_MAX
 from wiring import Wire, request
 
@@ -48,6 +49,15 @@ def statuses(wire: Wire, *packets: bytes) -> list[int]:
         client.stop_sending()
         answers = client.read_to_end()
     return [int(status) for status in re.findall(rb"HTTP/1\.1 ([2-5]\d\d) ", answers)]
+
+
+@pytest.fixture(autouse=True, params=["compiled", "parsed"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections that are made from here on read usual requests with the helper, or with the parser."""
+    if request.param == "parsed":
+        monkeypatch.setattr(usual_requests, "helper", None)
+    elif usual_requests.helper is None:
+        pytest.skip("there was no C compiler")
 
 
 @pytest.mark.parametrize("case", CASES)

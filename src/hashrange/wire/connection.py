@@ -5,15 +5,13 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, cast
 
-from httptools import HttpParserError, HttpParserUpgrade
-
 from hashrange.api.errors import ApiError
-from hashrange.wire import headers, refusals
+from hashrange.wire import headers, refusals, usual_requests
 from hashrange.wire.interfaces import Peer, ServerState
 from hashrange.wire.refusals import RequestRefused
 from hashrange.wire.request_reader import RequestReader, failure
 from hashrange.wire.streams import ChunkedStream
-from hashrange.wire.usual_requests import FIRST_LINE, UsualRequests, usual_headers
+from hashrange.wire.usual_requests import FIRST_LINE
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LARGE_BYTES = 64 * 1024
@@ -37,12 +35,13 @@ class Connection(RequestReader, asyncio.Protocol):
         "_outgoing",
         "_peer",
         "_ran_this_turn",
+        "_read_usual",
         "_running_bytes",
         "_scheduled",
         "_stream",
         "_transport",
         "_unsent",
-        "_usual",
+        "_usual_headers",
         "_waiting",
         "_waiting_bytes",
         "_writable",
@@ -76,7 +75,8 @@ class Connection(RequestReader, asyncio.Protocol):
         self._unsent = 0
         self._outgoing = b""
         self._stream: ChunkedStream | None = None
-        self._usual = UsualRequests()
+        self._usual_headers: dict[bytes, bytes] = {}  # of the last usual request
+        self._read_usual = usual_requests.reader(self._usual_headers)
 
     # What the loop calls.
 
@@ -107,35 +107,26 @@ class Connection(RequestReader, asyncio.Protocol):
             return
         server = self._server
         if (
-            data.startswith(FIRST_LINE)
-            and self._between_requests
+            self._between_requests
             and not (self._busy or self._waiting)
             and self._writable
             and len(data) <= server.usual_bytes_max
         ):
-            usual = self._usual
-            try:
-                usual.feed(data)
-            except (HttpParserUpgrade, HttpParserError):
-                usual.bodies.clear()
-            if usual.bodies and not usual.stages:
-                body = usual.bodies.pop()
-                fields = usual_headers(data, len(data) - len(body), usual.fields, server.valid_hosts)
-                if fields is not None:
-                    self._busy = True
-                    self.method = b"POST"
-                    self.url = b"/"
-                    self.headers = fields
-                    self.body = body
-                    self._head_received = (data,)  # a tuple: no header of such a request repeats
-                    try:
-                        server.handler.handle(self)
-                    except Exception as error:  # noqa: BLE001 - as where the parser calls the handler
-                        self._refuse(failure(error))
-                    self.body = b""
-                    usual.finish()
-                    return
-            usual.start_over()
+            fields = self._usual_headers
+            body = self._read_usual(data, fields)
+            if body is not None and fields.get(b"Host") in server.valid_hosts:
+                self._busy = True
+                self.method = b"POST"
+                self.url = b"/"
+                self.headers = fields
+                self.body = body
+                self._head_received = (data,)  # a tuple: no header of such a request repeats
+                try:
+                    server.handler.handle(self)
+                except Exception as error:  # noqa: BLE001 - as where the parser calls the handler
+                    self._refuse(failure(error))
+                self.body = b""
+                return
         self._ran_this_turn = False
         self._read_on(data)
         if self._url:
@@ -234,20 +225,22 @@ class Connection(RequestReader, asyncio.Protocol):
         if transport is None:
             return
         server = self._server
-        last = server.draining or (self._ignoring_input and not self._waiting)
-        tail = server.tail_close if last else server.tail_open
-        self._deadline = server.idle_deadline
-        if last or self._outgoing or len(body) >= _LARGE_BYTES:
+        if server.draining or (self._ignoring_input and not self._waiting):
             self.flush()
-            transport.writelines((head + tail, body))
-        else:
-            self._outgoing = head + tail + body
-            server.outbox.append(self)
-            if len(server.outbox) == 1:
-                self._loop.call_soon(server.flush)
-        if last:
+            transport.writelines((head + server.tail_close, body))
             self._hang_up()
-        elif self._waiting:
+            return
+        self._deadline = server.idle_deadline
+        if self._outgoing or len(body) >= _LARGE_BYTES:
+            self.flush()
+            transport.writelines((head + server.tail_open, body))
+        else:
+            self._outgoing = head + server.tail_open + body
+            outbox = server.outbox
+            outbox.append(self)
+            if len(outbox) == 1:
+                self._loop.call_soon(server.flush)
+        if self._waiting:
             self._schedule()
 
     def stream(self, head: bytes) -> "ChunkedStream":

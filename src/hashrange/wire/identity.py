@@ -58,15 +58,17 @@ class ClaimedCallers:
         headers = exchange.headers
         authorization = headers.get(b"Authorization", b"")
         cached = exchange.identity_cache
-        if (
-            cached is not None
-            and authorization.startswith(cached[0])
-            and len(authorization) > len(cached[0])
-            and b"X-Amz-Date" in headers
-            and exchange.url == b"/"
-        ):
-            context: Context = cached[1]
-            return context
+        if cached is not None:
+            scope: bytes
+            context: Context
+            scope, context = cached
+            if (
+                authorization.startswith(scope)
+                and len(authorization) > len(scope)
+                and b"X-Amz-Date" in headers
+                and exchange.url == b"/"
+            ):
+                return context
         identity = claimed_identity(headers, exchange.url)
         known = self._contexts.get(identity)
         if known is None:

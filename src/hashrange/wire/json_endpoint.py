@@ -24,7 +24,7 @@ from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.values import TOO_DEEP
 from hashrange.wire import codec, compression, errors, header_members, large_bodies, outages
 from hashrange.wire.answers import Renderer, described
-from hashrange.wire.codec import Form
+from hashrange.wire.codec import Form, ok_head
 from hashrange.wire.identity import Callers, Unidentified, known_caller
 from hashrange.wire.interfaces import Exchange
 from hashrange.wire.origins import Arrival, claiming_origin, origin_of
@@ -95,7 +95,7 @@ class _JsonCall(Call, gc=False):
     def prepare(self, result: Result) -> Result:
         """Render a result before `answer` is called."""
         body = self.target.render(self.request, result)
-        self.rendered = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body)), body
+        self.rendered = ok_head(self.form.ok, self.request_id, crc32(body), len(body)), body
         refusals = getattr(result, "refusals", ())
         return Rendered(list(result.charges()), result.returned(), result.stream_read(), refusals)
 
@@ -105,19 +105,20 @@ class _JsonCall(Call, gc=False):
         if error is not None:
             self._fail(error)
             return
+        target = self.target
         try:
             if self.rendered is None or type(result) is not Rendered:
-                body = self.target.render(self.request, result)
-                head = codec.OK_HEAD % (self.form.ok, self.request_id, crc32(body), len(body))
+                body = target.render(self.request, result)
+                head = ok_head(self.form.ok, self.request_id, crc32(body), len(body))
             else:
                 head, body = self.rendered
         except Exception as problem:  # noqa: BLE001 - it becomes the answer
             self._fail(problem)
             return
-        if outages.ongoing and self.target.operation.name in outages.ongoing:
-            outages.note_success(self.target.operation.name)
+        if outages.ongoing and target.operation.name in outages.ongoing:
+            outages.note_success(target.operation.name)
         self.exchange.send(head, body)
-        lane = self.target.lane
+        lane = target.lane
         if lane is not None:
             if type(result) is ItemRead and result.picked is None and len(body) <= READ_UNIT_BYTES:
                 # One unit or half of one: an item never counts for more than its JSON is long.

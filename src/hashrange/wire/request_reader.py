@@ -150,8 +150,8 @@ class RequestReader:
         """Look closely at a head, unless it is a usual one."""
         received = self._received
         if len(received) == 1 and received[0].startswith(FIRST_LINE):
-            usual = usual_headers(received[0], len(received[0]), self._fields, self._server.valid_hosts)
-            if usual is not None:
+            usual = usual_headers(received[0], len(received[0]), self._fields)
+            if usual is not None and usual.get(b"Host") in self._server.valid_hosts:
                 return usual
         named = request_head.checked(self._received, self._parser, self._url, self._server.limits)
         if b"Host" in named:
