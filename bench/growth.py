@@ -41,7 +41,7 @@ _HEADERS = {
     "Authorization": "AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, "
     "SignedHeaders=host;x-amz-date, Signature=0",
 }
-DEFINITION = {
+DEFINITION: dict[str, Any] = {
     "TableName": TABLE,
     "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
     "AttributeDefinitions": [
@@ -137,13 +137,14 @@ def rows(table: Table, count: int) -> Iterator[tuple[bytes, bytes]]:
     names = [f"customer-{number:07}" for number in range(count // PARTITION_ITEMS)]
     sort_keys = [{"N": str(number)} for number in range(PARTITION_ITEMS)]
     suffixes = [encoding.scalar(sort) for sort in sort_keys]
+    random = Random(3)  # for an attribute by which items are in quite another order than by their keys
     for start, name in sorted((encoding.partition_prefix([{"S": name}]), name) for name in names):
         for sort, suffix in zip(sort_keys, suffixes, strict=True):
             item: Item = {
                 "pk": {"S": name},
                 "sk": sort,
                 "state": {"S": "delivered"},
-                "total": {"N": "1234.56"},
+                "total": {"N": f"{random.randrange(1000, 10000)}.{random.randrange(10)}7"},
                 "lines": {"L": [{"S": "a few words about it"}, {"N": "3"}]},
                 "note": {"S": "n" * 60},
             }

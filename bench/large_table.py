@@ -3,8 +3,9 @@
     python bench/large_table.py --items 100000000 --minutes 60 --folder /somewhere/with/room --json found.json
 
 Items are loaded through the engine in the order of their keys, in commits of 20,000 rows, as an import does it. One
-server answers point operations and pages of a query from some clients, and makes a backup and an index. Each step is
-given up after `--step-minutes`; what was reached until then is said. Not part of any test.
+server answers point operations and pages of a query from some clients, and makes a backup and an index, whose entries
+are in quite another order than the items. With `--busy` clients get and put items meanwhile, and what these wait is
+said, too. Each step is given up after `--step-minutes`; what was reached until then is said. Not part of any test.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 import growth
 from growth import PARTITION_ITEMS, TABLE, Server
@@ -84,7 +85,12 @@ def _get(random: Random, partition: str) -> tuple[str, dict[str, Any]]:
 
 def _put(random: Random, partition: str) -> tuple[str, dict[str, Any]]:
     number = random.randrange(PARTITION_ITEMS)
-    item = {"pk": {"S": partition}, "sk": {"N": str(number)}, "note": {"S": f"new {random.random()}" * 7}}
+    item = {
+        "pk": {"S": partition},
+        "sk": {"N": str(number)},
+        "total": {"N": str(random.randrange(10_000))},
+        "note": {"S": f"new {random.random()}" * 7},
+    }
     return "PutItem", {"TableName": TABLE, "Item": item}
 
 
@@ -96,76 +102,115 @@ def _page(_: Random, partition: str) -> tuple[str, dict[str, Any]]:
 KINDS: dict[str, Ask] = {"get": _get, "put": _put, "page of 50": _page}
 
 
-def latencies(server: Server, kind: Ask, partitions: list[str], clients: int, seconds: float) -> Found:
-    """Ask from some clients at once for some seconds."""
-    found: list[float] = []
+class Clients:
+    """Clients that ask for one kind of thing, each as soon as it has its answer, while the context is entered."""
 
-    def client(seed: int) -> None:
-        connection, random, mine = server.another(), Random(seed), []
-        until = time.perf_counter() + seconds
-        while (began := time.perf_counter()) < until:
-            connection.ask(*kind(random, random.choice(partitions)))
+    def __init__(self, server: Server, kind: Ask, partitions: list[str], count: int) -> None:
+        self._server = server
+        self._kind = kind
+        self._partitions = partitions
+        self._waits: list[float] = []
+        self._stopping = threading.Event()
+        self._threads = [threading.Thread(target=self._run, args=(seed,)) for seed in range(count)]
+        self._began = 0.0
+        self._seconds = 0.0
+
+    def __enter__(self) -> Self:
+        self._began = time.perf_counter()
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+        self._seconds = time.perf_counter() - self._began
+
+    def found(self) -> Found:
+        """What they have seen."""
+        centiles = statistics.quantiles(self._waits, n=100)
+        return {
+            "per_second": round(len(self._waits) / self._seconds),
+            "p50_ms": round(centiles[49] * 1000, 3),
+            "p99_ms": round(centiles[98] * 1000, 3),
+        }
+
+    def _run(self, seed: int) -> None:
+        connection, random, mine = self._server.another(), Random(seed), []
+        while not self._stopping.is_set():
+            began = time.perf_counter()
+            connection.ask(*self._kind(random, random.choice(self._partitions)))
             mine.append(time.perf_counter() - began)
-        found.extend(mine)
-
-    threads = [threading.Thread(target=client, args=(seed,)) for seed in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    centiles = statistics.quantiles(found, n=100)
-    return {
-        "per_second": round(len(found) / seconds),
-        "p50_ms": round(centiles[49] * 1000, 3),
-        "p99_ms": round(centiles[98] * 1000, 3),
-    }
+        self._waits.extend(mine)
 
 
-def _timed(minutes: float, is_done: Callable[[], bool]) -> Found:
+def latencies(server: Server, kind: Ask, partitions: list[str], count: int, seconds: float) -> Found:
+    """Ask from some clients at once for some seconds."""
+    with Clients(server, kind, partitions, count) as clients:
+        time.sleep(seconds)
+    return clients.found()
+
+
+def _timed(minutes: float, done: Callable[[], tuple[bool, int]]) -> Found:
+    """Wait until something is over; `done` says whether it is, and how many items it has come to, if it knows."""
     began = time.perf_counter()
-    while not (done := is_done()) and time.perf_counter() - began < minutes * 60:
+    while True:
+        is_done, count = done()
+        seconds = time.perf_counter() - began
+        if is_done or seconds > minutes * 60:
+            break
         time.sleep(_POLL_SECONDS)
-    return {"done": done, "seconds": round(time.perf_counter() - began, 1)}
+    return {"done": is_done, "seconds": round(seconds, 1), "per_second": round(count / seconds)}
 
 
 def backup(server: Server, minutes: float) -> Found:
-    """Make an on-demand backup."""
+    """Make an on-demand backup; nobody says how far one has come that is not over."""
     made = server.ask("CreateBackup", {"TableName": TABLE, "BackupName": "large"})
     arn = {"BackupArn": made["BackupDetails"]["BackupArn"]}
 
-    def is_done() -> bool:
-        described = server.ask("DescribeBackup", arn)["BackupDescription"]["BackupDetails"]
-        return bool(described["BackupStatus"] == "AVAILABLE")
+    def done() -> tuple[bool, int]:
+        described = server.ask("DescribeBackup", arn)["BackupDescription"]
+        is_done = described["BackupDetails"]["BackupStatus"] == "AVAILABLE"
+        return is_done, described["SourceTableDetails"]["ItemCount"] if is_done else 0
 
-    return _timed(minutes, is_done)
+    return _timed(minutes, done)
 
 
 def add_index(server: Server, minutes: float) -> Found:
     """Add a global index of keys only."""
     create = {
-        "IndexName": "by_state",
-        "KeySchema": [
-            {"AttributeName": "state", "KeyType": "HASH"},
-            {"AttributeName": "pk", "KeyType": "RANGE"},
-        ],
+        "IndexName": "by_total",
+        "KeySchema": [{"AttributeName": "total", "KeyType": "HASH"}],
         "Projection": {"ProjectionType": "KEYS_ONLY"},
     }
-    definitions = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "state")]
-    definitions.append({"AttributeName": "sk", "AttributeType": "N"})
-    server.ask(
-        "UpdateTable",
-        {
-            "TableName": TABLE,
-            "AttributeDefinitions": definitions,
-            "GlobalSecondaryIndexUpdates": [{"Create": create}],
-        },
-    )
+    request = {
+        "TableName": TABLE,
+        "AttributeDefinitions": [
+            *growth.DEFINITION["AttributeDefinitions"],
+            {"AttributeName": "total", "AttributeType": "N"},
+        ],
+        "GlobalSecondaryIndexUpdates": [{"Create": create}],
+    }
+    server.ask("UpdateTable", request)
 
-    def is_done() -> bool:
+    def done() -> tuple[bool, int]:
         (index,) = server.ask("DescribeTable", {"TableName": TABLE})["Table"]["GlobalSecondaryIndexes"]
-        return bool(index["IndexStatus"] == "ACTIVE")
+        return index["IndexStatus"] == "ACTIVE", index["ItemCount"]
 
-    return _timed(minutes, is_done)
+    return _timed(minutes, done)
+
+
+def run_step(
+    server: Server, step: Callable[[Server, float], Found], partitions: list[str], options: argparse.Namespace
+) -> Found:
+    """Run a step, maybe beside clients: half of them get items, the others put some."""
+    if not options.busy:
+        return step(server, options.step_minutes)
+    count = max(1, options.clients // 2)
+    with Clients(server, _get, partitions, count) as gets, Clients(server, _put, partitions, count) as puts:
+        found = step(server, options.step_minutes)
+    return {**found, "get": gets.found(), "put": puts.found()}
 
 
 def _file_bytes(folder: Path) -> int:
@@ -185,7 +230,9 @@ def run(folder: Path, options: argparse.Namespace) -> Found:
             print(name, found[name], flush=True)
         found["memory_mib"] = round(server.resident_mib())
         for name, step in (("backup", backup), ("index", add_index)):
-            found[name] = {**step(server, options.step_minutes), "folder_bytes": _file_bytes(folder)}
+            found[name] = run_step(server, step, partitions, options)
+            found[name]["folder_bytes"] = _file_bytes(folder)
+            found[name]["memory_mib"] = round(server.resident_mib())
             print(name, found[name], flush=True)
     finally:
         server.stop()
@@ -202,6 +249,9 @@ def main() -> None:
     parser.add_argument("--step-minutes", type=float, default=30.0, help="for the backup, and for the index")
     parser.add_argument("--seconds", type=float, default=20.0, help="for each kind of request")
     parser.add_argument("--clients", type=int, default=4)
+    parser.add_argument(
+        "--busy", action="store_true", help="have clients ask while backup and index are made"
+    )
     parser.add_argument("--folder", type=Path, default=None, help="where to put the data for the time being")
     parser.add_argument("--json", type=Path, default=None)
     options = parser.parse_args()

@@ -38,6 +38,17 @@ def entry(table: Table, index: Index, item: Item, base_key: bytes, size: int | N
 
     `size` is that of the item, where it is known: an entry that carries all of the item has the same.
     """
+    key = entry_key(index, item, base_key)
+    if key is None:
+        return None
+    if index.projection == "ALL":
+        return Entry(key, item, item_size(item) if size is None else size)
+    projected = project(table, index, item)
+    return Entry(key, projected, item_size(projected))
+
+
+def entry_key(index: Index, item: Item, base_key: bytes) -> bytes | None:
+    """The key of an item's entry; None if it has none."""
     partition = _key_parts(index.hash, item, PARTITION_KEY_BYTES_MAX)
     if partition is None:
         return None
@@ -47,10 +58,7 @@ def entry(table: Table, index: Index, item: Item, base_key: bytes, size: int | N
     key = encoding.joined_prefix(partition)
     for attribute, part in zip(index.range, sort, strict=True):
         key += encoding.escape_and_terminate(part, attribute.type)
-    if index.projection == "ALL":
-        return Entry(key + base_key, item, item_size(item) if size is None else size)
-    projected = project(table, index, item)
-    return Entry(key + base_key, projected, item_size(projected))
+    return key + base_key
 
 
 def _key_parts(attributes: tuple[KeyAttribute, ...], item: Item, bytes_max: int) -> list[bytes] | None:

@@ -29,6 +29,7 @@ from hashrange.jobs.key_service import ChangeKeys
 from hashrange.jobs.long_runs import LongRuns
 from hashrange.jobs.metrics import AgeMetrics, SampleCapacity
 from hashrange.jobs.old_jobs import ForgetJobs
+from hashrange.jobs.pace import Seconds, loop_cpu_seconds
 from hashrange.jobs.partitions import SplitPartitions
 from hashrange.jobs.reclaim import ReclaimSpace
 from hashrange.jobs.restores import restore_jobs
@@ -56,13 +57,19 @@ def supervise(
     vault: LazyVault,
     table_keys: TableKeys | None = None,
 ) -> list[Supervisor]:
-    """The supervisors of all jobs, woken by every change of a table; the caller starts them.
+    """The supervisors of all jobs, woken by every change of a table; the event loop's thread calls this.
 
-    Long jobs have threads of their own: some wait for networks, which must hold up neither expiry nor trimming.
+    The caller starts them. Long jobs have threads of their own: some wait for networks, which must hold up neither
+    expiry nor trimming.
     """
     supervisors = [
         _supervisor("jobs", engine, clock, partial(_short_jobs, tables, settings, vault, table_keys)),
-        _supervisor("long-jobs", engine, clock, partial(_long_jobs, tables, clock, backups, objects)),
+        _supervisor(
+            "long-jobs",
+            engine,
+            clock,
+            partial(_long_jobs, tables, clock, backups, objects, loop_cpu_seconds()),
+        ),
     ]
 
     def wake() -> None:
@@ -115,7 +122,12 @@ def _short_jobs(
 
 
 def _long_jobs(
-    tables: Catalogue, clock: Clock, backups: BackupPlace, objects: ObjectStore, engine: Engine
+    tables: Catalogue,
+    clock: Clock,
+    backups: BackupPlace,
+    objects: ObjectStore,
+    loop_seconds: Seconds | None,
+    engine: Engine,
 ) -> list[Job]:
     engine = SerialWrites(engine)
     share = Share()
@@ -124,7 +136,7 @@ def _long_jobs(
         return OwnThreads(name, clock, share)
 
     return [
-        backup_jobs(engine, tables, backups, threads("backup")),
+        backup_jobs(engine, tables, backups, threads("backup"), loop_seconds),
         restore_jobs(engine, tables, backups, threads("restore")),
         export_jobs(engine, objects, threads("export"), backups.seals),
         import_jobs(engine, tables, objects, backups, threads("import")),

@@ -10,6 +10,7 @@ from hashrange.core.schema import changed
 from hashrange.jobs import backup_files
 from hashrange.jobs.backup_files import BackupPlace, FileWriter
 from hashrange.jobs.long_runs import JobFailure, LongRuns, Patience, Run
+from hashrange.jobs.pace import Pace, Seconds
 from hashrange.jobs.threads import Threads
 from hashrange.objects.errors import ObjectStoreError
 from hashrange.storage import holds
@@ -23,19 +24,21 @@ log = logs.Log("jobs.backups")
 
 # A backup waits for as long as it takes until its files can be written.
 _PATIENCE = Patience(seconds=math.inf, refused_seconds=math.inf)
-# Half of the time is for clients' requests, which share processor and disk with a backup.
-_PAUSE_SECONDS_MAX = 0.1
 
 
 def backup_jobs(
-    engine: Engine, tables: Catalogue, backups: BackupPlace, threads: Threads
+    engine: Engine,
+    tables: Catalogue,
+    backups: BackupPlace,
+    threads: Threads,
+    loop_cpu_seconds: Seconds | None = None,
 ) -> LongRuns[Backup]:
-    """All backups that are being made or deleted."""
+    """All backups that are being made or deleted; the clock of the event loop's thread tells their pace."""
 
     def begin(place: JobPlace, backup: Backup) -> Run:
         if backup.status == "DELETED":
             return _RemovalRun(engine, backups, place, backup)
-        return BackupRun(engine, tables, backups, place, backup)
+        return BackupRun(engine, tables, backups, place, backup, Pace(loop_cpu_seconds))
 
     def fail(place: JobPlace, failure: JobFailure, now: float) -> None:
         """End a backup that can never be made: a part of the items must not be mistaken for all of them."""
@@ -54,12 +57,19 @@ class BackupRun:
     """A backup under way in this process: a turn writes one chunk. What is in finished files is not read again."""
 
     def __init__(
-        self, engine: Engine, tables: Catalogue, backups: BackupPlace, place: JobPlace, backup: Backup
+        self,
+        engine: Engine,
+        tables: Catalogue,
+        backups: BackupPlace,
+        place: JobPlace,
+        backup: Backup,
+        pace: Pace,
     ) -> None:
         self._engine = engine
         self._tables = tables
         self._backups = backups
         self._place = place
+        self._pace = pace
         self._source = backup.source
         self._folder = backups.folder(place, backup.source.name)
         self._files = len(backup.files)
@@ -91,7 +101,7 @@ class BackupRun:
         if chunk is None:
             self._finish(now)
             return None
-        return min(time.monotonic() - began, _PAUSE_SECONDS_MAX)
+        return self._pace.pause_after(time.monotonic() - began)
 
     def _backup(self) -> Backup | None:
         """The row, if it still asks for a backup."""

@@ -6,7 +6,7 @@ from functools import partial
 from hashrange.capacity.series import Place, series_name
 from hashrange.core.limits import ACCOUNT_CAPACITY_UNITS_MAX, TABLE_CAPACITY_UNITS_MAX
 from hashrange.core.schema import Index, Table
-from hashrange.storage import catalogue, layout, metric_rows
+from hashrange.storage import backfill_rows, catalogue, metric_rows
 from hashrange.storage.catalogue import Catalogue
 from hashrange.storage.engine import Engine, Transaction
 from hashrange.storage.metric_rows import AGES, KEPT_SECONDS
@@ -17,8 +17,6 @@ _CHUNK_ROWS = 200
 _PAUSE_SECONDS = 0.01  # between chunks, so that clients' writes go first
 _ROUND_SECONDS = 600.0  # between two looks at all tables
 _SILENT_SECONDS = 900  # after so long a worker is taken to be gone
-
-_HASH_BYTES = 8
 
 
 class SampleCapacity:
@@ -66,7 +64,7 @@ def _sample(tx: Transaction, *, tables: Sequence[Table], now: float) -> None:
         for index in table.global_indexes:
             if index.backfilling:
                 name = series_name("OnlineIndexPercentageProgress", {"GlobalSecondaryIndexName": index.name})
-                samples[name] = _progress_percent(tx, table, index)
+                samples[name] = backfill_rows.read(tx, table.number, index.slot).percent
         if samples:
             metric_rows.add_samples(tx, Place(*catalogue.address(table)), now, samples)
 
@@ -104,13 +102,6 @@ def _account_samples(tables: Sequence[Table]) -> dict[str, float]:
         largest = 100 * max(units, default=0) / TABLE_CAPACITY_UNITS_MAX
         samples[f"MaxProvisionedTable{kind}CapacityUtilization"] = largest
     return samples
-
-
-def _progress_percent(tx: Transaction, table: Table, index: Index) -> float:
-    """A backfill goes by key, which begins with a hash: what is behind it is so much of all items."""
-    stored = tx.get(layout.backfill_key(table.number, index.slot)) or b""
-    key = stored[layout.ROWS_PREFIX_BYTES :] if stored.startswith(layout.ROWS) else stored
-    return 100 * int.from_bytes(key[:_HASH_BYTES].ljust(_HASH_BYTES, b"\0"), "big") / (1 << 64)
 
 
 class AgeMetrics:

@@ -242,6 +242,8 @@ def remove(tx: Transaction, table: Table, now: float) -> None:
     for index in table.indexes:
         tx.delete(layout.backfill_key(table.number, index.slot))
         reset_counters(tx, table.number, index.slot)
+        if index.backfilling:
+            discard(tx, layout.removed_entries_prefix(table.number, index.slot))
     if table.ttl is not None:
         tx.delete(layout.backfill_key(table.number, table.ttl.slot))
     _reset(tx, layout.expired_items_key(table.number))
@@ -270,6 +272,7 @@ def discard_index(tx: Transaction, table: Table, index: Index) -> None:
     """Clear away what is stored of an index that nothing is written to any more."""
     tx.delete(layout.backfill_key(table.number, index.slot))
     reset_counters(tx, table.number, index.slot)
+    discard(tx, layout.removed_entries_prefix(table.number, index.slot))
     discard(tx, layout.rows_prefix(table.number, index.slot))
 
 

@@ -31,6 +31,7 @@ DATA_KEY = HIDDEN + b"data key\0"  # table number -> wrapped key of its rows; nu
 IDENTITY_GENERATION = b"\x22"  # -> the last changes of identities: see identity_rows.py
 ROOT_KEY_CHECK = b"\x23"  # -> by what the root key is known, if anything is under it: see root_key_record.py
 TABLE_KEY = b"\x24"  # table number -> the key that its data key is under: see storage/table_keys.py
+REMOVED_ENTRY = b"\x25"  # table number, slot, key of an entry -> nothing: it was removed during a backfill
 INSIGHT = b"\x21"  # table number, slot, rule, minute, worker -> summary of keys
 HOLD = b"\x15"  # table number, name of a reader of the table's past -> the moment it reads
 PAST = b"\x1d"  # key of a row, time -> what the row held before it was written then: see storage/past.py
@@ -92,6 +93,12 @@ def expired_items_key(table_number: int) -> bytes:
 def backfill_key(table_number: int, slot: int) -> bytes:
     """The row that says how far the backfill of an index, or of expiry rows, has come."""
     return BACKFILL + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
+
+
+@lru_cache(maxsize=4096)
+def removed_entries_prefix(table_number: int, slot: int) -> bytes:
+    """The key prefix of the marks of entries that writes have removed while an index was being filled."""
+    return REMOVED_ENTRY + table_number.to_bytes(4, "big") + slot.to_bytes(2, "big")
 
 
 @lru_cache(maxsize=4096)
@@ -161,6 +168,7 @@ _NAMES = {
     COUNT: "counter of rows",
     SIZE: "counter of bytes",
     BACKFILL: "progress of a backfill",
+    REMOVED_ENTRY: "mark of an index entry that was removed",
     CATALOGUE_EPOCH: "epoch of the catalogue",
     LEASE: "lease",
     CLOCK: "clock",

@@ -35,6 +35,7 @@ _NOT_COPIED = (
     layout.GARBAGE,
     layout.TOKEN_EXPIRY,
     layout.BACKFILL,
+    layout.REMOVED_ENTRY,
     layout.LEASE,
     layout.MIGRATION,
     layout.PAST,

@@ -136,9 +136,13 @@ def _write_index(
     """Write what becomes of one index; `encoded` is the stored form of the new item."""
     index, before, after = diff.index, diff.before, diff.after
     prefix = layout.rows_prefix(table.number, index.slot)
-    if index.backfilling and before is not None and tx.get(prefix + before.key) is None:
-        # The backfill has not come to this item yet, so there is no row to replace or to count down.
-        before = None
+    if index.backfilling and before is not None:
+        if after is None or after.key != before.key:
+            # The backfill may have read the item already, and must not write this entry any more.
+            tx.put(layout.removed_entries_prefix(table.number, index.slot) + before.key, b"")
+        if tx.get(prefix + before.key) is None:
+            # The backfill has not written it yet, so there is no row to replace or to count down.
+            before = None
     if before is not None and (after is None or after.key != before.key):
         tx.delete(prefix + before.key)
     if after is not None:

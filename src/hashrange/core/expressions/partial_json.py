@@ -42,11 +42,14 @@ class AttributeDecoder:
             self._used = True
             return orjson.loads
         if self._decode is orjson.loads and 0 < len(self._names) <= NAMES_MAX:
-            self._decode = _decoder(self._names)
+            self._decode = attribute_decoder(self._names)
         return self._decode
 
 
-def _decoder(names: frozenset[str]) -> Callable[[bytes], Item]:
+def attribute_decoder(names: frozenset[str]) -> Callable[[bytes], Item]:
+    """What decodes an item to a dictionary that has these attributes at least; to be kept, see above."""
+    if not 0 < len(names) <= NAMES_MAX:
+        return orjson.loads
     members = TypedDict("members", dict.fromkeys(names, Any), total=False)  # type: ignore[misc]
     decode: Callable[[bytes], Any] = msgspec.json.Decoder(members).decode
     return decode

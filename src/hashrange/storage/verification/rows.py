@@ -62,6 +62,12 @@ def _problems_of(reader: Reader, tables: Tables, key: bytes, value: bytes) -> It
             table = tables.by_number.get(int.from_bytes(key[1:5], "big"))
             if table is None or not has_slot(table, int.from_bytes(key[5:7], "big")):
                 yield Problem("orphan row", layout.describe(key), "there is no such index")
+        case layout.REMOVED_ENTRY:
+            table = tables.by_number.get(int.from_bytes(key[1:5], "big"))
+            if not tables.is_garbage(key) and (
+                table is None or not has_slot(table, int.from_bytes(key[5:7], "big"))
+            ):
+                yield Problem("orphan row", layout.describe(key), "there is no such index")
         case layout.MIGRATION:
             yield Problem("unfinished copy", layout.describe(key), "run `hashrange migrate` again")
         case layout.LOG | layout.LOG_HEAD | layout.LOG_SHARD | layout.STREAM | layout.HOLD:
