@@ -16,7 +16,7 @@ from hashrange.core.partitions import WHOLE, Partitions
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import layout
-from hashrange.storage.engine import Joined, Reader
+from hashrange.storage.engine import Joined, Reader, RowsAhead
 
 FIRST_ROWS = 32
 ROWS_MAX = 128  # in one piece; none of them is large, so that no more than 8 MB are joined in vain
@@ -93,7 +93,7 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     joined = reader.joined
     few = 0 < rest.limit < FEW_ROWS or rest.end == rest.start + b"\x00"
     if joined is not None and not (few or request.fetch):
-        _read_runs(joined, request, page, meter, rest)
+        _read_runs(joined, request, page, meter, rest, _first_rows(reader, rest.start))
     _read_rows(reader, request, page, meter, rest, pasted=pasted)
     if rest.last is not None:
         key, stored = rest.last
@@ -125,9 +125,16 @@ class _Rest(msgspec.Struct):
     last: tuple[bytes, bytes | None] | None = None  # the row that a limit was reached with
 
 
-def _read_runs(joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest) -> None:
+def _first_rows(reader: Reader, start: bytes) -> int:
+    """How many rows to take at first: all that were read ahead, or a few to see how large they are."""
+    rows_ahead: RowsAhead | None = getattr(reader, "rows_ahead", None)
+    return FIRST_ROWS if rows_ahead is None else rows_ahead(start) or FIRST_ROWS
+
+
+def _read_runs(
+    joined: Join, request: PageRequest, page: Page, meter: "_Meter", rest: _Rest, rows_max: int
+) -> None:
     """Take rows in one piece, as long as they surely fit into the page."""
-    rows_max = FIRST_ROWS
     reverse = request.reverse
     separator = b"," if request.keep is None else LINE_END
     computes = request.keep is not None or request.projection is not None
