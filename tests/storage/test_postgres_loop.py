@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from hashrange.storage.engine import Reader
 from hashrange.storage.errors import Closed, Unavailable
 from hashrange.storage.postgres import PostgresEngine, loop_reader
 from hashrange.storage.postgres.lane import Lane
+from hashrange.storage.postgres.large_rows import LARGE_BYTES, LargeRows
 from hashrange.storage.postgres.leader_reads import LeaderReads
 from hashrange.storage.postgres.loop_reader import LoopReader
 from hashrange.storage.postgres.pipeline import Call, PipelineConnection
@@ -350,6 +352,46 @@ def test_steps_that_say_nothing_or_come_from_other_threads_stay_off_the_loop(
             assert threads[0] not in (0, threading.get_ident())
 
     run(test())
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_tables_with_large_rows_are_left_to_threads(
+    postgres: PostgresServer, schema: str, run: Callable[[Any], None], *, more: bool
+) -> None:
+    def step(reader: Reader) -> int:
+        if more:
+            list(reader.scan(b"large", b"largf"))
+        else:
+            reader.get(b"large 1")
+        return threading.get_ident()
+
+    async def test() -> None:
+        async with opened(postgres, schema) as engine:
+            written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            put = lambda tx: tx.put(b"large 1", bytes(100_000))  # noqa: E731
+            engine.submit(put, lambda _result, _error: written.set_result(None))
+            await written
+            reads = KEYS[:1] if more else [b"large 1"]
+            assert await read(engine, step, reads, more=more) == threading.get_ident()  # it did not know
+            await asyncio.sleep(0.05)
+            assert await read(engine, step, reads, more=more) != threading.get_ident()
+            assert await read(engine, whose_thread, more=more) == threading.get_ident()
+
+    run(test())
+
+
+def test_large_rows_are_forgotten_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = LargeRows()
+    for size, is_large in ((LARGE_BYTES, False), (LARGE_BYTES + 1, True)):
+        large.learn(b"table 1 key", size)
+        assert large.covers([b"other", b"table 1 other"]) is is_large
+    assert not large.covers([b"table 2 key"])
+    for number in range(5000):
+        large.learn(b"%07d" % number, LARGE_BYTES + 1)
+    assert len(large._until) <= 1024
+    later = time.monotonic() + 61
+    monkeypatch.setattr("time.monotonic", lambda: later)
+    assert not large.covers([b"0004999"])
 
 
 def test_pages_in_one_piece_are_read_on_the_loop(

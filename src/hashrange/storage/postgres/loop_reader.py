@@ -118,8 +118,9 @@ class LoopReader:
             batch = self._make_batch(
                 self._next_jobs(), lane.read_ahead, self._threads, serializable=self._source.serializable
             )
-            lane.send(batch)
-            self._watch()
+            if batch.unanswered():  # not all of them went to the threads
+                lane.send(batch)
+                self._watch()
         if len(self._lanes) < self._lanes_max:
             self._connect()
 

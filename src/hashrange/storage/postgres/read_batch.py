@@ -16,18 +16,21 @@ from hashrange.storage.postgres.batch_reader import (
     Prefetched,
     Range,
     ReadJob,
+    ReadKey,
     outcome,
 )
+from hashrange.storage.postgres.large_rows import LARGE_BYTES, LargeRows
 from hashrange.storage.postgres.pipeline import Call
 from hashrange.storage.postgres.read_ahead import ReadAhead
 from hashrange.storage.postgres.snapshot import rows_of
 
 
 class Threads(NamedTuple):
-    """Where a step goes that the event loop cannot serve."""
+    """Where a step goes that the event loop cannot serve, or should not."""
 
     batched: Callable[[ReadJob], None]  # it is read together with others
     alone: Callable[[ReadJob], None]  # it reads more than a batch can
+    large: LargeRows
 
 
 class Question(NamedTuple):
@@ -95,9 +98,14 @@ class ReadBatch(msgspec.Struct):
 
     def learn(self) -> None:
         """Remember how large rows are."""
+        for key, value in self.prefetched.rows.items():
+            if value is not None and len(value) > LARGE_BYTES:
+                self.threads.large.learn(key, len(value))
         for key_range, page in self.prefetched.ranges.items():
             if page.ntuples:
-                self.prefetched.read_ahead.learn(key_range.start, len(page.get_value(0, 1) or b""))
+                row_bytes = len(page.get_value(0, 1) or b"")
+                self.prefetched.read_ahead.learn(key_range.start, row_bytes)
+                self.threads.large.learn(key_range.start, row_bytes)
 
 
 def row_batch(
@@ -119,27 +127,33 @@ def range_batch(
     for_rows: list[ReadJob] = []
     waiting: dict[Range | Counter, list[ReadJob]] = {}
     for job in jobs:
-        try:
-            outcome(prefetched, job)  # one that reads nothing is run again: its caller must not be told here
-        except Missing as stop:
-            if stop.read_key is None:
-                threads.alone(job)
-                continue
-            if not isinstance(stop.read_key, bytes):
-                waiting.setdefault(stop.read_key, []).append(job)
-                keys.update(job.reads)
-                continue
-            keys.add(stop.read_key)
-        keys.update(job.reads)
-        for_rows.append(job)
+        key = _first_read(prefetched, job)
+        if key is None:
+            threads.alone(job)
+        elif isinstance(key, Range) and threads.large.covers((key.start,)):
+            threads.batched(job)
+        elif isinstance(key, bytes):
+            keys.update(job.reads, (key,))
+            for_rows.append(job)
+        else:
+            keys.update(job.reads)
+            waiting.setdefault(key, []).append(job)
     questions = [_BEGIN, _row_question(prefetched, keys, for_rows)]
     questions += [_question(prefetched, key, stopped) for key, stopped in waiting.items()]
     return ReadBatch(prefetched, [*questions, _END], threads, serializable)
 
 
+def _first_read(prefetched: Prefetched, job: ReadJob) -> ReadKey | None:
+    """What a step stops at, or one of its declared reads: its caller must not be told of an outcome yet."""
+    try:
+        outcome(prefetched, job)
+    except Missing as stop:
+        return stop.read_key
+    return job.reads[0]
+
+
 def _row_question(prefetched: Prefetched, wanted: set[bytes], jobs: Sequence[ReadJob]) -> Question:
     keys = [key for key in wanted if not long_keys.is_long(key)]
-
     return Question(Call(statements.GET, (bytea_array(keys),)), partial(_store_rows, prefetched, keys), jobs)
 
 

@@ -10,6 +10,7 @@ from hashrange.storage.delivery import run_callbacks
 from hashrange.storage.engine import Deliver
 from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.postgres.batch_reader import RangeReader, ReadJob, RowReader
+from hashrange.storage.postgres.large_rows import LargeRows
 from hashrange.storage.postgres.loop_reader import LoopReader, SettledSource
 from hashrange.storage.postgres.pool import ConnectionSource
 from hashrange.storage.postgres.read_batch import Threads, range_batch, row_batch
@@ -30,16 +31,16 @@ class LoopReaders:
         """Take a loop that runs on this thread."""
         self._thread = threading.get_ident()
         self._other = other
-        make = partial(
-            LoopReader, loop, source, threads=Threads(other.submit, other.read_alone), connectors=threads
-        )
+        self._large = LargeRows()
+        elsewhere = Threads(other.submit, other.read_alone, self._large)
+        make = partial(LoopReader, loop, source, threads=elsewhere, connectors=threads)
         # While the database reads for one batch, another is answered; with less than three each waits for the other.
         self._ranges = make(make_batch=range_batch, lanes_max=3, jobs_max=RangeReader.jobs_max)
         self._rows = make(make_batch=row_batch, lanes_max=2, keys_max=RowReader.keys_max)
 
     def submit(self, job: ReadJob) -> None:
         """Queue a step for the next read; requests say what they read, and what does not may take long."""
-        if not job.reads or threading.get_ident() != self._thread:
+        if not job.reads or threading.get_ident() != self._thread or self._large.covers(job.reads):
             self._other.submit(job)
         else:
             (self._ranges if job.more else self._rows).submit(job)
