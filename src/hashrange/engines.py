@@ -55,4 +55,5 @@ def _open_postgres(settings: Settings, deliver: Deliver) -> "PostgresEngine":
         replicas=settings.replica,
         staleness_seconds=settings.replica_staleness_ms / 1000,
         isolation=settings.postgres_isolation,
+        loop=asyncio.get_running_loop(),
     )

@@ -10,7 +10,7 @@ import pytest
 from hashrange.core.keys.encoding import prefix_end
 from hashrange.storage import layout
 from hashrange.storage.checksums import opened_values, sealed
-from hashrange.storage.engine import Joined, Reader
+from hashrange.storage.engine import Joined, Reader, RowsAhead
 from hashrange.storage.errors import DamagedRow
 from hashrange.storage.postgres import PostgresEngine, batch_reader
 from hashrange.storage.postgres.pipeline import Call
@@ -104,6 +104,16 @@ def test_pieces_make_up_what_a_scan_gives_and_take_one_statement(
     assert read(engine, joined(0, [32, 128], reverse=reverse)) == expected
     assert read(engine, joined(0, [32, 8], reverse=reverse)) == expected[:40]
     assert asked == [JOINED_ROWS_MAX] * 2
+
+
+def test_what_is_read_ahead_is_taken_in_one_piece(engine: PostgresEngine) -> None:
+    def step(reader: Reader) -> tuple[int, int, int]:
+        rows_ahead: RowsAhead = reader.rows_ahead  # type: ignore[attr-defined]
+        assert reader.joined is not None
+        run = reader.joined(*ends(0), head=HEAD, limit=rows_ahead(ends(0)[0]))
+        return rows_ahead(ends(0)[0]), rows_ahead(b"unknown"), 0 if run is None else run.rows
+
+    assert read(engine, step) == (JOINED_ROWS_MAX, 0, ROWS)
 
 
 def test_the_last_row_of_a_piece_is_read_already(engine: PostgresEngine) -> None:

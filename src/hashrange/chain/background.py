@@ -78,14 +78,13 @@ class Background:
 
     def on_loop(self, done: Done[T]) -> Done[T]:
         """What has `done` called on the event loop's thread, also by an engine that calls it where it was asked."""
+        return partial(self._tell, done)
 
-        def tell(result: T | None, error: BaseException | None) -> None:
-            if threading.get_ident() == self._loop_thread:
-                done(result, error)
-            else:
-                self._deliver([partial(done, result, error)])
-
-        return tell
+    def _tell(self, done: Done[T], result: T | None, error: BaseException | None) -> None:
+        if threading.get_ident() == self._loop_thread:
+            done(result, error)
+        else:
+            self._deliver([partial(done, result, error)])
 
     def close(self) -> None:
         """Finish what was submitted."""

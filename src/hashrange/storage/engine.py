@@ -106,6 +106,15 @@ class PackRows(Protocol):
     ) -> Packed | None: ...
 
 
+class RowsAhead(Protocol):
+    """Says how many rows `joined` gives of a range that begins here, without another look at the database; 0: unknown.
+
+    A reader that reads ahead has it as `rows_ahead`: to take fewer at first would make more pieces of them.
+    """
+
+    def __call__(self, start: bytes, /) -> int: ...
+
+
 class Columns(NamedTuple):
     """Rows of a range: their keys, and what is stored for each."""
 

@@ -17,7 +17,7 @@ from hashrange.core.partitions import WHOLE, Partitions
 from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import layout
-from hashrange.storage.engine import Joined, Reader
+from hashrange.storage.engine import Joined, Reader, RowsAhead
 
 FIRST_ROWS = 32  # of a table or index whose rows nobody has read lately
 ROWS_MAX = 128  # in one piece; none of them is large, so that no more than 8 MB are joined in vain
@@ -97,7 +97,7 @@ def read_page(reader: Reader, request: PageRequest) -> Page:
     joined = reader.joined
     few = 0 < rest.limit < FEW_ROWS or rest.end == rest.start + b"\x00"
     if joined is not None and not (few or request.fetch):
-        _read_runs(joined, request, page, meter, rest, _first_rows(prefix))
+        _read_runs(joined, request, page, meter, rest, _first_rows(reader, prefix, rest.start))
         if page.scanned >= FEW_ROWS:
             _average_bytes.put(prefix, rest.size // page.scanned)
     _read_rows(reader, request, page, meter, rest, pasted=pasted)
@@ -131,12 +131,15 @@ class _Rest(msgspec.Struct):
     last: tuple[bytes, bytes | None] | None = None  # the row that a limit was reached with
 
 
-def _first_rows(prefix: bytes) -> int:
-    """How many rows the first piece of a page has."""
+def _first_rows(reader: Reader, prefix: bytes, start: bytes) -> int:
+    """How many rows to take at first: all that were read ahead, or as many as were small enough on the last page."""
+    rows_ahead: RowsAhead | None = getattr(reader, "rows_ahead", None)
+    if rows_ahead is not None:
+        return rows_ahead(start) or FIRST_ROWS
     average = _average_bytes.get(prefix)
-    return (
-        FIRST_ROWS if not average else max(FEW_ROWS, min(ROWS_MAX, PAGE_BYTES_MAX // _FIRST_SHARE // average))
-    )
+    if not average:
+        return FIRST_ROWS
+    return max(FEW_ROWS, min(ROWS_MAX, PAGE_BYTES_MAX // _FIRST_SHARE // average))
 
 
 def _read_runs(

@@ -8,7 +8,16 @@ from typing import Generic, TypeVar
 from hashrange.storage import appends
 from hashrange.storage.appends import Append
 from hashrange.storage.checksums import CHECKSUM_BYTES, opened, opened_values, sealed
-from hashrange.storage.engine import Columns, Joined, JoinRows, Packed, ReadColumns, Reader, Transaction
+from hashrange.storage.engine import (
+    Columns,
+    Joined,
+    JoinRows,
+    Packed,
+    ReadColumns,
+    Reader,
+    RowsAhead,
+    Transaction,
+)
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Reader)
@@ -37,6 +46,11 @@ class SealedReader(Generic[R]):
     def joined(self) -> JoinRows | None:
         """How to read many rows as one piece, if the stored forms can be had all at once."""
         return None if self._columns is None else self._join
+
+    @property
+    def rows_ahead(self) -> RowsAhead | None:
+        """How many rows there are to be joined, if these are read ahead."""
+        return getattr(self._stored, "rows_ahead", None)
 
     def _join(
         self,

@@ -105,6 +105,10 @@ class Prefetched(msgspec.Struct):
             raise Missing(key_range)
         return islice(_rows_in(self.ranges[key_range], key_range.rows), limit)
 
+    def rows_ahead(self, start: bytes, /) -> int:
+        """How many rows `columns` has of an item collection that begins here."""
+        return self.read_ahead.joined_rows(start)
+
     def columns(self, start: bytes, end: bytes, *, limit: int, reverse: bool = False) -> Columns | None:
         """Give the first rows of an item collection, or those behind a part that was given before.
 

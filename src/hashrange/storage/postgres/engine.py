@@ -1,5 +1,6 @@
 """The PostgreSQL engine: readers and group-committing writers of one server among many."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ from hashrange.storage.postgres.committer import Committer, Job
 from hashrange.storage.postgres.isolation import Isolation
 from hashrange.storage.postgres.leader_reads import LeaderReads
 from hashrange.storage.postgres.pool import Pool
-from hashrange.storage.postgres.readers import Readers
+from hashrange.storage.postgres.readers import LoopReaders, Readers
 from hashrange.storage.postgres.replicas import Replicas
 from hashrange.storage.postgres.snapshot import SnapshotReader, read_on
 from hashrange.storage.postgres.vacuum import drop_zero_counters
@@ -46,6 +47,7 @@ class PostgresEngine:
         deliver: Deliver,
         read_mostly: tuple[bytes, ...],
         replicas: Replicas[Readers] | None,
+        loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         """Start on a prepared database; use `PostgresEngine.open`."""
         self._address = address
@@ -60,6 +62,9 @@ class PostgresEngine:
         self._threads = ThreadPoolExecutor(SNAPSHOTS_AT_ONCE_MAX, thread_name_prefix="hashrange-snapshot")
         self._leader = LeaderReads(self._pool, self._guard)
         self._readers = Readers(self._leader, deliver, self._threads)
+        self._loop_readers = (
+            None if loop is None else LoopReaders(loop, self._leader, self._threads, self._readers)
+        )
         self._replicas = replicas
         if replicas is not None:
             replicas.start(
@@ -83,13 +88,14 @@ class PostgresEngine:
         isolation: str = Isolation.LOCKING.value,
         schema_name: str = SCHEMA,
         create: bool = True,
+        loop: asyncio.AbstractEventLoop | None = None,
     ) -> "PostgresEngine":
-        """Connect to the database and create or check its tables."""
+        """Connect to the database and create or check its tables. The loop of this thread may do its own reads."""
         address = parse_address(url, schema=schema_name, seconds_max=ANSWER_SECONDS_MAX, leader=True)
         address.isolation_setting = Isolation(isolation)
         others = Replicas[Readers](replicas, schema_name, staleness_seconds) if replicas else None
         schema.prepare(address, create=create)
-        return cls(address, deliver or run_inline, read_mostly, others)
+        return cls(address, deliver or run_inline, read_mostly, others, loop)
 
     @staticmethod
     def check(url: str) -> str:
@@ -130,7 +136,9 @@ class PostgresEngine:
     ) -> None:
         """Queue `step` for the next grouped read."""
         readers = self._replicas.next() if eventual and self._replicas is not None else None
-        (readers or self._readers).submit(ReadJob(sealed_read(step), done, reads, more or not reads))
+        (readers or self._loop_readers or self._readers).submit(
+            ReadJob(sealed_read(step), done, reads, more or not reads)
+        )
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
         """Queue `step` for the next commit."""
@@ -172,6 +180,8 @@ class PostgresEngine:
             self._guard.close()
             if self._replicas is not None:
                 self._replicas.close()
+            if self._loop_readers is not None:
+                self._loop_readers.close()
             self._readers.close()
             self._threads.shutdown()
             self._closed = True

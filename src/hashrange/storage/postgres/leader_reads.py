@@ -19,6 +19,11 @@ class LeaderReads:
         self.release = pool.release
         self.abandon = pool.abandon
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether what is read now may be given at once: the database is the same, and there is no doubt."""
+        return not self._guard.in_doubt and self._pool.is_same
+
     def begin(self, calls: Sequence[Call]) -> tuple[PipelineConnection, list[PGresult]]:
         """Run the first statements of a transaction on whichever connection works."""
         while True:

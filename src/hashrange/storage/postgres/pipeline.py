@@ -38,7 +38,7 @@ class Call(NamedTuple):
 class PipelineConnection:
     """One connection, used by one thread at a time. After `Broken` it is of no more use."""
 
-    __slots__ = ("_connection", "_owed", "_pg", "_poll", "_seconds_max", "warned")
+    __slots__ = ("_connection", "_owed", "_pg", "_poll", "_reads", "seconds_max", "warned")
 
     def __init__(
         self,
@@ -51,8 +51,10 @@ class PipelineConnection:
         """Take over an open connection, set it up and prepare the statements on it."""
         self._connection = connection
         self._pg: PGconn = connection.pgconn
-        self._seconds_max = seconds_max
+        self.seconds_max = seconds_max
         self._poll = select.poll()
+        # What TLS has decrypted does not show on the socket: at most one record, twice what a read takes.
+        self._reads = 3 if self._pg.ssl_in_use else 1
         self._owed = 0  # pipelines whose results nobody has waited for yet
         self.warned = False
         connection.add_notice_handler(self._notice)
@@ -95,12 +97,9 @@ class PipelineConnection:
 
     def send(self, calls: Sequence[Call]) -> None:
         """Put statements on the wire without waiting for their results."""
-        pg = self._pg
         try:
-            for name, parameters in calls:
-                pg.send_query_prepared(name, parameters, _FORMATS[len(parameters)], _BINARY)
-            pg.pipeline_sync()
-            self._flush(time.monotonic() + self._seconds_max)
+            self._queue(calls)
+            self._flush(time.monotonic() + self.seconds_max)
         except psycopg.OperationalError as error:
             raise self._broken(error) from error
 
@@ -123,6 +122,63 @@ class PipelineConnection:
             self.close()
             raise Broken("the server answered out of turn")
         return results
+
+    # For an event loop, which never waits, and stops listening to a connection before it closes it.
+
+    def post(self, calls: Sequence[Call]) -> bool:
+        """Like `send`; False if something is left for `push`."""
+        try:
+            self._queue(calls)
+        except psycopg.OperationalError as error:
+            raise Broken(str(error)) from error
+        return self.push()
+
+    def push(self) -> bool:
+        """Send more of what was posted; False if something is still left."""
+        try:
+            return not self._pg.flush()
+        except psycopg.OperationalError as error:
+            raise Broken(str(error)) from error
+
+    def take(self) -> tuple[list[PGresult], bool]:
+        """Give the results that have come since, of which some may be refusals, and whether these are the last."""
+        pg = self._pg
+        results: list[PGresult] = []
+        was_none = False
+        try:
+            for _ in range(self._reads):
+                pg.consume_input()
+            while not pg.is_busy():
+                result = pg.get_result()
+                if result is None:  # one separates the results of two statements
+                    if was_none:
+                        raise Broken("the server has ended the session, or answered out of turn")
+                    was_none = True
+                    continue
+                was_none = False
+                if result.status != _SYNC:
+                    results.append(result)
+                elif self._owed:
+                    self._owed -= 1
+                    results.clear()
+                else:
+                    return results, True
+        except psycopg.OperationalError as error:
+            raise Broken(str(error)) from error
+        return results, False
+
+    def expect_quiet(self) -> None:
+        """Raise `Broken` if the server has ended the session while nothing was under way."""
+        self.warned = False
+        try:
+            self._pg.consume_input()
+            self._pg.is_busy()  # parses the input
+        except psycopg.OperationalError as error:
+            raise Broken(str(error)) from error
+        if self.warned or self.broken:
+            raise Broken("the server has ended the session")
+
+    # For threads again.
 
     def expect_open(self) -> None:
         """Raise `Broken` if the server has ended the session since the last answer; does not wait."""
@@ -170,7 +226,7 @@ class PipelineConnection:
     def _results(self, *, keep_late: bool = False) -> Iterator[PGresult]:
         """Give results up to the pipeline's end."""
         pg = self._pg
-        deadline = time.monotonic() + self._seconds_max
+        deadline = time.monotonic() + self.seconds_max
         try:
             while True:
                 while pg.is_busy():
@@ -190,6 +246,12 @@ class PipelineConnection:
     def _expect_alive(self, result: PGresult) -> None:
         if self._pg.status != pq.ConnStatus.OK:
             raise psycopg.OperationalError(result.get_error_message())
+
+    def _queue(self, calls: Sequence[Call]) -> None:
+        pg = self._pg
+        for name, parameters in calls:
+            pg.send_query_prepared(name, parameters, _FORMATS[len(parameters)], _BINARY)
+        pg.pipeline_sync()
 
     def _flush(self, deadline: float) -> None:
         pg = self._pg
@@ -217,7 +279,7 @@ class PipelineConnection:
             for name, sql in statements.items():
                 self._pg.send_prepare(name, sql)
             self._pg.pipeline_sync()
-            self._flush(time.monotonic() + self._seconds_max)
+            self._flush(time.monotonic() + self.seconds_max)
             self.receive(len(settings))
             self.receive(len(statements))
         except psycopg.OperationalError as error:

@@ -8,7 +8,7 @@ from typing import Protocol
 from psycopg.pq.abc import PGresult
 
 from hashrange.logs import Log
-from hashrange.storage.errors import Closed, Unavailable
+from hashrange.storage.errors import Closed, Replaced, Unavailable
 from hashrange.storage.postgres.address import Address
 from hashrange.storage.postgres.faults import Broken, Refused
 from hashrange.storage.postgres.isolation import Isolation
@@ -114,6 +114,15 @@ class Pool:
             else:
                 self._say_found()
                 return begun
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the database is the one that was opened, as far as is known."""
+        try:
+            self._watcher.expect_same()
+        except Replaced:
+            return False
+        return True
 
     def give_up(self) -> None:
         """Stop waiting for a database that does not answer: the engine is closing."""
