@@ -144,7 +144,7 @@ DYNOXIDE = System(
     "Dynoxide",
     lambda tools: installing.crate(_dynoxide_folder(tools), "dynoxide-rs", pins.DYNOXIDE, "dynoxide"),
     _dynoxide,
-    settings="as `dynoxide serve` starts it",
+    settings="in memory, as `dynoxide serve` starts it: it has no other settings for speed",
 )
 DYNALITE = System(
     "dynalite",
