@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from clocked import Clocked
+from hashrange.storage import layout
 from hashrange.storage.catalogue import address
+from hashrange.storage.engine import Transaction
 from hashrange.storage.follower import Follower
 from hashrange.storage.sqlite import MemoryEngine
 from item_tables import definitions, key_schema
@@ -92,3 +94,22 @@ def test_the_epoch_is_never_behind_a_record_that_was_read_again(pair: tuple[Cloc
     one.catalogue.refresh(*address(known))
     assert {table.name for table in one.catalogue.tables()} == {"twos", "more"}
     assert one.catalogue.epoch == two.catalogue.epoch != before
+
+
+def test_the_records_of_an_older_database_are_not_taken_over(pair: tuple[Clocked, Clocked]) -> None:
+    """Else nobody would notice that an older backup has taken the place of the database."""
+    one, _ = pair
+    create(one, "kept")
+    older = one.engine.read(lambda reader: reader.get(layout.CATALOGUE_EPOCH)) or b""
+    create(one, "lost")
+    (lost,) = (table for table in one.catalogue.tables() if table.name == "lost")
+    newest = one.catalogue.epoch
+
+    def restore(tx: Transaction) -> None:
+        tx.put(layout.CATALOGUE_EPOCH, older)
+        tx.delete(layout.catalogue_key(*address(lost)))
+
+    one.engine.write(restore)
+    one.catalogue.refresh(*address(lost))
+    assert one.catalogue.epoch == newest
+    assert {table.name for table in one.catalogue.tables()} == {"kept", "lost"}

@@ -144,9 +144,10 @@ class Catalogue:
                     self._tables.pop((account_id, region, name), None)
                 else:
                     self._tables[address(table)] = table
-            elif epoch != self.epoch:
+            elif changes(epoch) > changes(self.epoch):
                 # There were others: with this record alone, the records would be newer than what the epoch says, and
-                # an older backup that has just that epoch would not be noticed.
+                # an older backup that has just that epoch would not be noticed. Nor would it be if its own records
+                # were taken over: an epoch that is not newer is that of another database, and left to the follower.
                 self._replace(self._engine.read(stored_records))
                 table = self._tables.get((account_id, region, name))
         if self.on_change is not None:
