@@ -174,3 +174,40 @@ def _writes() -> int:
         if line.startswith("syscw")
     )
     return int(line.split()[1])
+
+
+def _frames_of_another(tmp_path: Path, *, ends: str) -> tuple[Database, apsw.Connection, dict[int, bytes]]:
+    """A database, one writer whose transaction was spilled and rolled back, and rows that another has committed since.
+
+    What the first has changed is in the file, not in the log, and page 1 is not among it: its rollback reads no frame.
+    """
+    first = Database(tmp_path / "one", cache_pages=10, page_bytes=4096)
+    rows = dict.fromkeys(range(400), b"0" * 3000)
+    first.write(rows)
+    first.commit(rows)
+    first.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    second = apsw.Connection(str(first.file), vfs="unix")
+    second.execute("PRAGMA synchronous = full").fetchall()
+    second.execute("PRAGMA wal_autocheckpoint = 0").fetchall()
+    first.write(dict.fromkeys(range(100), b"A" * 3000))
+    if ends == "close":
+        first.connection.close(True)
+    else:
+        first.connection.execute("ROLLBACK")
+    committed = dict.fromkeys(range(300, 400), b"B" * 3000)
+    for row in committed.items():
+        second.execute("INSERT OR REPLACE INTO rows VALUES (?, ?)", row)
+    return first, second, {**rows, **committed}
+
+
+def test_frames_that_were_rolled_back_are_not_written_over_those_of_another_writer(tmp_path: Path) -> None:
+    first, second, rows = _frames_of_another(tmp_path, ends="rollback")
+    assert stored(first.connection) == rows
+    assert stored(second) == rows
+    assert first.after_a_crash(tmp_path / "copy") == rows
+
+
+def test_a_writer_that_is_closed_in_a_transaction_leaves_nothing_in_the_log(tmp_path: Path) -> None:
+    first, second, rows = _frames_of_another(tmp_path, ends="close")
+    assert stored(second) == rows
+    assert first.after_a_crash(tmp_path / "copy") == rows

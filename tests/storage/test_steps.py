@@ -298,3 +298,20 @@ def test_a_read_that_raises_ends_its_snapshot(engine: Engine) -> None:
         engine.read(step)
     engine.write(lambda tx: tx.put(b"a", b"new"))
     assert engine.read(lambda reader: reader.get(b"a")) == b"new"
+
+
+def test_a_step_does_not_see_what_a_failed_one_has_read_of_its_own_writes(engine: Engine) -> None:
+    seen: list[bytes | None] = []
+
+    def fail(tx: Transaction) -> None:
+        tx.put(b"k", b"discarded")
+        assert list(tx.scan(b"a", b"z")) == [(b"k", b"discarded")]
+        assert tx.get(b"k") == b"discarded"
+        raise Boom
+
+    engine.write(lambda tx: tx.put(b"k", b"old"))
+    # Submitted together, so that an engine that commits steps together has both in one commit.
+    engine.submit(fail, lambda _result, _error: None)
+    engine.submit(lambda tx: tx.get(b"k"), lambda result, _error: seen.append(result))
+    engine.write(lambda _tx: None)
+    assert seen == [b"old"]

@@ -250,8 +250,8 @@ def _write_entries(
     if not entries:
         return
     prefix = layout.rows_prefix(table.number, index.slot)
-    tx.prefetch([prefix + key for key in entries])
     removed = _removed(tx, table, index, entries)
+    tx.prefetch([prefix + key for key in entries])  # behind the scan, which forgets what was read ahead
     count = size = units = 0
     for key, stored in entries.items():
         entry_size = items.stored_size(stored)

@@ -7,8 +7,10 @@
  *
  * What is held back is only ever a run of whole frames at the end of the log, and at most one header behind them whose
  * page comes next. Everything else goes through at once, what was held back first: another place in the file, another
- * size, headers that are written again where they were. There is one buffer for the process; while it is in use for one
- * log, writes to others go through. Python is not called from here: SQLite has released its lock.
+ * size, headers that are written again where they were. What is still held back when SQLite gives up the lock of writers
+ * was rolled back, and is dropped: from then on that part of the log belongs to whoever writes next, maybe in another
+ * process. There is one buffer for the process; while it is in use for one log, writes to others go through. Python is
+ * not called from here: SQLite has released its lock.
  */
 
 #define PY_SSIZE_T_CLEAN
@@ -16,7 +18,9 @@
 #define _FILE_OFFSET_BITS 64
 #include <Python.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/types.h>
@@ -29,22 +33,27 @@ enum {
     PAGE_BYTES_MAX = 65536,
     BUFFER_BYTES = 1 << 20,
     FILES_MAX = 4096,        /* files with larger numbers are written as ever */
+    WRITE_LOCK_AT = 120,     /* of the log's index; https://www.sqlite.org/walformat.html#wal_locks */
+    SUFFIX_BYTES = 4,
 };
 
 typedef ssize_t (*Read)(int, void *, size_t, off_t);
 typedef ssize_t (*Write)(int, const void *, size_t, off_t);
 typedef int (*Open)(const char *, int, int);
 typedef int (*Close)(int);
+typedef int (*Control)(int, int, ...);
 
 /* What SQLite called before. */
 static struct {
     Open open;
     Close close;
+    Control control;
     Read read;
     Write write;
 } original;
 
 static uint8_t is_log[FILES_MAX];
+static uint64_t databases[FILES_MAX]; /* which one a log, or the index of a log, belongs to; 0: it is neither */
 static off_t ends[FILES_MAX]; /* of what was written last to each log */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -149,13 +158,23 @@ static ssize_t log_read(int file, void *bytes, size_t count, off_t at)
     return original.read(file, bytes, count, at);
 }
 
+/* A number for a database, by the name of its file (FNV-1a); not 0. */
+static uint64_t number_of(const char *path, size_t length)
+{
+    uint64_t number = 0xcbf29ce484222325ULL;
+    for (size_t at = 0; at < length; at++)
+        number = (number ^ (uint8_t)path[at]) * 0x100000001b3ULL;
+    return number ? number : 1;
+}
+
 static int log_open(const char *path, int flags, int mode)
 {
-    static const char suffix[] = "-wal";
-    size_t length = strlen(path);
+    size_t length = strlen(path), stem = length > SUFFIX_BYTES ? length - SUFFIX_BYTES : 0;
     int file = original.open(path, flags, mode);
     if (file >= 0 && file < FILES_MAX) {
-        is_log[file] = length >= sizeof suffix && strcmp(path + length - (sizeof suffix - 1), suffix) == 0;
+        int is_index = stem && memcmp(path + stem, "-shm", SUFFIX_BYTES) == 0;
+        is_log[file] = stem && memcmp(path + stem, "-wal", SUFFIX_BYTES) == 0;
+        databases[file] = is_log[file] || is_index ? number_of(path, stem) : 0;
         ends[file] = -1;
     }
     return file;
@@ -166,30 +185,65 @@ static int log_close(int file)
     if (is_written_here(file)) {
         pthread_mutex_lock(&lock);
         if (held.file == file)
-            flush(); /* frames of a transaction that was not committed: nobody misses them */
+            held.file = -1; /* frames of a transaction that was not committed */
         is_log[file] = 0;
         pthread_mutex_unlock(&lock);
     }
+    if (file >= 0 && file < FILES_MAX)
+        databases[file] = 0;
     return original.close(file);
+}
+
+static int gives_up_writing(int file, int command, const struct flock *locks)
+{
+    return command == F_SETLK && file >= 0 && file < FILES_MAX && databases[file] && locks->l_type == F_UNLCK &&
+           locks->l_start <= WRITE_LOCK_AT && (locks->l_len == 0 || locks->l_start + locks->l_len > WRITE_LOCK_AT);
+}
+
+/* A transaction that was committed has nothing held back by now; what a rolled back one has must not be written later. */
+static int log_control(int file, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *); /* a number comes in the same register */
+    va_end(arguments);
+    if (gives_up_writing(file, command, argument)) {
+        pthread_mutex_lock(&lock);
+        if (held.file >= 0 && databases[held.file] == databases[file])
+            held.file = -1;
+        pthread_mutex_unlock(&lock);
+    }
+    return original.control(file, command, argument);
+}
+
+/* The frames of a parent's transaction are not its child's. */
+static void forget_in_child(void)
+{
+    held.file = -1;
+    pthread_mutex_init(&lock, NULL);
 }
 
 static PyObject *replacements(PyObject *module, PyObject *args)
 {
-    unsigned long long open, close, read, write;
+    unsigned long long open, close, control, read, write;
     (void)module;
-    if (!PyArg_ParseTuple(args, "KKKK", &open, &close, &read, &write))
+    if (!PyArg_ParseTuple(args, "KKKKK", &open, &close, &control, &read, &write))
         return NULL;
+    if (original.open == NULL && pthread_atfork(NULL, NULL, forget_in_child) != 0)
+        return PyErr_NoMemory();
     original.open = (Open)(uintptr_t)open;
     original.close = (Close)(uintptr_t)close;
+    original.control = (Control)(uintptr_t)control;
     original.read = (Read)(uintptr_t)read;
     original.write = (Write)(uintptr_t)write;
-    return Py_BuildValue("(KKKK)", (unsigned long long)(uintptr_t)log_open, (unsigned long long)(uintptr_t)log_close,
-                         (unsigned long long)(uintptr_t)log_read, (unsigned long long)(uintptr_t)log_write);
+    return Py_BuildValue("(KKKKK)", (unsigned long long)(uintptr_t)log_open, (unsigned long long)(uintptr_t)log_close,
+                         (unsigned long long)(uintptr_t)log_control, (unsigned long long)(uintptr_t)log_read,
+                         (unsigned long long)(uintptr_t)log_write);
 }
 
 static PyMethodDef methods[] = {
     {"replacements", replacements, METH_VARARGS,
-     "Give the addresses to call instead of these, for open, close, pread64 and pwrite64."},
+     "Give the addresses to call instead of these, for open, close, fcntl, pread64 and pwrite64."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -10,14 +10,14 @@ from typing import Protocol
 
 import apsw
 
-Addresses = tuple[int, int, int, int]
+Addresses = tuple[int, int, int, int, int]
 
 
 class Helper(Protocol):
     """The compiled one."""
 
     def __call__(
-        self, open_: int, close: int, read: int, write: int, /
+        self, open_: int, close: int, control: int, read: int, write: int, /
     ) -> Addresses: ...  # of those to call instead
 
 
@@ -28,7 +28,7 @@ except ImportError:
     helper = None
 
 _VFS = "unix"
-_CALLS = ("open", "close", "pread64", "pwrite64")
+_CALLS = ("open", "close", "fcntl", "pread64", "pwrite64")
 _lock = threading.Lock()
 _installed: list[Addresses] = []
 
@@ -50,8 +50,8 @@ def _install(vfs: apsw.VFS, replacements: Helper) -> None:
     addresses = [call for call in calls if call]
     if len(addresses) < len(_CALLS):
         return  # this SQLite reads and writes by other calls
-    open_, close, read, write = addresses
-    mine = replacements(open_, close, read, write)
+    open_, close, control, read, write = addresses
+    mine = replacements(open_, close, control, read, write)
     # Opening comes last: until it is replaced no file counts as a log.
     for name, address in reversed(tuple(zip(_CALLS, mine, strict=True))):
         vfs.xSetSystemCall(name, address)

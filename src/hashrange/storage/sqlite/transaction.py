@@ -216,6 +216,7 @@ class WriteTransaction(Overlay):
         super().discard()
         if self._savepoint:
             self._savepoint = False
+            self._forget_reads()  # among them may be what the step wrote
             self._cursor.execute("ROLLBACK TO step")
             self._cursor.execute("RELEASE step")
 
