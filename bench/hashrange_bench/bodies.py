@@ -10,11 +10,9 @@ from hashrange_bench import sample
 from hashrange_bench.sample import INDEXED, LARGE, ORDERS, PEOPLE, PLAIN, Request
 from hashrange_bench.zipf import Zipf
 
-OVERWRITTEN, GROWTH_OVERWRITTEN, MIXED = (
-    10_000,
-    5_000,
-    30_000,
-)  # requests with one revision, then with the other
+# Requests with one revision, then with the other. As a table grows they have to be of more items than fit any cache.
+OVERWRITTEN, GROWTH_OVERWRITTEN, MIXED = 10_000, 60_000, 30_000
+GROWTH_READ = 120_000
 _SEED = 400
 _RUN = secrets.randbits(40)  # a server remembers tokens longer than a run takes
 

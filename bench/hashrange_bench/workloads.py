@@ -200,7 +200,7 @@ WORKLOADS = (
     ),
 )
 GROWTH = (
-    Workload("growth-get", 12, "GetItem", LARGE, bodies.growth_get, _found, cycle=10_000),
+    Workload("growth-get", 12, "GetItem", LARGE, bodies.growth_get, _found, cycle=bodies.GROWTH_READ),
     Workload(
         "growth-put",
         12,
