@@ -185,6 +185,12 @@ class Colliding(MemoryEngine):
         else:
             super().submit(step, done, reads=reads)
 
+    def submit_read(self, step: Any, done: Any, **hints: Any) -> None:
+        if self.colliding:
+            done(None, Conflict("again and again"))
+        else:
+            super().submit_read(step, done, **hints)
+
 
 def test_a_write_that_kept_colliding_gets_its_own_error() -> None:
     refusal = ApiError("TransactionCanceledException", "cancelled")
@@ -202,6 +208,24 @@ def test_a_write_that_kept_colliding_gets_its_own_error() -> None:
         assert await outcome(run, fake_call(service.context, cancelled, value="v")) == (None, refusal)
         _, error = await outcome(run, fake_call(service.context, put, value="v"))
         assert isinstance(error, Conflict)
+
+    on_a_loop(test, Colliding)
+
+
+def test_a_transactional_read_that_kept_colliding_is_cancelled() -> None:
+    async def test(service: Clocked) -> None:
+        assert isinstance(service.engine, Colliding)
+        service.call("CreateTable", **new_table("pk", TableName="tab"))
+        service.settle()
+        service.engine.colliding = True
+        gets = [{"Get": {"TableName": "tab", "Key": {"pk": {"S": key}}}} for key in ("a", "b")]
+        _, error = await outcome(
+            shared_runner(service), real_call(service, "TransactGetItems", TransactItems=gets)
+        )
+        assert isinstance(error, ApiError)
+        assert error.code == "TransactionCanceledException"
+        reasons: Any = error.fields["CancellationReasons"]
+        assert [reason["Code"] for reason in reasons] == ["TransactionConflict"] * 2
 
     on_a_loop(test, Colliding)
 

@@ -220,6 +220,10 @@ class Worker:
             answer = self.client.post("TransactGetItems", {"TransactItems": gets})
         except Unanswered:
             return None
+        if answer.status != 200 and answer.error == "TransactionCanceledException":
+            codes = {reason["Code"] for reason in answer.body["CancellationReasons"]}
+            assert codes == {"TransactionConflict"}, answer
+            return None  # it kept colliding, and nothing was seen
         assert answer.status == 200, answer
         return dict(zip(keys, map(names_of, answer.body["Responses"]), strict=True))
 

@@ -111,23 +111,26 @@ class SharedExecutor:
     def _read_done(
         self,
         attempt: _Attempt,
+        plan: Read,
         step: Callable[[Reader], Result],
         result: Result | None,
         error: BaseException | None,
     ) -> None:
         if type(error) is Postponed:
-            self._submit(partial(self._read_patiently, attempt, step), attempt)
+            self._submit(partial(self._read_patiently, attempt, plan, step), attempt)
+        elif isinstance(error, Conflict) and plan.conflict is not None:
+            attempt.done(None, plan.conflict())
         else:
             self._done(attempt, result, error)
 
-    def _read_patiently(self, attempt: _Attempt, step: Callable[[Reader], Result]) -> None:
+    def _read_patiently(self, attempt: _Attempt, plan: Read, step: Callable[[Reader], Result]) -> None:
         """Run a long read in the background, with a snapshot and a connection of its own."""
         try:
             read = partial(read_patiently, attempt.call, step)
-            outcome = partial(self._done, attempt, self._engine.read(read), None)
+            outcome = partial(self._read_done, attempt, plan, step, self._engine.read(read), None)
         except Exception as error:  # noqa: BLE001 - the read's outcome
             forget_frames(error)
-            outcome = partial(self._done, attempt, None, error)
+            outcome = partial(self._read_done, attempt, plan, step, None, error)
         self._background.call_on_loop(outcome)
         del outcome  # it may be an error, whose traceback has this frame
 
@@ -137,7 +140,7 @@ class SharedExecutor:
         checked = partial(_checked, step=plan.step, epoch=epoch, tables=tables, eventual=plan.eventual)
         self._engine.submit_read(
             partial(limited, checked),
-            self._background.on_loop(partial(self._read_done, attempt, checked)),
+            self._background.on_loop(partial(self._read_done, attempt, plan, checked)),
             reads=(*follower.reads(tables), *plan.reads),
             more=not plan.reads,
             eventual=plan.eventual,

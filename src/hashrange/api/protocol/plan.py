@@ -19,12 +19,14 @@ class Read(msgspec.Struct, gc=False):
 
     `reads` are all the keys it looks at, if that is all it does: a hint for engines across a network. Where only some
     of its items must be up to date, `mixed` is the same step with a reader more: that one is for the others.
+    `conflict` is as for writes: where reads are serializable, they too may collide.
     """
 
     step: Callable[[Reader], Result]
     reads: Sequence[bytes] = ()
     eventual: bool = False  # the snapshot may be a little old
     mixed: Callable[[Reader, Reader], Result] | None = None
+    conflict: Callable[[], Exception] | None = None
 
 
 class Write(msgspec.Struct, gc=False):

@@ -38,6 +38,7 @@ def plan(context: Context, lookups: Sequence[Lookup]) -> Read:
     return Read(
         step if tab is None else partial(tab.run, step),
         [store.row_key(lookup.table, lookup.key) for lookup in lookups],
+        conflict=lambda: cancellation.conflict(len(lookups)),
     )
 
 
