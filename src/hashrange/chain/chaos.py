@@ -5,6 +5,7 @@ that all items pass, so that a batch loses some of its items and a transaction i
 of capacity.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
@@ -125,6 +126,9 @@ class Chaos:
         self._background = background
         self._call_later = call_later
         self._active: tuple[ActiveRule, ...] = ()
+        # Those of polls are drawn when they begin, and those of changes when they are done.
+        self._tickets = itertools.count(1)
+        self._taken = 0  # the ticket of the rules in force
 
     def rules(self) -> list[FaultRule]:
         """The rules in force."""
@@ -146,20 +150,24 @@ class Chaos:
     def _change(self, step: Callable[[Transaction], tuple[FaultRule, ...]], told: Told) -> None:
         def done(rules: tuple[FaultRule, ...] | None, error: BaseException | None) -> None:
             if rules is not None:
-                self._take(rules)
+                self._take(next(self._tickets), rules)
             told(error)
 
         self._engine.submit(step, done, reads=fault_rules.READS)
 
     def poll(self) -> None:
         """Follow what another worker or server has stored."""
-        self._engine.submit_read(fault_rules.stored_rules, self._polled, reads=fault_rules.READS)
+        ticket = next(self._tickets)
 
-    def _polled(self, rules: tuple[FaultRule, ...] | None, _error: BaseException | None) -> None:
-        if rules is not None:
-            self._take(rules)
+        def polled(rules: tuple[FaultRule, ...] | None, _error: BaseException | None) -> None:
+            # It may have read, on another thread, what was there before a change that was told of in the meantime.
+            if rules is not None and ticket > self._taken:
+                self._take(ticket, rules)
 
-    def _take(self, rules: tuple[FaultRule, ...]) -> None:
+        self._engine.submit_read(fault_rules.stored_rules, polled, reads=fault_rules.READS)
+
+    def _take(self, ticket: int, rules: tuple[FaultRule, ...]) -> None:
+        self._taken = ticket
         known = {active.rule: active for active in self._active}
         self._active = tuple(known.get(rule) or ActiveRule(rule) for rule in rules)
 
