@@ -1,10 +1,15 @@
 """Frames that are written together: the log has every commit when it is acknowledged."""
 
+import fcntl
 import random
 import resource
 import shutil
+import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from ctypes import CFUNCTYPE, c_char_p, c_int, c_int64, c_size_t, c_ssize_t, c_void_p, cast, string_at
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +18,17 @@ import pytest
 
 from hashrange.storage.sqlite import log_writes
 from sizes import size
+
+try:
+    from hashrange.storage.sqlite import _log_writes
+except ImportError:
+    _log_writes = None  # type: ignore[assignment]
+
+_OPEN = CFUNCTYPE(c_int, c_char_p, c_int, c_int)
+_CLOSE = CFUNCTYPE(c_int, c_int)
+_CONTROL = CFUNCTYPE(c_int, c_int, c_int, c_void_p)
+_READ = CFUNCTYPE(c_ssize_t, c_int, c_void_p, c_size_t, c_int64)
+_WRITE = CFUNCTYPE(c_ssize_t, c_int, c_void_p, c_size_t, c_int64)
 
 pytestmark = pytest.mark.skipif(
     not log_writes.install(), reason="the compiled helper of the log was not built, or SQLite has other calls"
@@ -211,3 +227,97 @@ def test_a_writer_that_is_closed_in_a_transaction_leaves_nothing_in_the_log(tmp_
     first, second, rows = _frames_of_another(tmp_path, ends="close")
     assert stored(second) == rows
     assert first.after_a_crash(tmp_path / "copy") == rows
+
+
+class Calls:
+    """A helper of its own, over system calls that the test makes up: one log is open, and another one."""
+
+    LOG, OTHER, INDEX = 10, 11, 12
+
+    def __init__(self, folder: Path, *, index: int = INDEX) -> None:
+        # A copy has a buffer of its own.
+        copy = shutil.copyfile(_log_writes.__file__, folder / "_log_writes.so")
+        loader = ExtensionFileLoader("_log_writes", str(copy))
+        module = module_from_spec(ModuleSpec("_log_writes", loader, origin=str(copy)))
+        self._files = {b"a-wal": self.LOG, b"b-wal": self.OTHER, b"a-shm": index}
+        self.written: list[tuple[int, bytes, int]] = []  # file, bytes, place
+        self.write_at_most = 1 << 30
+        self.before_write: Callable[[], object] = lambda: None
+        self._originals = (
+            _OPEN(lambda path, _flags, _mode: self._files[path]),
+            _CLOSE(lambda _file: 0),
+            _CONTROL(lambda _file, _command, _argument: 0),
+            _READ(lambda _file, _bytes, _count, _at: 0),
+            _WRITE(self._write),
+        )
+        addresses = module.replacements(*(cast(call, c_void_p).value for call in self._originals))
+        types = (_OPEN, _CLOSE, _CONTROL, _READ, _WRITE)
+        self._open, _, self._control, self._read, self._replaced_write = map(_at_address, types, addresses)
+        for path in self._files:
+            self._open(path, 0, 0)
+
+    def _write(self, file: int, start: int, count: int, at: int) -> int:
+        self.before_write()
+        count = min(count, self.write_at_most)
+        self.written.append((file, string_at(start, count), at))
+        return count
+
+    def write(self, file: int, data: bytes, at: int) -> None:
+        """Write as SQLite does, until all of it is written."""
+        while data:
+            count = self._replaced_write(file, data, len(data), at)
+            data, at = data[count:], at + count
+
+    def read(self, file: int) -> None:
+        self._read(file, None, 0, 0)
+
+    def unlock(self, file: int) -> None:
+        """Give up the lock of writers."""
+        lock = struct.pack("hhxxxxqqi4x", fcntl.F_UNLCK, 0, 120, 1, 0)
+        self._control(file, fcntl.F_SETLK, lock)
+
+
+def _at_address(kind: Any, address: int) -> Any:
+    return kind(address)
+
+
+def test_the_end_of_a_page_that_was_cut_short_is_no_header(tmp_path: Path) -> None:
+    calls = Calls(tmp_path)
+    calls.write_at_most = 512 - 24
+    calls.write(calls.LOG, b"p" * 512, 56)  # a page on its own: its header was not held back
+    assert sum(len(data) for _, data, _ in calls.written) == 512
+
+
+def test_what_is_read_from_another_log_does_not_wait_for_a_write(tmp_path: Path) -> None:
+    calls = Calls(tmp_path)
+    begun, may_end = threading.Event(), threading.Event()
+    calls.before_write = lambda: (begun.set(), may_end.wait(10))
+    writer = threading.Thread(target=calls.write, args=(calls.LOG, b"w" * 32, 0))
+    writer.start()
+    assert begun.wait(10)
+    reader = threading.Thread(target=calls.read, args=(calls.OTHER,))
+    reader.start()
+    reader.join(5)
+    waited = reader.is_alive()
+    may_end.set()
+    writer.join()
+    reader.join()
+    assert not waited
+
+
+HEADER, PAGE = b"\0" * 24, b"p" * 512  # of a frame that is not the last of its commit
+
+
+@pytest.mark.parametrize("index", [Calls.INDEX, 5000])
+def test_what_was_rolled_back_is_never_written_after_the_lock_was_given_up(
+    tmp_path: Path, index: int
+) -> None:
+    """Also if the index of the log has a number that is larger than the helper looks at."""
+    calls = Calls(tmp_path, index=index)
+    calls.write(calls.LOG, b"w" * 32, 0)
+    calls.write(calls.LOG, HEADER, 32)
+    calls.write(calls.LOG, PAGE, 56)
+    calls.unlock(index)
+    calls.written.clear()
+    calls.read(calls.LOG)
+    assert calls.written == []

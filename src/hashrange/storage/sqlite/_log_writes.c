@@ -55,10 +55,11 @@ static struct {
 static uint8_t is_log[FILES_MAX];
 static uint64_t databases[FILES_MAX]; /* which one a log, or the index of a log, belongs to; 0: it is neither */
 static off_t ends[FILES_MAX]; /* of what was written last to each log */
+static _Atomic int misses_locks; /* an index has a number beyond these: who gives up its locks is not seen */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    int file; /* -1: nothing is held back */
+    _Atomic int file; /* -1: nothing is held back */
     off_t start;
     size_t used;
     int awaits_page, is_commit;
@@ -123,7 +124,7 @@ static int take(int file, const void *bytes, size_t count, off_t at)
     /* A header that does not come right behind the last write is one that is written again: no page follows. */
     if (held.file >= 0 && held.file != file)
         return 0;
-    if (count != HEADER_BYTES || at != ends[file])
+    if (count != HEADER_BYTES || at != ends[file] || misses_locks)
         return held.file == file && !flush() ? -1 : 0;
     hold(file, bytes, count, at);
     held.awaits_page = 1;
@@ -140,7 +141,8 @@ static ssize_t log_write(int file, const void *bytes, size_t count, off_t at)
     ssize_t wrote = taken > 0 ? (ssize_t)count : taken;
     if (taken == 0) {
         wrote = original.write(file, bytes, count, at);
-        ends[file] = wrote < 0 ? -1 : at + wrote;
+        /* What is left of a write that was cut short comes next, and may be as long as a header. */
+        ends[file] = wrote == (ssize_t)count ? at + wrote : -1;
     }
     pthread_mutex_unlock(&lock);
     return wrote;
@@ -148,7 +150,8 @@ static ssize_t log_write(int file, const void *bytes, size_t count, off_t at)
 
 static ssize_t log_read(int file, void *bytes, size_t count, off_t at)
 {
-    if (is_written_here(file)) {
+    /* Only whoever uses this file has anything held back for it: others need not wait for a write to the disk. */
+    if (is_written_here(file) && held.file == file) {
         pthread_mutex_lock(&lock);
         int failed = held.file == file && !flush();
         pthread_mutex_unlock(&lock);
@@ -170,9 +173,11 @@ static uint64_t number_of(const char *path, size_t length)
 static int log_open(const char *path, int flags, int mode)
 {
     size_t length = strlen(path), stem = length > SUFFIX_BYTES ? length - SUFFIX_BYTES : 0;
+    int is_index = stem && memcmp(path + stem, "-shm", SUFFIX_BYTES) == 0;
     int file = original.open(path, flags, mode);
+    if (is_index && file >= FILES_MAX)
+        misses_locks = 1;
     if (file >= 0 && file < FILES_MAX) {
-        int is_index = stem && memcmp(path + stem, "-shm", SUFFIX_BYTES) == 0;
         is_log[file] = stem && memcmp(path + stem, "-wal", SUFFIX_BYTES) == 0;
         databases[file] = is_log[file] || is_index ? number_of(path, stem) : 0;
         ends[file] = -1;
