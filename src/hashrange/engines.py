@@ -9,7 +9,8 @@ from hashrange.page_keys import unlock_settings
 from hashrange.storage import layout
 from hashrange.storage.engine import Deliver, Engine
 from hashrange.storage.errors import OpenError
-from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
+from hashrange.storage.sqlite import MemoryEngine, SqliteEngine, cache_sizes
+from hashrange.storage.sqlite.cache_sizes import CacheSizes
 from hashrange.workers import Worker
 
 if TYPE_CHECKING:
@@ -25,15 +26,26 @@ def open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> 
 
 
 def _open_sqlite(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
+    caches = _cache_sizes(settings)
     if settings.in_memory:
-        return MemoryEngine(deliver=deliver)
+        return MemoryEngine(deliver=deliver, caches=caches)
     unlock_settings(settings)
     call_soon = asyncio.get_running_loop().call_soon
     if worker is not None:
         return SqliteEngine.join(
-            settings.data_dir, deliver=deliver, commit_version=worker.commit_version, call_soon=call_soon
+            settings.data_dir,
+            deliver=deliver,
+            commit_version=worker.commit_version,
+            call_soon=call_soon,
+            caches=caches,
         )
-    return SqliteEngine.open(settings.data_dir, deliver=deliver, call_soon=call_soon)
+    return SqliteEngine.open(settings.data_dir, deliver=deliver, call_soon=call_soon, caches=caches)
+
+
+def _cache_sizes(settings: Settings) -> CacheSizes:
+    if settings.cache_mb:
+        return CacheSizes.of(settings.cache_mb * 1024 * 1024 // settings.workers)
+    return cache_sizes.of_machine(cache_sizes.machine_memory(), settings.workers)
 
 
 def postgres() -> "type[PostgresEngine]":

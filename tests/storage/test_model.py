@@ -87,6 +87,8 @@ def act(tx: Transaction | Model, todo: list[tuple]) -> list[object]:  # type: ig
 class EngineMachine(RuleBasedStateMachine):
     """Whatever the model answers, the engine answers."""
 
+    forgets = True  # when it is closed
+
     def __init__(self) -> None:
         super().__init__()
         self.directory = Path(tempfile.mkdtemp())
@@ -136,7 +138,7 @@ class EngineMachine(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
-        if not isinstance(self.engine, MemoryEngine):
+        if not self.forgets:
             self.engine.close()
             self.engine = self.opener(self.directory)
 
@@ -155,6 +157,8 @@ class EngineMachine(RuleBasedStateMachine):
 class DiskMachine(EngineMachine):
     """The same on disk."""
 
+    forgets = False
+
     def opener(self, directory: Path) -> Engine:
         return SqliteEngine.open(directory)
 
@@ -162,6 +166,7 @@ class DiskMachine(EngineMachine):
 class PostgresMachine(EngineMachine):
     """The same on PostgreSQL, in a schema per run."""
 
+    forgets = False
     server: PostgresServer
     isolation = "locking"
 

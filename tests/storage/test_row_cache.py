@@ -13,7 +13,7 @@ from hypothesis.stateful import rule
 from hashrange.storage import layout
 from hashrange.storage.engine import Engine, GetMany, Reader, Transaction
 from hashrange.storage.errors import Closed, StorageError
-from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from hashrange.storage.sqlite.row_cache import ROW_BYTES_MAX, RowCache
 from sizes import size
 from storage.faulty_disk import FaultyDisk
@@ -218,6 +218,56 @@ def test_a_failed_commit_empties_the_cache(tmp_path: Path) -> None:
         disk.unregister()
 
 
+def test_an_engine_in_memory_has_a_cache_as_well() -> None:
+    engine = MemoryEngine()
+    other, missing = KEY + b"2", KEY + b"3"
+    for key in (KEY, other):
+        put(engine, b"one", key)
+    assert get(engine) == b"one"
+    assert engine._cache.find(KEY) == b"one"
+
+    def get_many(reader: Reader) -> Any:
+        many: Any = reader
+        return many.get_many([KEY, other, missing])
+
+    assert engine.read(get_many, seconds=SECONDS) == [b"one", b"one", None]
+    assert engine._cache.find(other) == b"one"
+    put(engine, b"two")
+    engine.write(lambda tx: tx.delete(other))
+    assert engine.read(get_many, seconds=SECONDS) == [b"two", None, None]
+    engine.close()
+
+
+def test_a_read_within_a_step_that_fails_leaves_nothing_in_the_cache() -> None:
+    engine = MemoryEngine()
+    put(engine, b"one")
+
+    def step(tx: Transaction) -> None:
+        tx.put(KEY, b"undone")
+        list(tx.scan(KEY, KEY + b"9"))  # the database has the write now
+        engine.read(lambda reader: reader.get(KEY))
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        engine.write(step)
+    assert get(engine) == b"one"
+    engine.close()
+
+
+def test_what_is_forgotten_is_given_back_little_by_little() -> None:
+    cache = RowCache(lambda: 0, bytes_max=1_000_000)
+    rows = [(layout.ROWS + b"%d" % number, b"v" * 100) for number in range(1000)]
+    cache.keep(rows, 0)
+    cache.wipe()
+    assert cache.find(rows[0][0]) is None
+    cache.keep(rows[:10], 0)
+    left = sum(map(len, cache._forgotten))
+    assert 900 < left < 1000
+    cache.keep(rows[10:400], 0)
+    assert cache._forgotten == []
+    assert cache.find(rows[399][0]) is not None
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_step_that_a_commit_came_into_is_run_again(engine: SqliteEngine, fails: bool) -> None:
     other, runs = KEY + b"2", []
@@ -303,9 +353,22 @@ class CachedMachine(DiskMachine):
             assert get(engine.inner, Cached.PAD + key) == value
 
 
+class CachedMemoryMachine(CachedMachine):
+    """The same in memory."""
+
+    forgets = True
+
+    def opener(self, directory: Path) -> Engine:
+        opened = MemoryEngine()
+        opened._cache._bytes_max = 4_000
+        cached: Any = Cached(opened)
+        return cached
+
+
 @pytest.mark.slow
-def test_a_cached_engine_is_a_sorted_dictionary() -> None:
-    case = CachedMachine.TestCase
+@pytest.mark.parametrize("machine", [CachedMachine, CachedMemoryMachine])
+def test_a_cached_engine_is_a_sorted_dictionary(machine: type[CachedMachine]) -> None:
+    case = machine.TestCase
     case.settings = settings(
         max_examples=size(15, 60) * settings().max_examples // size(100, 150),
         stateful_step_count=25,

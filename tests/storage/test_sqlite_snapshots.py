@@ -7,8 +7,8 @@ import apsw
 import pytest
 
 from hashrange.storage.engine import Reader
-from hashrange.storage.sqlite import SqliteEngine
-from hashrange.storage.sqlite.engine import FIRST_READER_CACHE_KIB, READER_CACHE_KIB
+from hashrange.storage.sqlite import SqliteEngine, cache_sizes
+from hashrange.storage.sqlite.engine import READER_CACHE_KIB
 from hashrange.storage.sqlite.reader import SnapshotReader
 
 
@@ -67,4 +67,4 @@ def test_only_the_first_reader_has_a_large_page_cache(tmp_path: Path) -> None:
     engine = SqliteEngine.open(tmp_path)
     nested = engine.read(lambda reader: (cache_kib(reader), engine.read(cache_kib)))
     engine.close()
-    assert nested == (FIRST_READER_CACHE_KIB, READER_CACHE_KIB)
+    assert nested == (cache_sizes.DEFAULT.first_reader_kib, READER_CACHE_KIB)

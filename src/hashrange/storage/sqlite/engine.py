@@ -11,7 +11,8 @@ from hashrange import logs
 from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
-from hashrange.storage.sqlite import page_checksums, page_encryption, schema
+from hashrange.storage.sqlite import cache_sizes, page_checksums, page_encryption, schema
+from hashrange.storage.sqlite.cache_sizes import CacheSizes
 from hashrange.storage.sqlite.cached_reader import CachedReader
 from hashrange.storage.sqlite.checkpoint import Checkpointer, LogLimits
 from hashrange.storage.sqlite.commit_version import CommitVersion, LocalCommitVersion
@@ -35,11 +36,8 @@ T = TypeVar("T")
 
 log = logs.Log("storage.sqlite")
 
-# A page that is in a connection's cache is not read and its checksum is not computed again.
-WRITER_CACHE_KIB = 32 * 1024
-# The event loop reads through the reader that was opened first, unless a long read has it at that moment. Of a table of
-# a million items of 400 bytes a get misses 1.5 pages with so much, and 2.2 with as little as the others have.
-FIRST_READER_CACHE_KIB = 64 * 1024
+# A page that is in a connection's cache is not read and its checksum is not computed again. The event loop reads
+# through the reader that was opened first, unless a long read has it; for that one and the writer see `CacheSizes`.
 READER_CACHE_KIB = 16 * 1024
 CHECKPOINT_CACHE_KIB = 256
 IDLE_READERS_MAX = 4
@@ -67,6 +65,7 @@ class SqliteEngine:
         deliver: Deliver,
         commit_version: CommitVersion,
         call_soon: CallSoon | None,
+        caches: CacheSizes,
     ) -> None:
         """Use `open` or `join` instead: they lock the directory and open the file."""
         self._path = path
@@ -78,7 +77,7 @@ class SqliteEngine:
         self._checks_pages = page_checksums.are_checked(writer) or page_encryption.is_unlocked(path)
         self._commit_version = commit_version
         self._idle_readers: list[SnapshotReader] = []
-        self._next_cache_kib = FIRST_READER_CACHE_KIB
+        self._next_cache_kib = max(caches.first_reader_kib, READER_CACHE_KIB)
         self._read_pool = ReadPool(deliver)
         self._log_limits = LogLimits.of_volume(path.parent)
         self._kept_log_pages = self._log_limits.start // 2  # a log that is longer gets no idle readers
@@ -96,7 +95,9 @@ class SqliteEngine:
         transaction.log_pages = commit_version.log_pages
         # Other workers' commits would have to be followed as well.
         is_alone = isinstance(commit_version, LocalCommitVersion)
-        self._cache = transaction.cache = RowCache(commit_version.current) if is_alone else None
+        self._cache = transaction.cache = (
+            RowCache(commit_version.current, caches.rows_bytes) if is_alone else None
+        )
         self._committer = Committer(transaction, deliver, lock.write_lock, self._checkpointer, call_soon)
         self._checkpointer.start(self._committer.run_between_commits)
         self._closed = False
@@ -104,11 +105,16 @@ class SqliteEngine:
 
     @classmethod
     def open(
-        cls, path: Path, *, deliver: Deliver | None = None, call_soon: CallSoon | None = None
+        cls,
+        path: Path,
+        *,
+        deliver: Deliver | None = None,
+        call_soon: CallSoon | None = None,
+        caches: CacheSizes = cache_sizes.DEFAULT,
     ) -> "SqliteEngine":
         """Lock the data directory `path` and open or create the data file in it."""
         lock = Lock(WriteLock(), DirectoryLock(path).release, [path / DIRECTORY_LOCK])
-        return cls._open(path, lock, deliver or run_inline, LocalCommitVersion(), call_soon)
+        return cls._open(path, lock, deliver or run_inline, LocalCommitVersion(), call_soon, caches)
 
     @staticmethod
     def lock_directory(path: Path) -> DirectoryLock:
@@ -128,12 +134,18 @@ class SqliteEngine:
 
     @classmethod
     def join(
-        cls, path: Path, *, deliver: Deliver, commit_version: CommitVersion, call_soon: CallSoon | None = None
+        cls,
+        path: Path,
+        *,
+        deliver: Deliver,
+        commit_version: CommitVersion,
+        call_soon: CallSoon | None = None,
+        caches: CacheSizes = cache_sizes.DEFAULT,
     ) -> "SqliteEngine":
         """Open the data file together with other workers; their parent holds the directory's lock."""
         write_lock = InterprocessWriteLock(path)
         lock = Lock(write_lock, write_lock.close, [path / DIRECTORY_LOCK, path / WRITE_LOCK])
-        return cls._open(path, lock, deliver, commit_version, call_soon, is_first=False)
+        return cls._open(path, lock, deliver, commit_version, call_soon, caches, is_first=False)
 
     @classmethod
     def _open(
@@ -143,13 +155,14 @@ class SqliteEngine:
         deliver: Deliver,
         commit_version: CommitVersion,
         call_soon: CallSoon | None,
+        caches: CacheSizes,
         *,
         is_first: bool = True,
     ) -> "SqliteEngine":
         try:
             file = schema.data_file(path)
-            writer = open_file(file, cache_kib=WRITER_CACHE_KIB, is_first=is_first)
-            return cls(file, lock, writer, deliver, commit_version, call_soon)
+            writer = open_file(file, cache_kib=caches.writer_kib, is_first=is_first)
+            return cls(file, lock, writer, deliver, commit_version, call_soon, caches)
         except BaseException:
             lock.release()
             raise

@@ -12,11 +12,13 @@ import apsw
 from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
-from hashrange.storage.sqlite import schema
+from hashrange.storage.sqlite import cache_sizes, schema
+from hashrange.storage.sqlite.cache_sizes import CacheSizes
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.group import commit_steps
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
+from hashrange.storage.sqlite.row_cache import RowCache
 from hashrange.storage.sqlite.transaction import WriteTransaction
 from hashrange.storage.sqlite.vacuum import incremental_vacuum
 from hashrange.storage.waiting import Waiter
@@ -29,12 +31,47 @@ CHUNKED_ATTEMPTS_MAX = 3
 
 
 class _LockedReader(SnapshotReader):
-    """Needs no snapshot: nobody writes while it reads, because it reads with the engine's lock held."""
+    """Needs no snapshot: nobody writes while it reads, because it reads with the engine's lock held.
 
-    __slots__ = ()
+    So all that the cache has is of this moment.
+    """
+
+    __slots__ = ("_cache",)
+
+    def __init__(self, connection: apsw.Connection, cache: RowCache) -> None:
+        super().__init__(connection)
+        self._cache = cache
 
     def _begin(self) -> None:
         """Begin nothing, so that a read may be nested in another on the one connection."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """Give the value at `key`, or None."""
+        cache = self._cache
+        value = cache.recent.get(key)
+        if value is None:
+            value = cache.older.get(key)
+            if value is None:
+                value = super().get(key)
+            # In a transaction it may be the transaction's own, and be undone.
+            if value is not None and not self._connection.in_transaction:
+                cache.keep(((key, value),), cache.version)
+        return value
+
+    def get_many(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
+        """Give the values at some keys; None if there is a large one among them."""
+        values: list[bytes | None] = list(map(self._cache.recent.get, keys))
+        if None not in values:
+            return values
+        missing = [key for key, value in zip(keys, values, strict=True) if value is None]
+        read = super().get_many(missing)
+        if read is None:
+            return None
+        rows = dict(zip(missing, read, strict=True))
+        if not self._connection.in_transaction:
+            found = [(key, value) for key, value in rows.items() if value is not None]
+            self._cache.keep(found, self._cache.version)
+        return [rows[key] if value is None else value for key, value in zip(keys, values, strict=True)]
 
 
 class _ConcurrentWrite(Exception):
@@ -85,14 +122,15 @@ class MemoryEngine:
     encrypted = False
     shared = False
 
-    def __init__(self, *, deliver: Deliver | None = None) -> None:
+    def __init__(self, *, deliver: Deliver | None = None, caches: CacheSizes = cache_sizes.DEFAULT) -> None:
         """Create an empty database; `deliver` is for the outcomes of long reads."""
         self.commits = 0
         self._read_pool = ReadPool(deliver or run_inline)
         self._connection = schema.connect(":memory:", cache_kib=CACHE_KIB)
         schema.prepare(self._connection, ":memory:", create=True)
         self._transaction = WriteTransaction(self._connection)
-        self._idle_readers = [_LockedReader(self._connection)]
+        self._cache = self._transaction.cache = RowCache(lambda: self.commits, caches.rows_bytes)
+        self._idle_readers = [_LockedReader(self._connection, self._cache)]
         self._lock = threading.RLock()
         self._closed = False
 
@@ -115,7 +153,7 @@ class MemoryEngine:
         with self._lock:
             self._check_open()
             idle = self._idle_readers
-            reader = idle.pop() if idle else _LockedReader(self._connection)
+            reader = idle.pop() if idle else _LockedReader(self._connection, self._cache)
             reader.seconds = seconds
             try:
                 return step(reader)

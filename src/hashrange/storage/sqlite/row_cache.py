@@ -9,8 +9,8 @@ import threading
 from collections.abc import Callable, Container, Iterable
 
 from hashrange.storage import layout
+from hashrange.storage.sqlite.cache_sizes import DEFAULT
 
-BYTES_MAX = 32 * 1024 * 1024
 ROW_BYTES_MAX = (
     8 * 1024
 )  # larger ones would push out many others, and finding them is a small part of their cost
@@ -18,6 +18,8 @@ _OVERHEAD_BYTES = 150  # of two bytes objects and their place in a dictionary
 # Items and index entries, and the stamps of tables, which every write looks at. Hardly anything else is read twice.
 _CACHED = (layout.ROWS, layout.TABLE_VERSION)
 _RANGES = tuple((first, bytes([first[0] + 1])) for first in _CACHED)
+
+_DRAINED = 4  # forgotten rows that are given back for each new one
 
 Row = tuple[bytes, bytes]
 
@@ -33,15 +35,28 @@ class RowCache:
     What is in it holds for one version, that of the last commit. A commit withdraws the version before it begins, so
     that whoever has found rows here can tell afterwards whether they all were of one moment: if the version is still
     the one that its reading began with.
+
+    To give the memory of a whole generation back takes tens of milliseconds. So that is done little by little, for
+    every row that is added.
     """
 
-    __slots__ = ("_bytes", "_bytes_max", "_current_version", "_lock", "older", "recent", "version")
+    __slots__ = (
+        "_bytes",
+        "_bytes_max",
+        "_current_version",
+        "_forgotten",
+        "_lock",
+        "older",
+        "recent",
+        "version",
+    )
 
-    def __init__(self, current_version: Callable[[], object], bytes_max: int = BYTES_MAX) -> None:
+    def __init__(self, current_version: Callable[[], object], bytes_max: int = DEFAULT.rows_bytes) -> None:
         """Keep about so many bytes; `current_version` differs after every commit."""
         self._current_version = current_version
         self._bytes_max = bytes_max // 2  # of one generation
         self._bytes = 0
+        self._forgotten: list[dict[bytes, bytes]] = []
         self._lock = threading.Lock()
         self.recent: dict[bytes, bytes] = {}
         self.older: dict[bytes, bytes] = {}
@@ -84,6 +99,7 @@ class RowCache:
     def wipe(self) -> None:
         """Forget all rows."""
         with self._lock:
+            self._forgotten += (self.recent, self.older)
             self.recent, self.older = {}, {}
             self._bytes = 0
 
@@ -93,10 +109,21 @@ class RowCache:
         self._bytes += len(value)
         self._bytes += len(key) + _OVERHEAD_BYTES if before is None else -len(before)
         if self._bytes > self._bytes_max:
+            self._forgotten.append(self.older)
             self.recent, self.older = {}, self.recent
             self._bytes = 0
+        if self._forgotten:
+            self._drain(self._forgotten)
 
     def _drop(self, key: bytes) -> None:
         before = self.recent.pop(key, None)
         if before is not None:
             self._bytes -= len(before) + len(key) + _OVERHEAD_BYTES
+
+    @staticmethod
+    def _drain(forgotten: list[dict[bytes, bytes]]) -> None:
+        rows = forgotten[-1]
+        for _ in range(min(_DRAINED, len(rows))):
+            rows.popitem()
+        if not rows:
+            forgotten.pop()

@@ -1,0 +1,52 @@
+"""How much memory the embedded engine's caches may take, and which of them gets how much."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+_MB = 1024 * 1024
+_SHARE = 16  # of the machine's memory, if nobody says how much
+_TOTAL_MIN = 64 * _MB
+_TOTAL_MAX = 1024 * _MB
+_CONTROL_GROUPS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),  # version 1
+)
+
+
+class CacheSizes(NamedTuple):
+    """The caches of one process; they grow as they are used."""
+
+    rows_bytes: int
+    writer_kib: int
+    first_reader_kib: int
+
+    @classmethod
+    def of(cls, total_bytes: int) -> "CacheSizes":
+        """Shares of so many bytes.
+
+        The event loop reads through one reader, whose pages serve queries and whatever the rows do not have. The
+        writer's are only looked at for what a commit changes.
+        """
+        return cls(total_bytes // 4, total_bytes // 4 // 1024, total_bytes // 2 // 1024)
+
+
+DEFAULT = CacheSizes.of(128 * _MB)
+
+
+def of_machine(memory_bytes: int, workers: int = 1) -> CacheSizes:
+    """What each of some processes takes on a machine with so much memory, if nobody says how much."""
+    return CacheSizes.of(min(_TOTAL_MAX, max(_TOTAL_MIN, memory_bytes // _SHARE)) // workers)
+
+
+def machine_memory(limits: tuple[Path, ...] = _CONTROL_GROUPS) -> int:
+    """The bytes of memory that this process may use: the machine's, or its container's where that is less."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in limits:
+        try:
+            text = path.read_text().strip()
+        except OSError:
+            continue
+        if text.isdecimal():
+            total = min(total, int(text))
+    return total
