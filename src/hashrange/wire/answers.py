@@ -97,6 +97,8 @@ def page_read(request: Query | Scan, result: PageRead) -> bytes:
         report = b',"ConsumedCapacity":' + orjson.dumps(capacity_reports.of_one(result, mode))
     if request.select == "COUNT":
         return b"{" + _counts(page) + report + b"}"
+    if page.scanned == 1 and len(page.rows) == 1 and page.last is None:  # such as queries for a whole key
+        return b"".join((b'{"Items":[', page.rows[0], b'],"Count":1,"ScannedCount":1', report, b"}"))
     return b"".join((b'{"Items":[', *rows(page), b"],", _counts(page), report, b"}"))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hashrange.core.expressions import KeyOperator, OpenClause, Parameter
-from hashrange.core.keys import encoding, ranges
+from hashrange.core.keys import encoding, primary_key, ranges
 from hashrange.core.keys.ranges import KeyRange
 from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from hashrange.core.schema import Index, ScalarType, Table
@@ -17,10 +17,11 @@ class KeyTemplate:
     right: `ranges` has to judge them. Values that only a filter uses may be among them.
     """
 
-    __slots__ = ("_equal", "_hash_keys", "_operands", "_operator", "_terminated", "whole")
+    __slots__ = ("_equal", "_hash_keys", "_names", "_operands", "_operator", "_table", "_terminated", "whole")
 
     def __init__(self, table: Table, index: Index | None, clauses: Sequence[OpenClause]) -> None:
         by_name = {clause[0]: clause for clause in clauses}
+        self._table = table
         hash_keys = (table.hash,) if index is None else index.hash
         range_keys = table.keys[1:] if index is None else index.range
         self._hash_keys = len(hash_keys)
@@ -41,6 +42,8 @@ class KeyTemplate:
                 self._operator, self._terminated = operator, None if index is None else key.type
         # Whether it is the whole key of a table: at most one item has it.
         self.whole = index is None and (not range_keys or self._operator == "=")
+        # Of such a key: each attribute and its placeholder.
+        self._names = [(key.name, part[0]) for key, part in zip(table.keys, self._operands, strict=False)]
 
     def _add(self, clause: OpenClause, kind: ScalarType, bytes_max: int) -> None:
         for operand in clause[2]:
@@ -49,11 +52,12 @@ class KeyTemplate:
 
     def key_or_none(self, values: Any) -> bytes | None:
         """The key of the one item, if the template is of a `whole` key."""
-        parts = self._parts_or_none(values)
-        if parts is None:
+        if type(values) is not dict:
             return None
-        prefix = encoding.single_prefix(parts[0])
-        return prefix + parts[1] if len(parts) > 1 else prefix
+        key = {}
+        for name, placeholder in self._names:
+            key[name] = values.get(placeholder)
+        return primary_key.of_key_or_none(self._table, key)
 
     def key_range_or_none(self, values: Any) -> KeyRange | None:
         """The keys that the condition selects."""
