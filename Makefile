@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 HELPERS := $(shell find src -name '*.c')
+HEADERS := $(shell find src -name '*.h')
 # The heart of it, without what takes servers and seconds: of the wire, what is sent and read.
 FAST := tests/auth tests/chain tests/core tests/jobs tests/storage tests/tidy \
     $(patsubst %,tests/wire/test_%.py,cbor framing headers http identity limits logs protocol query_form services)
@@ -82,18 +83,18 @@ fmt: $(VENV)/ready
 
 # For example: make bench ARGS="--quick"; docs/benchmarks.md has more.
 .PHONY: bench
-bench: $(VENV)/ready
+bench: $(VENV)/ready bytecode
 	$(BIN)/python bench/compare.py $(ARGS)
 
 # The same in 25 minutes, and the results into README and docs: for a machine that does nothing else.
 .PHONY: bench-publish
-bench-publish: $(VENV)/ready
+bench-publish: $(VENV)/ready bytecode
 	$(BIN)/python bench/compare.py --publish --without moto --without ministack --seconds 2 --warmup-class-seconds 20 \
 	    --large-items 100000 --run-seconds 120 $(ARGS)
 
 # What each switch costs (capacity, streams, recovery, signatures, policies, encryption, TLS, audit): docs/benchmarks-switches.md.
 .PHONY: bench-switches
-bench-switches: $(VENV)/ready
+bench-switches: $(VENV)/ready bytecode
 	$(BIN)/python bench/switches.py --pin $(ARGS)
 
 # Instructions per request of ten hot paths against bench/instructions.json, with valgrind: some two minutes.
@@ -110,7 +111,7 @@ clean:
 bytecode: $(VENV)/runtime
 	@$(BIN)/python -m compileall -q src/hashrange
 
-$(VENV)/runtime: pyproject.toml constraints.txt hatch_build.py $(HELPERS)
+$(VENV)/runtime: pyproject.toml constraints.txt hatch_build.py $(HELPERS) $(HEADERS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $@
