@@ -11,7 +11,13 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _SOURCES = tuple(
     Path("src/hashrange") / name
-    for name in ("core/_keys.c", "core/_plain.c", "storage/sqlite/_log_writes.c", "wire/_head.c")
+    for name in (
+        "api/items/_sent_puts.c",
+        "core/_keys.c",
+        "core/_plain.c",
+        "storage/sqlite/_log_writes.c",
+        "wire/_head.c",
+    )
 )
 _PURE = "HASHRANGE_PURE_PYTHON"  # leaves the helpers out
 _FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-pthread")

@@ -24,7 +24,8 @@ class StillServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
-        wanted = Settings(in_memory=True, port=0, transition_ms=0, log_level="error", **settings)
+        usual = {"in_memory": True, "port": 0, "transition_ms": 0, "log_level": "error"}
+        wanted = Settings(**(usual | settings))  # type: ignore[arg-type]
         self._server = Server(wanted, self.clock)
         _, port = self._run(self._server.start())
         self.serving = Serving(None, f"http://127.0.0.1:{port}", None)  # type: ignore[arg-type]

@@ -42,6 +42,7 @@ class Fake:
     def __init__(self, handler: Callable[[Any, dict[str, Any]], Plan]) -> None:
         self.name, self.kind = "Fake", "read"
         self.handler = handler
+        self.shortcut = None
         self.shape = self
         self.decode = self.read_patiently = msgspec.json.Decoder(dict[str, Any]).decode
 

@@ -38,7 +38,25 @@ def test_with_nothing_on_every_operation_is_run_by_the_executor_itself() -> None
     pipelines = Pipelines(execute)
     assert pipelines.run is execute
     for operation in OPERATIONS.values():
-        assert pipelines.of(operation) == (operation, execute, None)
+        assert pipelines.of(operation) == (operation, execute, None, operation.shortcut)
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        {"log": pass_on},
+        {"authorize": Authorize()},
+        {"recorded": pass_on},
+        {"chaos": pass_on},
+        {"audit": audit(with_data=True)},
+    ],
+    ids=lambda links: next(iter(links)),
+)
+def test_where_a_link_looks_at_requests_there_is_no_shortcut(links: Any) -> None:
+    for name in ("PutItem", "BatchWriteItem"):
+        assert OPERATIONS[name].shortcut is not None
+        assert Pipelines(execute, **links).of(OPERATIONS[name]).shortcut is None
+        assert Pipelines(execute, audit=audit()).of(OPERATIONS[name]).shortcut is not None
 
 
 def test_data_events_that_nobody_notes_pass_no_audit() -> None:

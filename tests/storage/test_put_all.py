@@ -1,4 +1,4 @@
-"""Puts that are stored together: the same rows, counters and outcomes as one after the other."""
+"""Puts that are stored together: the same rows, counters and units as one after the other."""
 
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hashrange.core import items
 from hashrange.core.keys import primary_key
-from hashrange.core.mutation import Origin, Outcome, PutCommand
+from hashrange.core.mutation import Origin, Outcome, PutCommand, Puts
 from hashrange.core.values import Item
 from hashrange.storage import store
 from hashrange.storage.engine import Reader, Transaction
@@ -38,13 +38,8 @@ def one_by_one(commands: list[PutCommand], tx: Transaction) -> list[Outcome]:
     return [store.apply(tx, TABLE, each, ORIGIN) for each in commands]
 
 
-def together(commands: list[PutCommand], tx: Transaction) -> list[Outcome]:
-    return store.put_all(tx, TABLE, commands, ORIGIN)
-
-
-def shown(outcome: Outcome) -> tuple[object, ...]:
-    before = None if outcome.before is None else outcome.before.stored
-    return outcome.key, before, outcome.after, outcome.after_size, outcome.units, outcome.index_diffs
+def together(puts: Puts, tx: Transaction) -> list[float]:
+    return store.put_all(tx, TABLE, puts, ORIGIN.time)
 
 
 def contents(reader: Reader) -> tuple[object, ...]:
@@ -58,11 +53,22 @@ def test_a_batch_leaves_what_its_puts_leave(batches: list[list[Item]]) -> None:
     for batch in batches:
         commands = [command(item) for item in batch]
         left = engines[0].write(partial(one_by_one, commands))
-        right = engines[1].write(partial(together, commands))
-        assert list(map(shown, left)) == list(map(shown, right))
+        right = engines[1].write(partial(together, Puts.of(commands)))
+        assert [outcome.units for outcome in left] == right
     assert engines[0].read(contents) == engines[1].read(contents)
     for engine in engines:
         engine.close()
+
+
+def test_puts_are_the_commands_that_they_were_made_of() -> None:
+    commands = [command({"pk": {"S": text}, "text": {"S": "x"}}) for text in "abc"]
+    assert list(Puts.of(commands).commands()) == commands
+
+
+def test_json_that_nobody_has_made_yet_is_made() -> None:
+    made = command({"pk": {"S": "a"}})
+    unmade = PutCommand(made.key, made.item, made.size)
+    assert Puts.of([unmade]) == Puts.of([made])
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,10 @@ def operation(
     """The operation of a row; `prefix` is that of its action in policies."""
     handler = getattr(module, module.__name__.rpartition(".")[2])
     action = f"{prefix}:{name}"
-    return Operation(name, module.SHAPE, handler, kind=kind, resources=resources, action=action)
+    shortcut = getattr(module, "SHORTCUT", None)
+    return Operation(
+        name, module.SHAPE, handler, kind=kind, resources=resources, action=action, shortcut=shortcut
+    )
 
 
 def control_operations(

@@ -5,7 +5,7 @@ the client asked for a report: capacity, metrics, audit and caches read `charges
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import msgspec
 
@@ -143,6 +143,23 @@ class ItemWritten(Result):
             yield Charge(self.table, diff.index, key, float(diff.units), write=True)
 
 
+class ItemsPut(Result):
+    """Items put into one table, where nothing but they was written; a batch's of one table, or PutItem's."""
+
+    attributes: ClassVar[None] = None
+    collection: ClassVar[None] = None
+
+    table: Table
+    table_name: str
+    keys: Sequence[bytes]
+    units: Sequence[float]  # of each
+
+    def charges(self) -> Iterator[Charge]:
+        """All writes."""
+        for key, units in zip(self.keys, self.units, strict=True):
+            yield Charge(self.table, None, key, units, write=True)
+
+
 class ItemsRead(Result):
     """Several items by their keys, in the request's order: a batch or a transaction."""
 
@@ -157,7 +174,7 @@ class ItemsRead(Result):
 class ItemsWritten(Result):
     """Several items, in the request's order: a batch or a transaction."""
 
-    items: Sequence[ItemWritten]
+    items: Sequence[ItemWritten | ItemsPut]
 
     def charges(self) -> Iterator[Charge]:
         """All writes."""

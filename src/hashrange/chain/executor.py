@@ -45,7 +45,16 @@ class Call(msgspec.Struct, gc=False):
 
     def plan(self) -> Plan:
         """Have the operation say what is to be done: check fast, explain slowly. It may be asked again."""
-        operation, request = self.operation, self.request
+        operation, shortcut = self.operation, self.operation.shortcut
+        if shortcut is not None and type(self.request) is shortcut.request:
+            try:
+                plan = shortcut.plan(self.context, self.request)
+            except (ApiError, Refused):
+                plan = None
+            if plan is not None:
+                return plan
+            self.decode()
+        request = self.request
         if request is not None:
             try:
                 return operation.handler(self.context, request)

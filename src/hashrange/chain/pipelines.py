@@ -6,7 +6,7 @@ operation instead, and its calls then pass nothing but the links that have somet
 
 from typing import Any, NamedTuple
 
-from hashrange.api.protocol.operation import Operation
+from hashrange.api.protocol.operation import Operation, Shortcut
 from hashrange.chain.audit import Audit, NoteDenial
 from hashrange.chain.authorize import Authorize
 from hashrange.chain.executor import Call, Done
@@ -19,6 +19,7 @@ class Pipeline(NamedTuple):
     operation: Operation[Any]  # that calls are made with; it asks for its permissions, where somebody has to
     run: Runner
     note_denial: NoteDenial | None = None  # what to call after an answer that says AccessDenied
+    shortcut: Shortcut | None = None  # where no link looks at requests
 
 
 class Pipelines:
@@ -37,6 +38,8 @@ class Pipelines:
         self._audit = audit
         self._log = log
         self._authorize = authorize
+        # Whether there is a link that looks at the requests of all operations.
+        self._looks = any(link is not None for link in (log, authorize, recorded, chaos))
         self._innermost = chained(executor, recorded, chaos)
         # The whole chain, for calls of every operation and on every thread.
         self.run = chained(executor, None if audit is None else audit.link, log, authorize, recorded, chaos)
@@ -48,7 +51,8 @@ class Pipelines:
             operation, run = authorize.guarded(operation), _placed(run)
         link = None if audit is None else audit.link_of(operation)
         note_denial = None if audit is None else audit.note_denial_of(operation)
-        return Pipeline(operation, chained(run, link, self._log), note_denial)
+        shortcut = operation.shortcut if link is None and not self._looks else None
+        return Pipeline(operation, chained(run, link, self._log), note_denial, shortcut)
 
 
 def _placed(following: Runner) -> Runner:

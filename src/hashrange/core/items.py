@@ -28,8 +28,17 @@ def item_size(item: Item) -> int:
 
 def encode(item: Item, size_bytes: int, written_at: float, json: bytes | None = None) -> bytes:
     """The stored form of an item whose size is already known, and maybe its JSON."""
-    header = _pack(FORMAT, size_bytes, int(written_at * _MICROSECONDS))
-    return header + (orjson.dumps(item) if json is None else json)
+    return headed(orjson.dumps(item) if json is None else json, size_bytes, written_at)
+
+
+def headed(json: bytes, size_bytes: int, written_at: float) -> bytes:
+    """The stored form of an item whose size and JSON are known."""
+    return _pack(FORMAT, size_bytes, int(written_at * _MICROSECONDS)) + json
+
+
+def of_json(json: bytes) -> Item:
+    """The item of its JSON."""
+    return orjson.loads(json)  # type: ignore[no-any-return]
 
 
 def item_json(item: Item) -> bytes:

@@ -3,6 +3,7 @@
 Every write goes through `apply`: single items, batches, transactions, PartiQL and background jobs.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Literal, assert_never
 
 import msgspec
@@ -19,7 +20,7 @@ from hashrange.core.expressions import (
     update_too_large,
 )
 from hashrange.core.indexes import IndexDiff
-from hashrange.core.items import StoredItem, item_size
+from hashrange.core.items import StoredItem, item_json, item_size, of_json
 from hashrange.core.limits import ITEM_BYTES_MAX, NESTING_LEVELS_MAX
 from hashrange.core.schema import Table
 from hashrange.core.values import Item, depth
@@ -44,6 +45,28 @@ class PutCommand(msgspec.Struct):
     size: int
     condition: Condition | None = None
     json: bytes | None = None  # of the item, where checking it has made that already
+
+
+class Puts(msgspec.Struct, frozen=True):
+    """Items to be stored whole in one table, without conditions, by columns: nobody looks into them."""
+
+    keys: list[bytes]
+    sizes: list[int]
+    jsons: list[bytes]
+
+    @classmethod
+    def of(cls, commands: Sequence[PutCommand]) -> "Puts":
+        """The puts of these commands."""
+        return cls(
+            [command.key for command in commands],
+            [command.size for command in commands],
+            [item_json(command.item) if command.json is None else command.json for command in commands],
+        )
+
+    def commands(self) -> Iterator[PutCommand]:
+        """The same one by one, for somebody who does look into the items."""
+        for key, size, json in zip(self.keys, self.sizes, self.jsons, strict=True):
+            yield PutCommand(key, of_json(json), size, None, json)
 
 
 class DeleteCommand(msgspec.Struct):
@@ -139,13 +162,6 @@ def apply(table: Table, command: Command, before: StoredItem | None, origin: Ori
     diffs = indexes.diffs(table, command.key, before, after, size) if table.live_indexes else []
     units = capacity.write_units(max(size, before_size))
     return Outcome(command.key, before, after, size, units, diffs, origin, applied, False, after_json)
-
-
-def replace(command: PutCommand, before: StoredItem | None, origin: Origin) -> Outcome:
-    """What `apply` gives for a put without a condition into a table without indexes: batches have many of those."""
-    size = command.size
-    units = capacity.write_units(size if before is None or before.size < size else before.size)
-    return Outcome(command.key, before, command.item, size, units, [], origin, None, False, command.json)
 
 
 def _checked(key: bytes, before: StoredItem | None, origin: Origin) -> Outcome:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from hashrange.core import effort, items, mutation
+from hashrange.core import capacity, effort, items, mutation
 from hashrange.core.indexes import IndexDiff
 from hashrange.core.items import StoredItem
 from hashrange.core.keys.encoding import HASH_BYTES
-from hashrange.core.mutation import Command, Origin, Outcome, PutCommand
+from hashrange.core.limits import WRITE_UNIT_BYTES
+from hashrange.core.mutation import Command, Origin, Outcome, Puts
 from hashrange.core.schema import Index, Table
 from hashrange.storage import change_log, expiry, layout
 from hashrange.storage.engine import GetMany, Reader, Transaction
@@ -69,28 +70,31 @@ def holds_items_only(table: Table) -> bool:
     return not table.live_indexes and table.ttl is None and table.log is None
 
 
-def put_all(tx: Transaction, table: Table, commands: Iterable[PutCommand], origin: Origin) -> list[Outcome]:
-    """Apply puts without conditions to a table that holds items only: as `apply` does it, with less to do for each."""
-    prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
-    outcomes = []
+def put_all(tx: Transaction, table: Table, puts: Puts, written_at: float) -> list[float]:
+    """Store items in a table that holds items only: as `apply` does it, with less to do for each. Gives their units."""
+    rows = row_keys(table, puts.keys)
+    if len(rows) > 1:
+        tx.prefetch(rows)
+    get, put, units = tx.get, tx.put, []
     count = growth = 0
-    for command in commands:
-        row = prefix + command.key
-        stored = tx.get(row)
+    for row, size, json in zip(rows, puts.sizes, puts.jsons, strict=True):
+        stored = get(row)
+        put(row, items.headed(json, size, written_at))
+        growth += size
+        charged = size
         if stored is None:
-            before = None
             count += 1
         else:
-            before = _counted(stored)
-            growth -= before.size
-        tx.put(row, items.encode(command.item, command.size, origin.time, command.json))
-        growth += command.size
-        outcomes.append(mutation.replace(command, before, origin))
+            before = _counted(stored).size
+            growth -= before
+            if before > size:
+                charged = before
+        units.append(1.0 if charged <= WRITE_UNIT_BYTES else float(capacity.write_units(charged)))
     if count:
         tx.add(layout.count_key(table.number, layout.BASE_SLOT), count)
     if growth:
         tx.add(layout.size_key(table.number, layout.BASE_SLOT), growth)
-    return outcomes
+    return units
 
 
 def _counted(stored: bytes) -> StoredItem:

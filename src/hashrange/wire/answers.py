@@ -13,8 +13,17 @@ from hashrange.api.items.get_item import GetItem
 from hashrange.api.items.put_item import PutItem
 from hashrange.api.items.query import Query
 from hashrange.api.items.scan import Scan
+from hashrange.api.items.sent_puts import SentBatchWriteItem, SentPutItem
 from hashrange.api.items.update_item import UpdateItem
-from hashrange.api.results import Described, ItemRead, ItemsRead, ItemsWritten, ItemWritten, PageRead
+from hashrange.api.results import (
+    Described,
+    ItemRead,
+    ItemsPut,
+    ItemsRead,
+    ItemsWritten,
+    ItemWritten,
+    PageRead,
+)
 from hashrange.api.transactions.run import Replayed
 from hashrange.api.transactions.transact_get_items import TransactGetItems
 from hashrange.api.transactions.transact_write_items import TransactWriteItems
@@ -74,7 +83,9 @@ def item(result: ItemRead) -> bytes:
     return EMPTY if result.stored is None else stored_json(result.stored)
 
 
-def item_written(request: PutItem | UpdateItem | DeleteItem, result: ItemWritten) -> bytes:
+def item_written(
+    request: PutItem | SentPutItem | UpdateItem | DeleteItem, result: ItemWritten | ItemsPut
+) -> bytes:
     """PutItem, UpdateItem and DeleteItem."""
     mode = request.return_consumed_capacity
     if mode is None and not result.attributes and result.collection is None:
@@ -157,7 +168,7 @@ def _without_absent(members: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def batch_written(request: BatchWriteItem, result: BatchWritten) -> bytes:
+def batch_written(request: BatchWriteItem | SentBatchWriteItem, result: BatchWritten) -> bytes:
     """BatchWriteItem."""
     unwritten = {
         name: [_without_absent(msgspec.to_builtins(write)) for write in writes]
@@ -167,7 +178,9 @@ def batch_written(request: BatchWriteItem, result: BatchWritten) -> bytes:
 
 
 def _write_reports(
-    request: BatchWriteItem | TransactWriteItems, result: ItemsWritten, kind: UnitKind | None
+    request: BatchWriteItem | SentBatchWriteItem | TransactWriteItems,
+    result: ItemsWritten,
+    kind: UnitKind | None,
 ) -> WriteReports:
     members: WriteReports = {}
     mode = request.return_consumed_capacity

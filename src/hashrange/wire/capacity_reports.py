@@ -6,7 +6,7 @@ from typing import Literal, Required, TypedDict
 import orjson
 
 from hashrange.api.partiql.execute_statement import StatementRead
-from hashrange.api.results import Charge, CollectionSize, ItemRead, ItemWritten, PageRead, Result
+from hashrange.api.results import Charge, CollectionSize, ItemRead, ItemsPut, ItemWritten, PageRead, Result
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 
@@ -102,7 +102,9 @@ class Consumed:
             shown["WriteCapacityUnits"] = shown["CapacityUnits"]
 
 
-def of_one(result: ItemRead | ItemWritten | PageRead | StatementRead, mode: str) -> ConsumedCapacity:
+def of_one(
+    result: ItemRead | ItemWritten | ItemsPut | PageRead | StatementRead, mode: str
+) -> ConsumedCapacity:
     """The report of a request for one table."""
     consumed = Consumed(result.table, result.table_name)
     consumed.add(result)
@@ -110,7 +112,7 @@ def of_one(result: ItemRead | ItemWritten | PageRead | StatementRead, mode: str)
 
 
 def by_table(
-    results: Iterable[ItemRead | ItemWritten], mode: str, kind: UnitKind | None = None
+    results: Iterable[ItemRead | ItemWritten | ItemsPut], mode: str, kind: UnitKind | None = None
 ) -> list[ConsumedCapacity]:
     """A report for each table, in the order in which the request names them."""
     tables: dict[str, Consumed] = {}
@@ -129,7 +131,7 @@ def collection(size: CollectionSize) -> ItemCollectionMetrics:
     return {"ItemCollectionKey": size.key, "SizeEstimateRangeGB": [float(low), float(low + 1)]}
 
 
-def collections(results: Iterable[ItemWritten]) -> dict[str, list[ItemCollectionMetrics]]:
+def collections(results: Iterable[ItemWritten | ItemsPut]) -> dict[str, list[ItemCollectionMetrics]]:
     """One entry per item collection touched, by table; the latest size of each counts."""
     tables: dict[str, dict[bytes, ItemCollectionMetrics]] = {}
     for result in results:

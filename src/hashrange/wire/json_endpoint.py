@@ -57,6 +57,7 @@ class _Target:
         "query",
         "render",
         "run",
+        "shortcut",
         "signing_name",
         "whole_operation",
     )
@@ -67,7 +68,7 @@ class _Target:
         self.header_member = header_members.BY_OPERATION.get(operation.name)
         self.lane = lane  # None: calls are not observed
         self.whole_operation = operation  # for calls that pass the whole chain
-        self.operation, self.run, self.note_denial = pipeline
+        self.operation, self.run, self.note_denial, self.shortcut = pipeline
         self.namespace = service.error_namespace
         self.query = service.query
         self.signing_name = service.signing_name
@@ -215,11 +216,12 @@ class JsonEndpoint:
             operation = target.operation
             if target.header_member is not None:
                 body = target.header_member.put_into(body, headers)
-            try:
-                request = operation.decode(body)
-            except UNDECODED:
-                read_object(body)
-                request = None
+            request = None if target.shortcut is None else target.shortcut.decode(body)
+            if request is None:
+                try:
+                    request = operation.decode(body)
+                except UNDECODED:
+                    read_object(body)
             context = self._identify(exchange, target.signing_name)
             call = _JsonCall(operation, context, request, body, exchange, form, request_id, target, began)
         except Exception as error:  # noqa: BLE001 - what never became a call is answered here

@@ -8,8 +8,10 @@ from msgspec import Meta
 
 from hashrange.api import errors
 from hashrange.api.context import Context
-from hashrange.api.items import writes
+from hashrange.api.items import sent_puts, writes
+from hashrange.api.items.sent_puts import SentBatchWriteItem, table_puts
 from hashrange.api.protocol.kinds import ListOf, MapOf, Sent, Violation
+from hashrange.api.protocol.operation import Shortcut
 from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.shapes import Refined, Shape, is_enumeration
 from hashrange.api.protocol.structures import (
@@ -20,15 +22,16 @@ from hashrange.api.protocol.structures import (
     Structure,
     TableNameKey,
 )
-from hashrange.api.results import ItemsWritten, ItemWritten
+from hashrange.api.results import ItemsPut, ItemsWritten, ItemWritten
 from hashrange.api.table_names import data_table
 from hashrange.api.throttling.gate import Tab
 from hashrange.api.throttling.refusals import Refusal, throttled
 from hashrange.core import indexes, mutation, plain_items, values
 from hashrange.core.errors import Invalid
+from hashrange.core.items import of_json
 from hashrange.core.keys import primary_key
 from hashrange.core.limits import BATCH_WRITE_ITEMS_MAX
-from hashrange.core.mutation import DeleteCommand, Origin, PutCommand
+from hashrange.core.mutation import DeleteCommand, Origin, PutCommand, Puts
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage import catalogue, store
@@ -101,7 +104,7 @@ SHAPE = Shape(BatchWriteItem, narrowed=_narrowed)
 class BatchWritten(ItemsWritten):
     """The items written, and those that found no capacity, to be sent again."""
 
-    items: list[ItemWritten]
+    items: list[ItemWritten | ItemsPut]
     unwritten: dict[str, list[WriteRequest]]  # by the names that the request has for their tables
     refusals: list[Refusal]
 
@@ -113,10 +116,10 @@ class _TableWrites(msgspec.Struct, frozen=True):
     table: Table
     writes: list[tuple[PutCommand | DeleteCommand, Item]]
 
-    @property
-    def puts_only(self) -> bool:
-        """Whether nothing is deleted."""
-        return all(type(command) is PutCommand for command, _ in self.writes)
+    def puts(self) -> Puts | None:
+        """All of them, if nothing is deleted."""
+        commands = [command for command, _ in self.writes if type(command) is PutCommand]
+        return Puts.of(commands) if len(commands) == len(self.writes) else None
 
 
 def batch_write_item(context: Context, request: BatchWriteItem) -> Plan:
@@ -128,10 +131,15 @@ def batch_write_item(context: Context, request: BatchWriteItem) -> Plan:
         raise Invalid("Too many items requested for the BatchWriteItem call")
     checked = {name: [_check(write) for write in requests] for name, requests in tables.items()}
     records = {name: data_table(context, name) for name in tables}
-    parts = [_TableWrites(name, records[name], _commands(records[name], checked[name])) for name in tables]
+    return _plan(context, records, checked, sized=request.return_item_collection_metrics == "SIZE")
+
+
+def _plan(
+    context: Context, tables: dict[str, Table], checked: "dict[str, list[_Checked]]", *, sized: bool
+) -> Write:
+    parts = [_TableWrites(name, table, _commands(table, checked[name])) for name, table in tables.items()]
     origin = Origin(context.clock.now())
-    sized = request.return_item_collection_metrics == "SIZE"
-    tab = context.tab(*records.values())
+    tab = context.tab(*tables.values())
     step = partial(_run, parts, origin, sized, tab)
     return Write(step if tab is None else partial(tab.run, step), reads=lambda: _reads(parts))
 
@@ -186,12 +194,12 @@ def _run(
         table = catalogue.current(tx, part.table)
         if table is None:
             raise errors.not_found()
-        tx.prefetch(store.row_keys(table, [command.key for command, _ in part.writes]))
-        if tab is None and not sized and store.holds_items_only(table) and part.puts_only:
-            puts = [cast("PutCommand", command) for command, _ in part.writes]
-            outcomes = store.put_all(tx, table, puts, origin)
-            batch.items.extend([ItemWritten(table, part.name, outcome) for outcome in outcomes])
+        puts = part.puts() if tab is None and not sized and store.holds_items_only(table) else None
+        if puts is not None:
+            units = store.put_all(tx, table, puts, origin.time)
+            batch.items.append(ItemsPut(table, part.name, puts.keys, units))
             continue
+        tx.prefetch(store.row_keys(table, [command.key for command, _ in part.writes]))
         admitted = part.writes if tab is None else []
         try:
             for write in part.writes:
@@ -209,7 +217,8 @@ def _run(
             raise writes.collection_full() from None
         if sized and admitted:
             # Sizes as they are once all of the table's writes are done.
-            for result, (command, item) in zip(batch.items[-len(admitted) :], admitted, strict=True):
+            written_last = cast("list[ItemWritten]", batch.items[-len(admitted) :])
+            for result, (command, item) in zip(written_last, admitted, strict=True):
                 result.collection = writes.collection_size(tx, table, item, command.key)
     if batch.refusals and not batch.items:
         raise throttled(batch.refusals)
@@ -221,3 +230,31 @@ def _sent(command: PutCommand | DeleteCommand, item: Item) -> WriteRequest:
     if isinstance(command, PutCommand):
         return WriteRequest(put_request=PutRequest(item=item))
     return WriteRequest(delete_request=DeleteRequest(key=item))
+
+
+def _put_sent(context: Context, request: SentBatchWriteItem) -> Plan | None:
+    """The plan of puts that the helper has read, if nothing is wrong with any of them."""
+    tables = {name: data_table(context, name) for name in request.request_items}
+    hold_more = [table for table in tables.values() if table.indexes or not store.holds_items_only(table)]
+    if hold_more or context.tab(*tables.values()) is not None:
+        # Somebody is going to look into items, or may refuse them; they are checked and measured all the same.
+        checked: dict[str, list[_Checked]] = {
+            name: [(of_json(json), size, json) for json, size in zip(*columns, strict=True)]
+            for name, columns in request.request_items.items()
+        }
+        return _plan(context, tables, checked, sized=False)
+    parts = []
+    for name, columns in request.request_items.items():
+        part = table_puts(name, tables[name], *columns)
+        if part is None:
+            return None
+        parts.append(part)
+    origin = Origin(context.clock.now())
+
+    def step(tx: Transaction) -> BatchWritten:
+        return BatchWritten([written for part in parts for written in part.write(tx, origin)], {}, [])
+
+    return Write(step, reads=lambda: [row for part in parts for row in part.reads()])
+
+
+SHORTCUT = Shortcut(SentBatchWriteItem, sent_puts.read_batch, _put_sent)

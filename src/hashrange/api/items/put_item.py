@@ -1,10 +1,12 @@
 """PutItem: store one whole item, replacing any item with the same key."""
 
 from hashrange.api.context import Context
-from hashrange.api.items import writes
+from hashrange.api.items import sent_puts, writes
 from hashrange.api.items.newer_shapes import WriteShape
+from hashrange.api.items.sent_puts import SentPutItem, table_put
 from hashrange.api.items.structures import Expected
-from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.operation import Shortcut
+from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
@@ -17,8 +19,10 @@ from hashrange.api.protocol.structures import (
     UncheckedConditionalOperator,
 )
 from hashrange.api.table_names import data_table
-from hashrange.core import indexes, mutation, plain_items
+from hashrange.core import indexes, items, mutation, plain_items
 from hashrange.core.keys import key_paths, primary_key
+from hashrange.core.mutation import Origin
+from hashrange.storage import store
 
 
 class PutItem(Request, kw_only=True):
@@ -59,3 +63,27 @@ def put_item(context: Context, request: PutItem) -> Plan:
         key_paths.refuse_nested(table, table.indexes, condition)
     command = mutation.PutCommand(key, item, size, condition, json)
     return writes.plan(context, table, command, request, item)
+
+
+def _put_sent(context: Context, request: SentPutItem) -> Plan | None:
+    """The plan of a put that the helper has read, if nothing is wrong with it."""
+    table, gate = data_table(context, request.table_name), context.gate
+    if (
+        table.indexes
+        or not store.holds_items_only(table)
+        or (gate is not None and gate.tab(table) is not None)
+    ):
+        # Somebody is going to look into the item, or may refuse it; it is checked and measured all the same.
+        item = items.of_json(request.json)
+        key = primary_key.of_item(table, item)
+        indexes.check_index_keys(table, item)
+        command = mutation.PutCommand(key, item, request.size, None, request.json)
+        return writes.plan(context, table, command, request, item)
+    part = table_put(request.table_name, table, request.json, request.size)
+    if part is None:
+        return None
+    origin = Origin(context.clock.now())
+    return Write(lambda tx: part.write(tx, origin)[0], reads=part.reads)
+
+
+SHORTCUT = Shortcut(SentPutItem, sent_puts.read_one, _put_sent)

@@ -42,13 +42,17 @@ class Conditional(Valued, Protocol):
     conditional_operator: Any
 
 
-class WriteRequest(Conditional, Protocol):
-    """What PutItem, UpdateItem and DeleteItem have in common."""
+class Reporting(Protocol):
+    """A write that may report what it has done."""
 
     table_name: str
     return_values: Any
     return_item_collection_metrics: Any
     return_values_on_condition_check_failure: Any
+
+
+class WriteRequest(Conditional, Reporting, Protocol):
+    """What PutItem, UpdateItem and DeleteItem have in common."""
 
 
 def check_parameters(request: Request) -> None:
@@ -167,7 +171,7 @@ def collection_full() -> ApiError:
     return ApiError("ItemCollectionSizeLimitExceededException", "Collection size exceeded.")
 
 
-def plan(context: Context, table: Table, command: Command, request: WriteRequest, key_item: Item) -> Write:
+def plan(context: Context, table: Table, command: Command, request: Reporting, key_item: Item) -> Write:
     """The plan of a write of one item."""
     origin = Origin(context.clock.now())
     wants_item = request.return_values_on_condition_check_failure == "ALL_OLD"

@@ -21,10 +21,22 @@ Kind = Literal["read", "write", "control"]
 UNDECODED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
+class Shortcut(msgspec.Struct, frozen=True):
+    """A quicker way for requests in which nothing is unusual. Nothing but the handler ever looks into them.
+
+    `decode` gives None for a body with anything else in it. `plan` gives None, or raises what a handler may, if the
+    request has to be decoded and judged in the usual way.
+    """
+
+    request: type[Request]
+    decode: Callable[[bytes | bytearray], Request | None]
+    plan: Callable[[Context, Any], Plan | None]
+
+
 class Operation(Generic[R]):
     """One row of a service's table of operations."""
 
-    __slots__ = ("action", "decode", "handler", "kind", "name", "resources", "shape")
+    __slots__ = ("action", "decode", "handler", "kind", "name", "resources", "shape", "shortcut")
 
     def __init__(
         self,
@@ -35,6 +47,7 @@ class Operation(Generic[R]):
         kind: Kind,
         resources: Callable[[R], Iterable[str]],
         action: str,
+        shortcut: Shortcut | None = None,
     ) -> None:
         """`resources` are the names or ARNs that a request is about; `action` is what a policy has to allow."""
         self.name = name
@@ -43,6 +56,7 @@ class Operation(Generic[R]):
         self.kind = kind
         self.resources = resources
         self.action = action
+        self.shortcut = shortcut
         self.decode: Callable[[bytes | bytearray], R] = msgspec.json.Decoder(shape.request).decode
 
     def read_patiently(self, body: bytes | bytearray) -> R:
