@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hashrange.core import items
 from hashrange.core.keys import primary_key
-from hashrange.core.mutation import Origin, Outcome, PutCommand, Puts
+from hashrange.core.mutation import DeleteCommand, Origin, Outcome, PutCommand, Puts
 from hashrange.core.values import Item
 from hashrange.storage import store
 from hashrange.storage.engine import Reader, Transaction
@@ -55,6 +55,22 @@ def test_a_batch_leaves_what_its_puts_leave(batches: list[list[Item]]) -> None:
         left = engines[0].write(partial(one_by_one, commands))
         right = engines[1].write(partial(together, Puts.of(commands)))
         assert [outcome.units for outcome in left] == right
+    assert engines[0].read(contents) == engines[1].read(contents)
+    for engine in engines:
+        engine.close()
+
+
+@given(st.lists(attributes, max_size=5), st.lists(st.sampled_from("abcdef"), max_size=5))
+def test_a_removal_leaves_what_a_delete_leaves(stored: list[Item], removed: list[str]) -> None:
+    engines = MemoryEngine(), MemoryEngine()
+    for engine in engines:
+        for item in stored:
+            engine.write(partial(one_by_one, [command(item)]))
+    for text in removed:
+        key = primary_key.of_key(TABLE, {"pk": {"S": text}})
+        outcome = engines[0].write(lambda tx, key=key: store.apply(tx, TABLE, DeleteCommand(key), ORIGIN))  # type: ignore[misc]
+        units = engines[1].write(lambda tx, key=key: store.remove(tx, TABLE, key))  # type: ignore[misc]
+        assert outcome.units == units
     assert engines[0].read(contents) == engines[1].read(contents)
     for engine in engines:
         engine.close()

@@ -238,6 +238,27 @@ def test_an_engine_in_memory_has_a_cache_as_well() -> None:
     engine.close()
 
 
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_a_row_at_hand_is_what_is_committed(kind: str, tmp_path: Path) -> None:
+    engine = MemoryEngine() if kind == "memory" else SqliteEngine.open(tmp_path)
+    put(engine, b"one")
+    assert engine.at_hand(KEY) is None  # nobody has read it
+    assert get(engine) == b"one"
+    assert engine.at_hand(KEY) == b"one"
+    put(engine, b"two")
+    assert engine.at_hand(KEY) == b"two"
+    engine._cache.begin_commit()  # type: ignore[union-attr]
+    assert engine.at_hand(KEY) is None
+    engine._cache.end_commit({KEY: b"three"}, ())  # type: ignore[union-attr]
+    assert engine.at_hand(KEY) == b"three"
+    engine.write(lambda tx: tx.delete(KEY))
+    assert engine.at_hand(KEY) is None
+    put(engine, b"four")
+    assert get(engine) == b"four"
+    engine.close()
+    assert engine.at_hand(KEY) is None
+
+
 def test_a_read_within_a_step_that_fails_leaves_nothing_in_the_cache() -> None:
     engine = MemoryEngine()
     put(engine, b"one")

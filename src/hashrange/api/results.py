@@ -112,6 +112,14 @@ class ItemRead(Result):
         yield Charge(self.table, None, self.key, self.units, write=False)
 
 
+class KeyQueried(ItemRead):
+    """What a Query for a whole key has found, which one item has at most: a page, but it costs what GetItem costs."""
+
+    def returned(self) -> int | None:
+        """The items of the page."""
+        return 0 if self.stored is None else 1
+
+
 class CollectionSize(NamedTuple):
     """The item collection that a write touched: its partition key and its bytes, local index entries included."""
 
@@ -143,8 +151,8 @@ class ItemWritten(Result):
             yield Charge(self.table, diff.index, key, float(diff.units), write=True)
 
 
-class ItemsPut(Result):
-    """Items put into one table, where nothing but they was written; a batch's of one table, or PutItem's."""
+class PlainWritten(Result):
+    """Items put into or removed from a table, where nothing else was written: a batch's of one table, or one item."""
 
     attributes: ClassVar[None] = None
     collection: ClassVar[None] = None
@@ -174,7 +182,7 @@ class ItemsRead(Result):
 class ItemsWritten(Result):
     """Several items, in the request's order: a batch or a transaction."""
 
-    items: Sequence[ItemWritten | ItemsPut]
+    items: Sequence[ItemWritten | PlainWritten]
 
     def charges(self) -> Iterator[Charge]:
         """All writes."""

@@ -9,7 +9,7 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error
 from hashrange.api.partiql.execute_statement import StatementRead
 from hashrange.api.protocol.operation import Operation, Service
-from hashrange.api.results import Charge, ItemRead, ItemsPut, ItemWritten, PageRead, Result
+from hashrange.api.results import Charge, ItemRead, ItemWritten, KeyQueried, PageRead, PlainWritten, Result
 from hashrange.capacity.observation import Group, Observation, Observer, Outcome, StreamPage
 from hashrange.chain.executor import Call
 from hashrange.chain.touched import Touched
@@ -100,12 +100,16 @@ class Lane:
         if type(result) is ItemWritten and not result.outcome.index_diffs:
             self._written.append((result.table, result.outcome.key, result.units, monotonic() - began))
             return
-        if type(result) is ItemsPut:
-            # PutItem's, so it is one; a batch has more around it.
+        if type(result) is PlainWritten:
+            # PutItem's or DeleteItem's, so it is one; a batch has more around it.
             self._written.append((result.table, result.keys[0], result.units[0], monotonic() - began))
             return
         if type(result) is ItemRead:
             self.append((result.table, result.key, result.units, monotonic() - began))
+            return
+        if type(result) is KeyQueried:
+            units, latency = result.units, monotonic() - began
+            self._pages.append((result.table, None, result.key, units, latency, result.returned() or 0))
             return
         read = result
         if type(read) is StatementRead and len(read.pages) == 1:

@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 import msgspec
 
-from hashrange.api.results import ItemRead, ItemsPut, ItemsRead, ItemsWritten, ItemWritten, Result
+from hashrange.api.results import ItemRead, ItemsRead, ItemsWritten, ItemWritten, PlainWritten, Result
 from hashrange.capacity.observation import Group
 from hashrange.core.limits import READ_UNIT_BYTES
 from hashrange.core.schema import Index, Table
@@ -75,13 +75,13 @@ class Touched:
             group.keys.append(item.key)
             group.units.append(item.units)
 
-    def _add_written(self, items: Sequence[ItemWritten | ItemsPut], latency: float) -> None:
+    def _add_written(self, items: Sequence[ItemWritten | PlainWritten], latency: float) -> None:
         timed: set[int] = set()
         group: _Lists | None = None
         for item in items:
             if group is None or group.table is not item.table:
                 group = self._timed_group(item.table, timed, latency, write=True)
-            if isinstance(item, ItemsPut):
+            if isinstance(item, PlainWritten):
                 group.keys.extend(item.keys)
                 group.units.extend(item.units)
                 continue

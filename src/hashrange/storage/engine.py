@@ -122,6 +122,15 @@ class Columns(NamedTuple):
     values: list[bytes]
 
 
+class AtHand(Protocol):
+    """Gives what is committed at a key at this moment, if that takes no look at the database; None where it does.
+
+    An engine that can do that has it as `at_hand`. A step that looks at one row only need not be a read then.
+    """
+
+    def __call__(self, key: bytes, /) -> bytes | None: ...
+
+
 class ReadColumns(Protocol):
     """Reads the first `limit` rows that `scan` would give, all at once; None where that is not worth while.
 

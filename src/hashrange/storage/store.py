@@ -97,6 +97,19 @@ def put_all(tx: Transaction, table: Table, puts: Puts, written_at: float) -> lis
     return units
 
 
+def remove(tx: Transaction, table: Table, key: bytes) -> float:
+    """Remove an item from a table that holds items only, likewise. Gives the units."""
+    row = layout.rows_prefix(table.number, layout.BASE_SLOT) + key
+    stored = tx.get(row)
+    if stored is None:
+        return 1.0
+    size = items.stored_size(stored)
+    tx.delete(row)
+    tx.add(layout.count_key(table.number, layout.BASE_SLOT), -1)
+    tx.add(layout.size_key(table.number, layout.BASE_SLOT), -size)
+    return 1.0 if size <= WRITE_UNIT_BYTES else float(capacity.write_units(size))
+
+
 def _counted(stored: bytes) -> StoredItem:
     if len(stored) > _LARGE_BYTES:
         effort.spend(len(stored) >> 2)  # to copy it

@@ -1,7 +1,7 @@
 """Results as JSON: the one room where DynamoDB's answers get their bytes. Stored items are pasted, not decoded."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import msgspec
 import orjson
@@ -18,11 +18,12 @@ from hashrange.api.items.update_item import UpdateItem
 from hashrange.api.results import (
     Described,
     ItemRead,
-    ItemsPut,
     ItemsRead,
     ItemsWritten,
     ItemWritten,
+    KeyQueried,
     PageRead,
+    PlainWritten,
 )
 from hashrange.api.transactions.run import Replayed
 from hashrange.api.transactions.transact_get_items import TransactGetItems
@@ -84,7 +85,7 @@ def item(result: ItemRead) -> bytes:
 
 
 def item_written(
-    request: PutItem | SentPutItem | UpdateItem | DeleteItem, result: ItemWritten | ItemsPut
+    request: PutItem | SentPutItem | UpdateItem | DeleteItem, result: ItemWritten | PlainWritten
 ) -> bytes:
     """PutItem, UpdateItem and DeleteItem."""
     mode = request.return_consumed_capacity
@@ -100,16 +101,19 @@ def item_written(
     return orjson.dumps(members)
 
 
-def page_read(request: Query | Scan, result: PageRead) -> bytes:
+def page_read(request: Query | Scan, result: PageRead | KeyQueried) -> bytes:
     """Query and Scan."""
-    page, report = result.page, b""
-    mode = request.return_consumed_capacity
+    report, mode = b"", request.return_consumed_capacity
     if mode is not None and mode != "NONE":
         report = b',"ConsumedCapacity":' + orjson.dumps(capacity_reports.of_one(result, mode))
+    if type(result) is KeyQueried:
+        stored = result.stored
+        if stored is None:
+            return b'{"Items":[],"Count":0,"ScannedCount":0' + report + b"}"
+        return b"".join((b'{"Items":[', stored[HEADER_BYTES:], b'],"Count":1,"ScannedCount":1', report, b"}"))
+    page = cast("PageRead", result).page
     if request.select == "COUNT":
         return b"{" + _counts(page) + report + b"}"
-    if page.scanned == 1 and len(page.rows) == 1 and page.last is None:  # such as queries for a whole key
-        return b"".join((b'{"Items":[', page.rows[0], b'],"Count":1,"ScannedCount":1', report, b"}"))
     return b"".join((b'{"Items":[', *rows(page), b"],", _counts(page), report, b"}"))
 
 

@@ -6,7 +6,15 @@ from typing import Literal, Required, TypedDict
 import orjson
 
 from hashrange.api.partiql.execute_statement import StatementRead
-from hashrange.api.results import Charge, CollectionSize, ItemRead, ItemsPut, ItemWritten, PageRead, Result
+from hashrange.api.results import (
+    Charge,
+    CollectionSize,
+    ItemRead,
+    ItemWritten,
+    PageRead,
+    PlainWritten,
+    Result,
+)
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 
@@ -103,7 +111,7 @@ class Consumed:
 
 
 def of_one(
-    result: ItemRead | ItemWritten | ItemsPut | PageRead | StatementRead, mode: str
+    result: ItemRead | ItemWritten | PlainWritten | PageRead | StatementRead, mode: str
 ) -> ConsumedCapacity:
     """The report of a request for one table."""
     consumed = Consumed(result.table, result.table_name)
@@ -112,7 +120,7 @@ def of_one(
 
 
 def by_table(
-    results: Iterable[ItemRead | ItemWritten | ItemsPut], mode: str, kind: UnitKind | None = None
+    results: Iterable[ItemRead | ItemWritten | PlainWritten], mode: str, kind: UnitKind | None = None
 ) -> list[ConsumedCapacity]:
     """A report for each table, in the order in which the request names them."""
     tables: dict[str, Consumed] = {}
@@ -131,7 +139,7 @@ def collection(size: CollectionSize) -> ItemCollectionMetrics:
     return {"ItemCollectionKey": size.key, "SizeEstimateRangeGB": [float(low), float(low + 1)]}
 
 
-def collections(results: Iterable[ItemWritten | ItemsPut]) -> dict[str, list[ItemCollectionMetrics]]:
+def collections(results: Iterable[ItemWritten | PlainWritten]) -> dict[str, list[ItemCollectionMetrics]]:
     """One entry per item collection touched, by table; the latest size of each counts."""
     tables: dict[str, dict[bytes, ItemCollectionMetrics]] = {}
     for result in results:

@@ -22,7 +22,7 @@ from hashrange.api.protocol.structures import (
     Structure,
     TableNameKey,
 )
-from hashrange.api.results import ItemsPut, ItemsWritten, ItemWritten
+from hashrange.api.results import ItemsWritten, ItemWritten, PlainWritten
 from hashrange.api.table_names import data_table
 from hashrange.api.throttling.gate import Tab
 from hashrange.api.throttling.refusals import Refusal, throttled
@@ -104,7 +104,7 @@ SHAPE = Shape(BatchWriteItem, narrowed=_narrowed)
 class BatchWritten(ItemsWritten):
     """The items written, and those that found no capacity, to be sent again."""
 
-    items: list[ItemWritten | ItemsPut]
+    items: list[ItemWritten | PlainWritten]
     unwritten: dict[str, list[WriteRequest]]  # by the names that the request has for their tables
     refusals: list[Refusal]
 
@@ -197,7 +197,7 @@ def _run(
         puts = part.puts() if tab is None and not sized and store.holds_items_only(table) else None
         if puts is not None:
             units = store.put_all(tx, table, puts, origin.time)
-            batch.items.append(ItemsPut(table, part.name, puts.keys, units))
+            batch.items.append(PlainWritten(table, part.name, puts.keys, units))
             continue
         tx.prefetch(store.row_keys(table, [command.key for command, _ in part.writes]))
         admitted = part.writes if tab is None else []

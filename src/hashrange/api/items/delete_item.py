@@ -1,10 +1,13 @@
 """DeleteItem: remove one item by its key."""
 
+from functools import partial
+
+from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.items import writes
 from hashrange.api.items.newer_shapes import WriteShape
 from hashrange.api.items.structures import Expected
-from hashrange.api.protocol.plan import Plan
+from hashrange.api.protocol.plan import Plan, Write
 from hashrange.api.protocol.structures import (
     AttributeMap,
     AttributeNames,
@@ -16,9 +19,14 @@ from hashrange.api.protocol.structures import (
     TableName,
     UncheckedConditionalOperator,
 )
+from hashrange.api.results import ItemWritten, PlainWritten
 from hashrange.api.table_names import data_table, ready_table
-from hashrange.core import mutation, values
+from hashrange.core import values
 from hashrange.core.keys import key_paths, primary_key
+from hashrange.core.mutation import DeleteCommand, Origin
+from hashrange.core.schema import Table
+from hashrange.storage import catalogue, store
+from hashrange.storage.engine import Transaction
 
 
 class DeleteItem(Request, kw_only=True):
@@ -53,7 +61,7 @@ def delete_item(context: Context, request: DeleteItem) -> Plan:
     table = data_table(context, request.table_name)
     key = primary_key.of_key(table, key_item)
     key_paths.refuse_nested(table, table.indexes, condition)
-    return writes.plan(context, table, mutation.DeleteCommand(key, condition), request, key_item)
+    return writes.plan(context, table, DeleteCommand(key, condition), request, key_item)
 
 
 def _plain(context: Context, request: DeleteItem) -> Plan | None:
@@ -71,6 +79,30 @@ def _plain(context: Context, request: DeleteItem) -> Plan | None:
     key = None if table is None else primary_key.of_key_or_none(table, request.key)
     if table is None or key is None:
         return None
+    command = DeleteCommand(key, None)
+    if (
+        request.return_values != "ALL_OLD"
+        and request.return_item_collection_metrics is None
+        and store.holds_items_only(table)
+        and context.tab(table) is None
+    ):
+        return Write(
+            partial(_remove, table, request.table_name, command, Origin(context.clock.now())),
+            reads=partial(store.reads, table, key),
+        )
     # A number may be spelled in several ways, and is told in one.
     key_item = values.canonical_item(request.key) if table.has_number_key else request.key
-    return writes.plan(context, table, mutation.DeleteCommand(key, None), request, key_item)
+    return writes.plan(context, table, command, request, key_item)
+
+
+def _remove(
+    table: Table, name: str, command: DeleteCommand, origin: Origin, tx: Transaction
+) -> PlainWritten | ItemWritten:
+    """Remove an item that nobody asks back for, from the table as it is now."""
+    current = catalogue.current(tx, table)
+    if current is None:
+        raise errors.not_found()
+    if store.holds_items_only(current):
+        return PlainWritten(current, name, (command.key,), (store.remove(tx, current, command.key),))
+    # It has got an index, a stream or an expiry since the request was planned.
+    return ItemWritten(current, name, store.apply(tx, current, command, origin))

@@ -44,6 +44,9 @@ class PreparedQuery(msgspec.Struct, frozen=True):
     keys: KeyTemplate
     template: QueryTemplate
     fetch: bool
+    # Whether it gives the item of a whole key, as it is; unless there is a limit of one, of which the answer would say
+    # that it is reached.
+    single: bool
 
 
 class PreparedRequests:

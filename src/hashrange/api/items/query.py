@@ -23,7 +23,7 @@ from hashrange.api.protocol.structures import (
     UncheckedConditionalOperator,
     UncheckedSelect,
 )
-from hashrange.api.results import PageRead, Result
+from hashrange.api.results import KeyQueried, Result
 from hashrange.api.table_names import data_table, ready_table
 from hashrange.core import indexes, partitions
 from hashrange.core.errors import Invalid
@@ -45,7 +45,7 @@ from hashrange.core.schema import Index, Table
 from hashrange.core.values import Item
 from hashrange.storage import store
 from hashrange.storage.engine import Reader
-from hashrange.storage.pages import PageRequest, item_page
+from hashrange.storage.pages import PageRequest
 
 
 class Query(Request, kw_only=True):
@@ -136,7 +136,8 @@ def query(context: Context, request: Query) -> Plan:
     if _is_preparable(request):
         template = QueryTemplate(parts.keep, parts.projection, parts.binding.value_checks())
         keys = KeyTemplate(table, index, parts.open_clauses)
-        prepared = PreparedQuery(table, index, keys, template, fetch)
+        plain = parts.keep is None and parts.projection is None and request.select != "COUNT"
+        prepared = PreparedQuery(table, index, keys, template, fetch, plain and keys.whole)
         context.prepared.add_query(_prepared_key(table, request), prepared)
     page_request = PageRequest(
         table=table,
@@ -190,15 +191,29 @@ def _prepared(context: Context, request: Query) -> Read | None:
     if prepared is None or prepared.table is not table:
         return None
     index, consistent = prepared.index, request.consistent_read is True
+    if prepared.single and (request.limit != 1 or table.range is None):
+        return _single(context, prepared, request, consistent=consistent)
     if index is not None and (
         (consistent and not index.local)
         or (index.status != "ACTIVE" and not index.readable(context.clock.now()))
     ):
         return None
-    return _bound(context, prepared, request, consistent=consistent)
+    return _bound(context, prepared, request)
 
 
-def _bound(context: Context, prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read | None:
+def _single(context: Context, prepared: PreparedQuery, request: Query, *, consistent: bool) -> Read | None:
+    table, gate = prepared.table, context.gate
+    key = prepared.keys.key_or_none(request.expression_attribute_values)
+    if key is None:
+        return None
+    row = store.row_key(table, key)
+    step: Callable[[Reader], Result] = partial(_one_item, table, request.table_name, key, row, consistent)
+    if gate is not None and (table.tags or gate.guards_all):
+        step = gate.guarded(table, None, key, step)
+    return Read(step, (row,), not consistent)
+
+
+def _bound(context: Context, prepared: PreparedQuery, request: Query) -> Read | None:
     table, keys, template = prepared.table, prepared.keys, prepared.template
     sent = request.expression_attribute_values
     keep = None
@@ -207,19 +222,6 @@ def _bound(context: Context, prepared: PreparedQuery, request: Query, *, consist
         keep = None if bound is None else template.bind_or_none(bound)
         if keep is None:
             return None
-    counted_only = request.select == "COUNT"
-    plain = keep is None and template.projection is None and not counted_only
-    limit = _limit(table, prepared.index, request)
-    if plain and keys.whole and limit != 1:  # where a limit is reached, the answer says so
-        key = keys.key_or_none(sent)
-        if key is None:
-            return None
-        row = store.row_key(table, key)
-        step: Callable[[Reader], Result] = partial(_one_item, table, request.table_name, key, row, consistent)
-        gate = context.gate
-        if gate is not None and (table.tags or gate.guards_all):
-            step = gate.guarded(table, None, key, step)
-        return Read(step, (row,), not consistent)
     key_range = keys.key_range_or_none(sent)
     if key_range is None:
         return None
@@ -227,11 +229,11 @@ def _bound(context: Context, prepared: PreparedQuery, request: Query, *, consist
         table=table,
         index=prepared.index,
         key_range=key_range,
-        limit=limit,
+        limit=_limit(table, prepared.index, request),
         reverse=request.scan_index_forward is False,
         keep=keep,
         projection=template.projection,
-        counted_only=counted_only,
+        counted_only=request.select == "COUNT",
         fetch=prepared.fetch,
         partitions=partitions.crossed(table, prepared.index, key_range.start, key_range.end),
     )
@@ -243,9 +245,10 @@ def _limit(table: Table, index: Index | None, request: Query) -> int | None:
     return None if index is None and table.range is None else request.limit
 
 
-def _one_item(table: Table, name: str, key: bytes, row: bytes, consistent: bool, reader: Reader) -> PageRead:
-    """The page of a query for a whole key, which one item has at most."""
-    return PageRead(table, None, name, key, item_page(reader.get(row)), consistent=consistent)
+def _one_item(
+    table: Table, name: str, key: bytes, row: bytes, consistent: bool, reader: Reader
+) -> KeyQueried:
+    return KeyQueried(table, name, key, reader.get(row), None, consistent)
 
 
 def _check_start(

@@ -11,7 +11,7 @@ import msgspec
 
 from hashrange.api import errors
 from hashrange.api.protocol.structures import Request
-from hashrange.api.results import ItemsPut, ItemWritten
+from hashrange.api.results import ItemWritten, PlainWritten
 from hashrange.core.keys import primary_key
 from hashrange.core.mutation import Origin, Puts
 from hashrange.core.schema import Table
@@ -80,14 +80,14 @@ class TablePuts(msgspec.Struct, frozen=True):
     table: Table
     puts: Puts
 
-    def write(self, tx: Transaction, origin: Origin) -> Sequence[ItemsPut | ItemWritten]:
+    def write(self, tx: Transaction, origin: Origin) -> Sequence[PlainWritten | ItemWritten]:
         """Store the items in the table as it is now."""
         table = catalogue.current(tx, self.table)
         if table is None:
             raise errors.not_found()
         if store.holds_items_only(table):
             units = store.put_all(tx, table, self.puts, origin.time)
-            return (ItemsPut(table, self.name, self.puts.keys, units),)
+            return (PlainWritten(table, self.name, self.puts.keys, units),)
         # It has got an index, a stream or an expiry since the request was planned.
         return [
             ItemWritten(table, self.name, store.apply(tx, table, command, origin))

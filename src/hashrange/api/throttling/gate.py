@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from hashrange.api.errors import ApiError
-from hashrange.api.results import Charge, ItemWritten, PageRead, Result
+from hashrange.api.results import Charge, ItemWritten, KeyQueried, PageRead, Result
 from hashrange.api.throttling.index_queues import Admitting, IndexQueues
 from hashrange.api.throttling.refusals import Refusal
 from hashrange.capacity.admission import Allowance, Charged
@@ -156,7 +156,9 @@ class Gate:
     def _spend(self, allowance: Allowance, step: Callable[[Reader], Result], reader: Reader) -> Result:
         """Read what was admitted beforehand."""
         result = step(reader)
-        if type(result) is PageRead and len(result.partitions) == 1 and not result.page.fetched:
+        if type(result) is KeyQueried:
+            allowance.left -= result.units
+        elif type(result) is PageRead and len(result.partitions) == 1 and not result.page.fetched:
             (size,) = result.page.sizes.values()
             allowance.left -= capacity.read_units(size, consistent=result.consistent)
         else:

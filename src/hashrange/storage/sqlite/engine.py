@@ -201,6 +201,15 @@ class SqliteEngine:
         # A commit came in between, after something was found in the cache.
         return self._read(step, self._commit_version.current(), seconds)
 
+    def at_hand(self, key: bytes, /) -> bytes | None:
+        """Give the row at `key` from the cache."""
+        cache = self._cache
+        if cache is None:
+            return None
+        value = cache.recent.get(key)
+        # What a commit is about to change may be found here until the version is withdrawn, so that is looked at last.
+        return None if value is None or cache.version != self._commit_version.current() else value
+
     def _read(self, step: Callable[[Reader], T], version: object, seconds: float | None) -> T:
         reader = self.lend(version, seconds)
         try:

@@ -148,6 +148,11 @@ class MemoryEngine:
         """Run `step` while nothing else runs."""
         return self.read_locked(step, seconds)
 
+    def at_hand(self, key: bytes, /) -> bytes | None:
+        """Give the row at `key` from the cache."""
+        value = self._cache.recent.get(key)
+        return None if value is None or self._cache.version != self.commits else value
+
     def read_locked(self, step: Callable[[Reader], T], seconds: float | None = None) -> T:
         """Run `step` with the lock held from beginning to end."""
         with self._lock:
@@ -205,6 +210,7 @@ class MemoryEngine:
         with self._lock:
             if not self._closed:
                 self._closed = True
+                self._cache.wipe()
                 self._connection.close(True)
 
     def _commit(self, step: Callable[[Transaction], Any], done: Done[Any]) -> list[Callable[[], None]]:
@@ -212,9 +218,8 @@ class MemoryEngine:
             return [lambda: done(None, Closed("the engine is closed"))]
         if self._connection.in_transaction:
             raise RuntimeError("a step may only use its transaction")
-        callbacks = commit_steps(self._transaction, deque([(step, done)]))
-        self.commits += 1
-        return callbacks
+        self.commits += 1  # first: the cache is then of this commit
+        return commit_steps(self._transaction, deque([(step, done)]))
 
     def _check_open(self) -> None:
         if self._closed:
