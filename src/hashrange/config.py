@@ -325,7 +325,7 @@ class Settings:
         0,
         _whole_number(0, 1024**2),
         "memory for rows and pages of the data file that are kept at hand, in MB, for all workers together; "
-        "0 for a sixteenth of the machine's memory, but 64 to 1024",
+        "0 for a sixteenth of the machine's memory, but 64 to 640",
     )
     max_body_bytes: int = _setting(
         16 * 1024 * 1024, _whole_number(1024, 1024**3), "largest request body that is read, in bytes"

@@ -16,12 +16,13 @@ MB = 1024 * 1024
 
 @pytest.mark.parametrize(
     ("memory_mb", "workers", "total_mb"),
-    [(512, 1, 64), (4096, 1, 256), (24 * 1024, 1, 1024), (24 * 1024, 4, 256)],
+    [(512, 1, 64), (4096, 1, 256), (24 * 1024, 1, 640), (24 * 1024, 4, 160)],
 )
 def test_caches_take_a_share_of_the_machine(memory_mb: int, workers: int, total_mb: int) -> None:
     sizes = cache_sizes.of_machine(memory_mb * MB, workers)
     assert sizes == CacheSizes.of(total_mb * MB)
-    assert sizes.rows_bytes + 1024 * (sizes.writer_kib + sizes.first_reader_kib) == total_mb * MB
+    assert sizes.rows_bytes + 1024 * (sizes.writer_kib + 2 * sizes.reader_kib) == total_mb * MB
+    assert sizes.reader_kib <= 32 * 1024
 
 
 def test_a_container_may_have_less_memory_than_its_machine(tmp_path: Path) -> None:
@@ -40,4 +41,4 @@ def test_the_setting_says_how_much(tmp_path: Path) -> None:
         engine.close()
         return -kib
 
-    assert asyncio.run(cache_kib()) == 10 * 1024
+    assert asyncio.run(cache_kib()) == 5 * 1024

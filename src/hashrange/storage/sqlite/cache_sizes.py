@@ -7,7 +7,8 @@ from typing import NamedTuple
 _MB = 1024 * 1024
 _SHARE = 16  # of the machine's memory, if nobody says how much
 _TOTAL_MIN = 64 * _MB
-_TOTAL_MAX = 1024 * _MB
+_TOTAL_MAX = 640 * _MB
+_PAGES_MAX = 32 * _MB  # of one connection
 _CONTROL_GROUPS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),  # version 1
@@ -19,16 +20,18 @@ class CacheSizes(NamedTuple):
 
     rows_bytes: int
     writer_kib: int
-    first_reader_kib: int
+    reader_kib: int  # of each
 
     @classmethod
     def of(cls, total_bytes: int) -> "CacheSizes":
-        """Shares of so many bytes.
+        """Shares of so many bytes: most of them for rows, which survive commits.
 
-        The event loop reads through one reader, whose pages serve queries and whatever the rows do not have. The
-        writer's are only looked at for what a commit changes.
+        SQLite drops all pages of a reader at its first look after a commit, one by one; and at the end of a commit that
+        has balanced its tree it may walk over all pages that the writer has. Much of either would cost more than it
+        saves. There are two readers most of the time: the event loop's, and one for a long read.
         """
-        return cls(total_bytes // 4, total_bytes // 4 // 1024, total_bytes // 2 // 1024)
+        pages = min(total_bytes // 8, _PAGES_MAX)
+        return cls(total_bytes - 3 * pages, pages // 1024, pages // 1024)
 
 
 DEFAULT = CacheSizes.of(128 * _MB)

@@ -36,9 +36,7 @@ T = TypeVar("T")
 
 log = logs.Log("storage.sqlite")
 
-# A page that is in a connection's cache is not read and its checksum is not computed again. The event loop reads
-# through the reader that was opened first, unless a long read has it; for that one and the writer see `CacheSizes`.
-READER_CACHE_KIB = 16 * 1024
+# A page that is in a connection's cache is not read and its checksum is not computed again: see `CacheSizes`.
 CHECKPOINT_CACHE_KIB = 256
 IDLE_READERS_MAX = 4
 
@@ -77,7 +75,7 @@ class SqliteEngine:
         self._checks_pages = page_checksums.are_checked(writer) or page_encryption.is_unlocked(path)
         self._commit_version = commit_version
         self._idle_readers: list[SnapshotReader] = []
-        self._next_cache_kib = max(caches.first_reader_kib, READER_CACHE_KIB)
+        self._reader_cache_kib = caches.reader_kib
         self._read_pool = ReadPool(deliver)
         self._log_limits = LogLimits.of_volume(path.parent)
         self._kept_log_pages = self._log_limits.start // 2  # a log that is longer gets no idle readers
@@ -324,8 +322,7 @@ class SqliteEngine:
         if self._closed:
             raise Closed("the engine is closed")
         self._guard.check_files()  # a new connection must not be to another file
-        cache_kib, self._next_cache_kib = self._next_cache_kib, READER_CACHE_KIB
-        connection = self._connect(cache_kib)
+        connection = self._connect(self._reader_cache_kib)
         return SnapshotReader(connection, checks_pages=self._checks_pages, pauses=Pauses())
 
     def _return_reader(self, reader: SnapshotReader) -> None:
