@@ -68,8 +68,8 @@ def test_a_removal_leaves_what_a_delete_leaves(stored: list[Item], removed: list
             engine.write(partial(one_by_one, [command(item)]))
     for text in removed:
         key = primary_key.of_key(TABLE, {"pk": {"S": text}})
-        outcome = engines[0].write(lambda tx, key=key: store.apply(tx, TABLE, DeleteCommand(key), ORIGIN))  # type: ignore[misc]
-        units = engines[1].write(lambda tx, key=key: store.remove(tx, TABLE, key))  # type: ignore[misc]
+        outcome = engines[0].write(lambda tx, key=key: store.apply(tx, TABLE, DeleteCommand(key), ORIGIN))
+        units = engines[1].write(lambda tx, key=key: store.remove(tx, TABLE, key))
         assert outcome.units == units
     assert engines[0].read(contents) == engines[1].read(contents)
     for engine in engines:

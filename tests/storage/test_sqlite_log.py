@@ -21,6 +21,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "LOG_PAGES_START", START)
     monkeypatch.setattr(checkpoint, "WRITER_WAIT_SECONDS_MAX", 0.02)
     monkeypatch.setattr(checkpoint, "IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(checkpoint, "KEPT_SECONDS", 0.1)
 
 
 def log_pages(directory: Path) -> int:
@@ -46,6 +47,20 @@ def eventually(true: Callable[[], bool], seconds: float = 60) -> bool:
     return False
 
 
+def test_an_idle_log_keeps_its_space_for_a_while_and_starts_over(
+    sqlite: SqliteEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "KEPT_SECONDS", 1e9)
+    write_commits(sqlite, 20)
+    before = log_pages(tmp_path)
+    assert eventually(lambda: sqlite._commit_version.log_pages() == 0)
+    write_commits(sqlite, 1, 5000)
+    assert 0 < sqlite._commit_version.log_pages() < 10
+    assert log_pages(tmp_path) == before
+    monkeypatch.setattr(checkpoint, "KEPT_SECONDS", 0.1)
+    assert eventually(lambda: log_pages(tmp_path) == 0)
+
+
 @pytest.mark.slow
 def test_the_log_stays_short_under_constant_load(sqlite: SqliteEngine, tmp_path: Path) -> None:
     for part in range(20):
@@ -59,7 +74,7 @@ def test_a_slow_checkpoint_holds_the_writer_back(
 ) -> None:
     real = checkpoint.Checkpointer._checkpoint
 
-    def slow(self: Checkpointer, connection: Any, mode: int) -> bool:
+    def slow(self: Checkpointer, connection: Any, mode: int) -> Any:
         if connection is sqlite._checkpointer._connection:
             time.sleep(0.3)
         return real(self, connection, mode)

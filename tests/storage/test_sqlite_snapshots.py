@@ -7,8 +7,7 @@ import apsw
 import pytest
 
 from hashrange.storage.engine import Reader
-from hashrange.storage.sqlite import SqliteEngine, cache_sizes
-from hashrange.storage.sqlite.engine import READER_CACHE_KIB
+from hashrange.storage.sqlite import SqliteEngine, cache_sizes, checkpoint
 from hashrange.storage.sqlite.reader import SnapshotReader
 
 
@@ -28,7 +27,10 @@ def test_every_read_sees_every_commit_before_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_kept_snapshot_does_not_keep_the_log_from_starting_over(tmp_path: Path) -> None:
+def test_a_kept_snapshot_does_not_keep_the_log_from_starting_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "LOG_PAGES_START", 4000)
     engine = SqliteEngine.open(tmp_path)
     log = tmp_path / "hashrange.db-wal"
     most = 0
@@ -59,7 +61,7 @@ def test_an_idle_reader_lets_go_of_its_snapshot(tmp_path: Path) -> None:
     engine.close()
 
 
-def test_only_the_first_reader_has_a_large_page_cache(tmp_path: Path) -> None:
+def test_every_reader_has_its_share_of_the_caches(tmp_path: Path) -> None:
     def cache_kib(reader: Reader) -> int:
         kib: int = cast("SnapshotReader", reader)._connection.execute("PRAGMA cache_size").get
         return -kib
@@ -67,4 +69,4 @@ def test_only_the_first_reader_has_a_large_page_cache(tmp_path: Path) -> None:
     engine = SqliteEngine.open(tmp_path)
     nested = engine.read(lambda reader: (cache_kib(reader), engine.read(cache_kib)))
     engine.close()
-    assert nested == (cache_sizes.DEFAULT.first_reader_kib, READER_CACHE_KIB)
+    assert nested == (cache_sizes.DEFAULT.reader_kib, cache_sizes.DEFAULT.reader_kib)

@@ -7,6 +7,7 @@ log: when the log is due, readers that nobody uses give theirs up. Past a second
 """
 
 import contextlib
+import math
 import os
 import threading
 import time
@@ -24,7 +25,7 @@ from hashrange.storage.sqlite.schema import BUSY_TIMEOUT_MS, PAGE_BYTES
 
 log = logs.Log("storage.sqlite")
 
-LOG_PAGES_START = 4000  # 32 MB; recovering a log costs about 0.6 ms per MB at the next opening
+LOG_PAGES_START = 16_000  # 125 MB; recovering a log costs about 0.6 ms per MB at the next opening
 LOG_PAGES_START_MIN = 64
 VOLUME_SHARE = 32  # the log of a small volume is due when it has this part of it
 MAX_FACTOR = (
@@ -32,6 +33,11 @@ MAX_FACTOR = (
 )
 POLL_SECONDS = 0.1
 IDLE_SECONDS = 1.0
+KEPT_SECONDS = (
+    60.0  # that an idle log keeps its space: to a log that has to grow commits take the disk twice as long
+)
+PASSES_MAX = 4  # over the log beside commits, each over what was committed during the one before
+REST_PAGES = 256  # that the writer may copy while nobody commits
 READER_WAIT_MS = 20
 SHRINK_SECONDS = 0.25  # between attempts to win space on a full disk
 WRITER_WAIT_SECONDS_MAX = 1.0
@@ -82,7 +88,8 @@ class Checkpointer:
         self._wait_at = limits.most
         self._shrink_again_at = 0.0
         self._commits = 0
-        self._dirty = False  # the log holds commits
+        self._dirty = False  # the log holds commits that may not be in the file
+        self._has_space = False  # the log's file has space to give back
         self._wakeup = threading.Event()
         self._stopping = False
         self._failing = logs.Outage(log, "checkpoint")
@@ -116,7 +123,7 @@ class Checkpointer:
         self._commit_version.advance(pages)
         if pages >= self._threshold or not self._dirty:
             self._wakeup.set()
-        self._dirty = True
+        self._dirty = self._has_space = True
         return apsw.SQLITE_OK
 
     @property
@@ -148,7 +155,7 @@ class Checkpointer:
     def _shrink_now_and_then(self) -> bool:
         """Empty the log if there is something in it, but not for every one of a thousand writes a second."""
         now = time.monotonic()
-        if not self._dirty or now < self._shrink_again_at:
+        if not self._has_space or now < self._shrink_again_at:
             return False
         self._shrink_again_at = now + SHRINK_SECONDS
         return self._shrink()
@@ -164,12 +171,11 @@ class Checkpointer:
         """Copy the whole log and have the next commit begin it anew; the writer's connection waits a little."""
         self._writer.set_busy_timeout(READER_WAIT_MS)
         try:
-            done = self._checkpoint(self._writer, mode)
+            done = self._checkpoint(self._writer, mode).is_whole
         finally:
             self._writer.set_busy_timeout(BUSY_TIMEOUT_MS)
         if done:
-            self._log_emptied()
-            self._dirty = mode != apsw.SQLITE_CHECKPOINT_TRUNCATE
+            self._log_emptied(mode)
         return done
 
     def _checkpoint_rest(self) -> None:
@@ -178,7 +184,10 @@ class Checkpointer:
         with contextlib.suppress(apsw.Error):
             self._restart(apsw.SQLITE_CHECKPOINT_RESTART)
 
-    def _log_emptied(self) -> None:
+    def _log_emptied(self, mode: int) -> None:
+        """All of it is in the file, and the next commit begins it anew."""
+        self._dirty = False
+        self._has_space = self._has_space and mode != apsw.SQLITE_CHECKPOINT_TRUNCATE
         self._commit_version.log_emptied()
         self._reset_limits(0)
 
@@ -194,6 +203,7 @@ class Checkpointer:
 
     def _run(self) -> None:
         commits_before, idle_since = 0, time.monotonic()
+        quiet_since = idle_since
         while True:
             self._wakeup.wait(POLL_SECONDS)
             self._wakeup.clear()
@@ -201,7 +211,7 @@ class Checkpointer:
                 return
             now = time.monotonic()
             if commits_before != self._commits:
-                commits_before, idle_since = self._commits, now
+                commits_before, idle_since, quiet_since = self._commits, now, now
             pages = self._commit_version.log_pages()
             if pages >= self.limits.start // 2:
                 # Another worker may be the one that commits: its log cannot start over while we have a snapshot.
@@ -212,40 +222,65 @@ class Checkpointer:
                 idle_since = now
                 self._guard.watch()
                 self._release_snapshots(False)
-                if self._dirty:
-                    with contextlib.suppress(apsw.Error):
-                        self._checkpoint_when_idle()
+                with contextlib.suppress(apsw.Error):
+                    if self._has_space and now - quiet_since >= KEPT_SECONDS:
+                        self._checkpoint_when_idle(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                    elif self._dirty:
+                        self._checkpoint_when_idle(apsw.SQLITE_CHECKPOINT_RESTART)
 
     def _checkpoint_under_load(self, pages: int) -> None:
         # If the log cannot start over this time, the next attempt is due when it has grown a little.
         self._threshold = pages + self.limits.start // 4
         with contextlib.suppress(apsw.Error):
-            self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._copy_beside_commits()
         if self._run_between_commits and not self._stopping:
             self._run_between_commits(self._checkpoint_rest)
 
-    def _checkpoint_when_idle(self) -> None:
+    def _copy_beside_commits(self) -> None:
+        """Copy the log until little was committed meanwhile, or until that does not get less."""
+        left = math.inf
+        for _ in range(PASSES_MAX):
+            copied = self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE).copied
+            left_before, left = left, self._commit_version.log_pages() - copied
+            if not REST_PAGES < left < left_before / 2:
+                return
+
+    def _checkpoint_when_idle(self, mode: int) -> None:
         commits = self._commits
-        if self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE):
-            done = self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            self._dirty = not done or commits != self._commits
-            if not self._dirty:
-                self._log_emptied()
+        if self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE).is_whole:
+            done = self._checkpoint(self._connection, mode).is_whole
+            if done and commits == self._commits:
+                self._log_emptied(mode)
 
     # On either.
 
-    def _checkpoint(self, connection: apsw.Connection, mode: int) -> bool:
-        """Run a checkpoint; True if the whole log is in the file now. Raises if the disk fails."""
+    def _checkpoint(self, connection: apsw.Connection, mode: int) -> "_Copied":
+        """Run a checkpoint. Raises if the disk fails."""
         if self._guard.is_log_cut:
-            return False
+            return _NOTHING
         try:
-            log_pages, copied_pages = connection.wal_checkpoint(mode=mode)
+            copied = _Copied(*connection.wal_checkpoint(mode=mode))
         except (apsw.BusyError, apsw.LockedError):
-            return False
+            return _NOTHING
         except apsw.Error as error:
             # The log keeps everything until a checkpoint works: nothing is lost.
             self._failing.failed(str(error))
             raise
         if self._failing.lasts:
             self._failing.worked()
-        return log_pages == copied_pages
+        return copied
+
+
+class _Copied(NamedTuple):
+    """What a checkpoint has found in the log, and how much of that is in the file now; both count pages."""
+
+    log: int
+    copied: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the log is in the file now."""
+        return self.log == self.copied
+
+
+_NOTHING = _Copied(1, 0)

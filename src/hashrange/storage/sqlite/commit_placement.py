@@ -5,7 +5,7 @@ FAST_SECONDS = 0.002
 FAST_SECONDS_PER_ROW = 0.00002
 # After a slow commit the writer thread makes this many before the loop tries again, and twice as many each time
 # the try is slow again: on a slow disk the event loop waits for one commit in some thousands.
-BACKOFF_COMMITS_MIN = 64
+BACKOFF_COMMITS_MIN = 8
 BACKOFF_COMMITS_MAX = 4096
 
 

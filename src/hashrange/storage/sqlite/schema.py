@@ -19,7 +19,7 @@ PAGE_BYTES = page_faults.PAGE_BYTES
 BUSY_TIMEOUT_MS = 10_000
 STATEMENT_CACHE_SIZE = 32
 CREATION_CACHE_KIB = 256
-LOG_FILE_BYTES = 64 * 1024 * 1024
+LOG_FILE_BYTES = 256 * 1024 * 1024
 GENERATION_MAX = 2**31
 
 # WITHOUT ROWID keeps a row in one B-tree, so neighbouring keys share pages: a Query reads what it returns. A value is
