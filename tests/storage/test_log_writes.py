@@ -1,12 +1,14 @@
 """Frames that are written together: the log has every commit when it is acknowledged."""
 
 import fcntl
+import os
 import random
 import resource
 import shutil
 import struct
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from ctypes import CFUNCTYPE, c_char_p, c_int, c_int64, c_size_t, c_ssize_t, c_void_p, cast, string_at
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec
@@ -232,14 +234,14 @@ def test_a_writer_that_is_closed_in_a_transaction_leaves_nothing_in_the_log(tmp_
 class Calls:
     """A helper of its own, over system calls that the test makes up: one log is open, and another one."""
 
-    LOG, OTHER, INDEX = 10, 11, 12
+    LOG, OTHER, INDEX, DATABASE = 4000, 4001, 4002, 4003
 
-    def __init__(self, folder: Path, *, index: int = INDEX) -> None:
+    def __init__(self, folder: Path, *, index: int = INDEX, database: int = DATABASE) -> None:
         # A copy has a buffer of its own.
         copy = shutil.copyfile(_log_writes.__file__, folder / "_log_writes.so")
         loader = ExtensionFileLoader("_log_writes", str(copy))
         module = module_from_spec(ModuleSpec("_log_writes", loader, origin=str(copy)))
-        self._files = {b"a-wal": self.LOG, b"b-wal": self.OTHER, b"a-shm": index}
+        self._files = {b"a-wal": self.LOG, b"b-wal": self.OTHER, b"a-shm": index, b"a.db": database}
         self.written: list[tuple[int, bytes, int]] = []  # file, bytes, place
         self.write_at_most = 1 << 30
         self.before_write: Callable[[], object] = lambda: None
@@ -267,6 +269,11 @@ class Calls:
         while data:
             count = self._replaced_write(file, data, len(data), at)
             data, at = data[count:], at + count
+
+    def try_to_write(self, file: int, data: bytes, at: int) -> int:
+        """Write once."""
+        count: int = self._replaced_write(file, data, len(data), at)
+        return count
 
     def read(self, file: int) -> None:
         self._read(file, None, 0, 0)
@@ -303,6 +310,33 @@ def test_what_is_read_from_another_log_does_not_wait_for_a_write(tmp_path: Path)
     writer.join()
     reader.join()
     assert not waited
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+def test_a_database_gets_all_that_a_checkpoint_writes(tmp_path: Path, kind: str) -> None:
+    """It is waited for in between, where that can be done; elsewhere nothing is different."""
+    with ExitStack() as stack:
+        if kind == "file":
+            number = stack.enter_context((tmp_path / "x").open("wb")).fileno()
+        else:
+            ends = os.pipe()
+            number = ends[1]
+            for end in ends:
+                stack.callback(os.close, end)
+        calls = Calls(tmp_path, database=number)
+        pages = [bytes([place]) * 8192 for place in range(40)]
+        for place, page in enumerate(pages):
+            calls.write(number, page, 8192 * 2 * place)
+        assert calls.written == [(number, page, 8192 * 2 * place) for place, page in enumerate(pages)]
+
+
+def test_a_database_that_cannot_be_waited_for_fails_a_write(tmp_path: Path) -> None:
+    with (tmp_path / "x").open("wb") as file:
+        number = file.fileno()
+    calls = Calls(tmp_path, database=number)  # which is closed by now
+    outcomes = [calls.try_to_write(number, b"p" * 8192, 8192 * place) for place in range(17)]
+    assert outcomes.count(-1) == 1
+    assert outcomes.count(8192) == 16
 
 
 HEADER, PAGE = b"\0" * 24, b"p" * 512  # of a frame that is not the last of its commit

@@ -11,6 +11,9 @@
  * was rolled back, and is dropped: from then on that part of the log belongs to whoever writes next, maybe in another
  * process. There is one buffer for the process; while it is in use for one log, writes to others go through. Python is
  * not called from here: SQLite has released its lock.
+ *
+ * A database is written by checkpoints only. SQLite writes all pages and then syncs them, and until the disk has them all
+ * no commit gets its own sync done. So a checkpoint waits for its pages here, some at a time.
  */
 
 #define PY_SSIZE_T_CLEAN
@@ -35,7 +38,12 @@ enum {
     FILES_MAX = 4096,        /* files with larger numbers are written as ever */
     WRITE_LOCK_AT = 120,     /* of the log's index; https://www.sqlite.org/walformat.html#wal_locks */
     SUFFIX_BYTES = 4,
+    PACE_BYTES = 128 << 10,  /* of a database that are on their way to the disk at most */
 };
+
+#ifdef SYNC_FILE_RANGE_WRITE
+#define WAIT_AND_WRITE (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER)
+#endif
 
 typedef ssize_t (*Read)(int, void *, size_t, off_t);
 typedef ssize_t (*Write)(int, const void *, size_t, off_t);
@@ -55,6 +63,11 @@ static struct {
 static uint8_t is_log[FILES_MAX];
 static uint64_t databases[FILES_MAX]; /* which one a log, or the index of a log, belongs to; 0: it is neither */
 static off_t ends[FILES_MAX]; /* of what was written last to each log */
+static uint8_t is_database[FILES_MAX];
+static struct {
+    off_t start, end; /* of what was written to a database and not waited for */
+    size_t bytes;
+} unwaited[FILES_MAX];
 static _Atomic int misses_locks; /* an index has a number beyond these: who gives up its locks is not seen */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -132,10 +145,40 @@ static int take(int file, const void *bytes, size_t count, off_t at)
     return 1;
 }
 
+/* Whether waiting cannot be done at all: not by this kernel, not in this sandbox, or not with what this is. */
+static inline int is_unable(int error)
+{
+    return error == ENOSYS || error == EPERM || error == EINVAL || error == ESPIPE;
+}
+
+/* A write to a database; now and then it waits for those before it. Only one thread at a time uses a file. */
+static ssize_t write_database(int file, const void *bytes, size_t count, off_t at)
+{
+    ssize_t wrote = original.write(file, bytes, count, at);
+#ifdef SYNC_FILE_RANGE_WRITE
+    if (wrote <= 0)
+        return wrote;
+    if (unwaited[file].bytes == 0 || at < unwaited[file].start)
+        unwaited[file].start = at;
+    if (unwaited[file].bytes == 0 || at + wrote > unwaited[file].end)
+        unwaited[file].end = at + wrote;
+    unwaited[file].bytes += (size_t)wrote;
+    if (unwaited[file].bytes >= PACE_BYTES) {
+        off_t start = unwaited[file].start, length = unwaited[file].end - start;
+        unwaited[file].bytes = 0;
+        /* The disk's error is told once only: this write fails of it, since the sync behind it would succeed. */
+        if (sync_file_range(file, start, length, WAIT_AND_WRITE) < 0 && !is_unable(errno))
+            return -1;
+    }
+#endif
+    return wrote;
+}
+
 static ssize_t log_write(int file, const void *bytes, size_t count, off_t at)
 {
     if (!is_written_here(file))
-        return original.write(file, bytes, count, at);
+        return file >= 0 && file < FILES_MAX && is_database[file] ? write_database(file, bytes, count, at)
+                                                                  : original.write(file, bytes, count, at);
     pthread_mutex_lock(&lock);
     int taken = take(file, bytes, count, at);
     ssize_t wrote = taken > 0 ? (ssize_t)count : taken;
@@ -181,6 +224,8 @@ static int log_open(const char *path, int flags, int mode)
         is_log[file] = stem && memcmp(path + stem, "-wal", SUFFIX_BYTES) == 0;
         databases[file] = is_log[file] || is_index ? number_of(path, stem) : 0;
         ends[file] = -1;
+        is_database[file] = length > 3 && memcmp(path + length - 3, ".db", 3) == 0;
+        unwaited[file].bytes = 0;
     }
     return file;
 }
@@ -194,8 +239,10 @@ static int log_close(int file)
         is_log[file] = 0;
         pthread_mutex_unlock(&lock);
     }
-    if (file >= 0 && file < FILES_MAX)
+    if (file >= 0 && file < FILES_MAX) {
         databases[file] = 0;
+        is_database[file] = 0;
+    }
     return original.close(file);
 }
 
