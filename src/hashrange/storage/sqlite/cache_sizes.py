@@ -8,7 +8,8 @@ _MB = 1024 * 1024
 _SHARE = 16  # of the machine's memory, if nobody says how much
 _TOTAL_MIN = 64 * _MB
 _TOTAL_MAX = 640 * _MB
-_PAGES_MAX = 32 * _MB  # of one connection
+_READER_MAX = 32 * _MB
+_WRITER_MAX = 16 * _MB  # more than a commit changes, which would be written to the log twice
 _CONTROL_GROUPS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),  # version 1
@@ -30,8 +31,8 @@ class CacheSizes(NamedTuple):
         has balanced its tree it may walk over all pages that the writer has. Much of either would cost more than it
         saves. There are two readers most of the time: the event loop's, and one for a long read.
         """
-        pages = min(total_bytes // 8, _PAGES_MAX)
-        return cls(total_bytes - 3 * pages, pages // 1024, pages // 1024)
+        writer, reader = min(total_bytes // 8, _WRITER_MAX), min(total_bytes // 8, _READER_MAX)
+        return cls(total_bytes - writer - 2 * reader, writer // 1024, reader // 1024)
 
 
 DEFAULT = CacheSizes.of(128 * _MB)
