@@ -188,7 +188,7 @@ class Run:
             outcome,
             cpu=cpu,
             memory=self._meter.peak_memory_bytes(),
-            note=self._note(workload, items, outcome, warmth, used_up=position > written),
+            note=self._note(workload, items, outcome, warmth, position, written),
             warmth=warmth,
         )
 
@@ -266,16 +266,16 @@ class Run:
             self._tables.count(workload.table, position)
 
     def _note(
-        self, workload: Workload, items: int, outcome: Outcome, warmth: Warmth, *, used_up: bool
+        self, workload: Workload, items: int, outcome: Outcome, warmth: Warmth, used: int, written: int
     ) -> str:
         notes = []
         if not warmth.steady:
             notes.append(f"not steady after {warmth.windows} warm-ups")
         if workload.name == "mixed" and items < self._options.large_items:
             notes.append(f"{items:,} items, loading more took too long")
-        if workload.consumes and used_up:
+        if workload.consumes and used > written:
             notes.append("requests were used up and started over")
-        if workload.name == "delete" and outcome.requests > self._deletable:
+        if workload.name == "delete" and used > self._deletable:
             notes.append("some items had been deleted before")
         if failed := outcome.refused + outcome.broken:
             notes.append(f"{failed:,} errors")
