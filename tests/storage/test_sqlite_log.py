@@ -1,5 +1,7 @@
 """The write-ahead log: short under load, empty when idle, gone when closed."""
 
+import os
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -8,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hashrange.storage import layout
 from hashrange.storage.engine import Reader
 from hashrange.storage.sqlite import SqliteEngine, checkpoint
 from hashrange.storage.sqlite.checkpoint import Checkpointer
@@ -51,14 +54,50 @@ def test_an_idle_log_keeps_its_space_for_a_while_and_starts_over(
     sqlite: SqliteEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoint, "KEPT_SECONDS", 1e9)
+    monkeypatch.setattr(checkpoint, "KEPT_PAGES", 10)
     write_commits(sqlite, 20)
     before = log_pages(tmp_path)
-    assert eventually(lambda: sqlite._commit_version.log_pages() == 0)
+    assert eventually(lambda: 0 < sqlite._commit_version.log_pages() < 3)
     write_commits(sqlite, 1, 5000)
     assert 0 < sqlite._commit_version.log_pages() < 10
     assert log_pages(tmp_path) == before
     monkeypatch.setattr(checkpoint, "KEPT_SECONDS", 0.1)
     assert eventually(lambda: log_pages(tmp_path) == 0)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+def test_of_an_idle_log_nothing_old_counts(
+    sqlite: SqliteEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    """It has been copied: somebody who cuts a part of it off must not bring an older state back."""
+    monkeypatch.setattr(checkpoint, "KEPT_SECONDS", 1e9)
+    monkeypatch.setattr(checkpoint, "KEPT_PAGES", 10)
+    for value in (b"one", b"two"):
+        for number in range(30):
+            sqlite.write(lambda tx, number=number, value=value: tx.put(b"%d" % number, value * 500))
+    assert eventually(lambda: 0 < sqlite._commit_version.log_pages() < 3)
+    copy = shutil.copytree(tmp_path / "data", tmp_path / "copy")
+    log = copy / "hashrange.db-wal"
+    assert log.stat().st_size > 10 * PAGE_BYTES
+    os.truncate(log, int(log.stat().st_size * share))
+    (copy / "hashrange.db-shm").unlink()
+    reopened = SqliteEngine.open(copy)
+    stored = reopened.read(lambda reader: [reader.get(b"%d" % number) for number in range(30)])
+    reopened.close()
+    assert stored == [b"two" * 500] * 30
+
+
+def test_rows_stay_at_hand_when_an_idle_log_starts_over(
+    sqlite: SqliteEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "KEPT_SECONDS", 1e9)
+    monkeypatch.setattr(checkpoint, "KEPT_PAGES", 10)
+    key = layout.ROWS + b"key"
+    sqlite.write(lambda tx: tx.put(key, b"value"))
+    write_commits(sqlite, 20)
+    assert sqlite.read(lambda reader: reader.get(key), seconds=1.0) == b"value"
+    assert eventually(lambda: 0 < sqlite._commit_version.log_pages() < 3)
+    assert sqlite.at_hand(key) == b"value"
 
 
 @pytest.mark.slow

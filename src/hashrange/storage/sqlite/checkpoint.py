@@ -18,6 +18,7 @@ from typing import NamedTuple
 import apsw
 
 from hashrange import logs
+from hashrange.storage.errors import StorageError
 from hashrange.storage.sqlite.commit_version import CommitVersion
 from hashrange.storage.sqlite.group import Remedy
 from hashrange.storage.sqlite.guard import CommitGuard
@@ -34,8 +35,9 @@ MAX_FACTOR = (
 POLL_SECONDS = 0.1
 IDLE_SECONDS = 1.0
 KEPT_SECONDS = (
-    60.0  # that an idle log keeps its space: to a log that has to grow commits take the disk twice as long
+    60.0  # that a log keeps its space when it is idle: commits take longer where a file has to grow
 )
+KEPT_PAGES = 4000  # one that was shorter does not
 PASSES_MAX = 4  # over the log beside commits, each over what was committed during the one before
 REST_PAGES = 256  # that the writer may copy while nobody commits
 READER_WAIT_MS = 20
@@ -95,12 +97,17 @@ class Checkpointer:
         self._failing = logs.Outage(log, "checkpoint")
         self._pinned = logs.Outage(log, "log_restart")
         self._run_between_commits: RunBetweenCommits | None = None
+        self._begin_log: Callable[[], None] = lambda: None
         self._thread = threading.Thread(target=self._run, name="hashrange-checkpoint", daemon=True)
         writer.set_wal_hook(self._committed)
 
-    def start(self, run_between_commits: RunBetweenCommits) -> None:
-        """Start the thread; `run_between_commits` runs a task on the writer's thread."""
+    def start(self, run_between_commits: RunBetweenCommits, begin_log: Callable[[], None]) -> None:
+        """Start the thread; `run_between_commits` runs a task on the writer's thread.
+
+        `begin_log` is for such tasks, and makes a commit that changes nothing but the number of the log's round.
+        """
         self._run_between_commits = run_between_commits
+        self._begin_log = begin_log
         self._thread.start()
 
     def stop(self) -> None:
@@ -184,6 +191,18 @@ class Checkpointer:
         with contextlib.suppress(apsw.Error):
             self._restart(apsw.SQLITE_CHECKPOINT_RESTART)
 
+    def _begin_anew(self) -> None:
+        """Have the log start over in its space, by a commit: until then a part of the old one would still count.
+
+        Somebody who cut off the end of such a log would have an older state of its pages copied into the file.
+        """
+        self._release_snapshots(True)
+        with contextlib.suppress(apsw.Error, StorageError):
+            if self._restart(apsw.SQLITE_CHECKPOINT_RESTART):
+                self._dirty = True
+                self._begin_log()
+                self._dirty = False
+
     def _log_emptied(self, mode: int) -> None:
         """All of it is in the file, and the next commit begins it anew."""
         self._dirty = False
@@ -203,7 +222,7 @@ class Checkpointer:
 
     def _run(self) -> None:
         commits_before, idle_since = 0, time.monotonic()
-        quiet_since = idle_since
+        long_at = -math.inf
         while True:
             self._wakeup.wait(POLL_SECONDS)
             self._wakeup.clear()
@@ -211,8 +230,10 @@ class Checkpointer:
                 return
             now = time.monotonic()
             if commits_before != self._commits:
-                commits_before, idle_since, quiet_since = self._commits, now, now
+                commits_before, idle_since = self._commits, now
             pages = self._commit_version.log_pages()
+            if pages >= KEPT_PAGES:
+                long_at = now
             if pages >= self.limits.start // 2:
                 # Another worker may be the one that commits: its log cannot start over while we have a snapshot.
                 self._release_snapshots(True)
@@ -222,11 +243,10 @@ class Checkpointer:
                 idle_since = now
                 self._guard.watch()
                 self._release_snapshots(False)
-                with contextlib.suppress(apsw.Error):
-                    if self._has_space and now - quiet_since >= KEPT_SECONDS:
-                        self._checkpoint_when_idle(apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                    elif self._dirty:
-                        self._checkpoint_when_idle(apsw.SQLITE_CHECKPOINT_RESTART)
+                keeps_space = now - long_at < KEPT_SECONDS
+                if self._dirty or (self._has_space and not keeps_space):
+                    with contextlib.suppress(apsw.Error):
+                        self._checkpoint_when_idle(keeps_space=keeps_space)
 
     def _checkpoint_under_load(self, pages: int) -> None:
         # If the log cannot start over this time, the next attempt is due when it has grown a little.
@@ -245,12 +265,16 @@ class Checkpointer:
             if not REST_PAGES < left < left_before / 2:
                 return
 
-    def _checkpoint_when_idle(self, mode: int) -> None:
+    def _checkpoint_when_idle(self, *, keeps_space: bool) -> None:
         commits = self._commits
-        if self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE).is_whole:
-            done = self._checkpoint(self._connection, mode).is_whole
-            if done and commits == self._commits:
-                self._log_emptied(mode)
+        if not self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_PASSIVE).is_whole:
+            return
+        if keeps_space and self._run_between_commits:
+            self._run_between_commits(self._begin_anew)
+            return
+        done = self._checkpoint(self._connection, apsw.SQLITE_CHECKPOINT_TRUNCATE).is_whole
+        if done and commits == self._commits:
+            self._log_emptied(apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     # On either.
 

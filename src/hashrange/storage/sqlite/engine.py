@@ -97,7 +97,7 @@ class SqliteEngine:
             RowCache(commit_version.current, caches.rows_bytes) if is_alone else None
         )
         self._committer = Committer(transaction, deliver, lock.write_lock, self._checkpointer, call_soon)
-        self._checkpointer.start(self._committer.run_between_commits)
+        self._checkpointer.start(self._committer.run_between_commits, transaction.begin_log)
         self._closed = False
         self._closing = threading.Lock()
 

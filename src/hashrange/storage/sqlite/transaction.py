@@ -259,6 +259,16 @@ class WriteTransaction(Overlay):
             cache.wipe()
         cache.end_commit(self._changes, self._read)
 
+    def begin_log(self) -> None:
+        """Commit nothing but the number of a log that has been emptied, so that what it had before counts no more."""
+        self.begin()
+        self.rows = 1
+        try:
+            self.commit()
+        except BaseException:
+            self.rollback()
+            raise
+
     def _begin_log(self) -> None:
         """Number the log's round, on the file's first page: so a log is known to be this file's."""
         generation: int = self._cursor.execute("PRAGMA user_version").get
