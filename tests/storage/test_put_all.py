@@ -60,6 +60,29 @@ def test_a_batch_leaves_what_its_puts_leave(batches: list[list[Item]]) -> None:
         engine.close()
 
 
+def test_batches_of_one_commit_and_of_one_step_see_each_other() -> None:
+    engines = MemoryEngine(), MemoryEngine()
+    first = [command({"pk": {"S": text}, "text": {"S": "x" * 100}}) for text in "abc"]
+    second = [command({"pk": {"S": text}, "text": {"S": "x" * 2000}}) for text in "bcd"]
+
+    def both(tx: Transaction) -> list[float]:
+        return together(Puts.of(first), tx) + together(Puts.of(second), tx)
+
+    left = engines[0].write(partial(one_by_one, [*first, *second]))
+    assert [outcome.units for outcome in left] == engines[1].write(both)
+    assert engines[0].read(contents) == engines[1].read(contents)
+    for engine in engines:
+        engine.close()
+
+
+def test_rows_are_swapped_for_bytes_only() -> None:
+    engine = MemoryEngine()
+    for keys, values in (([b"a"], ["text"]), ([bytearray(b"a")], [b"text"])):
+        with pytest.raises(TypeError):
+            engine.write(lambda tx, keys=keys, values=values: tx.swap(keys, values))
+    engine.close()
+
+
 @given(st.lists(attributes, max_size=5), st.lists(st.sampled_from("abcdef"), max_size=5))
 def test_a_removal_leaves_what_a_delete_leaves(stored: list[Item], removed: list[str]) -> None:
     engines = MemoryEngine(), MemoryEngine()
@@ -91,4 +114,4 @@ def test_json_that_nobody_has_made_yet_is_made() -> None:
     ("more", "expected"), [({}, True), ({"ttl": "expires"}, False), ({"log": object()}, False)]
 )
 def test_tables_with_more_than_items_are_written_the_long_way(more: dict[str, Any], expected: bool) -> None:
-    assert store.holds_items_only(table("pk:S", **more)) is expected
+    assert table("pk:S", **more).holds_items_only is expected

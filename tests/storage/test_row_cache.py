@@ -249,7 +249,7 @@ def test_a_row_at_hand_is_what_is_committed(kind: str, tmp_path: Path) -> None:
     assert engine.at_hand(KEY) == b"two"
     engine._cache.begin_commit()  # type: ignore[union-attr]
     assert engine.at_hand(KEY) is None
-    engine._cache.end_commit({KEY: b"three"}, ())  # type: ignore[union-attr]
+    engine._cache.end_commit({KEY: b"three"}, set())  # type: ignore[union-attr]
     assert engine.at_hand(KEY) == b"three"
     engine.write(lambda tx: tx.delete(KEY))
     assert engine.at_hand(KEY) is None

@@ -6,6 +6,9 @@ is docs/design/009-stored-items.md.
 """
 
 import struct
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
+from operator import add
 
 import orjson
 
@@ -17,6 +20,7 @@ HEADER_BYTES = 16
 # One header among many that stand in a row: see `storage.pages`.
 HEADER_SIZE_FIELD = "xI11x"
 _pack = struct.Struct(">BIQ3x").pack
+_unpack_size = struct.Struct(">xI").unpack_from
 _MICROSECONDS = 1_000_000
 LARGE_BYTES = 16 * 1024  # smaller items are not counted: see core/effort.py
 
@@ -34,6 +38,12 @@ def encode(item: Item, size_bytes: int, written_at: float, json: bytes | None = 
 def headed(json: bytes, size_bytes: int, written_at: float) -> bytes:
     """The stored form of an item whose size and JSON are known."""
     return _pack(FORMAT, size_bytes, int(written_at * _MICROSECONDS)) + json
+
+
+def all_headed(jsons: Iterable[bytes], sizes: Iterable[int], written_at: float) -> list[bytes]:
+    """The same of many, without a line of Python for each of them."""
+    written = repeat(int(written_at * _MICROSECONDS))
+    return list(map(add, map(_pack, repeat(FORMAT), sizes, written), jsons))
 
 
 def of_json(json: bytes) -> Item:
@@ -58,6 +68,11 @@ def decode(stored: bytes) -> Item:
 def stored_size(stored: bytes) -> int:
     """The item's size, read from the header alone."""
     return int.from_bytes(stored[1:5], "big")
+
+
+def stored_sizes(stored: Iterable[bytes]) -> Sequence[int]:
+    """The sizes of many items."""
+    return tuple(chain.from_iterable(map(_unpack_size, stored)))
 
 
 def stored_time(stored: bytes) -> float:

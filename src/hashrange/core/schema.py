@@ -107,6 +107,13 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Names of all key attributes."""
         return frozenset(key.name for key in self.keys)
 
+    @cached_property
+    def string_hash(self) -> tuple[str, KeyAttribute | None] | None:
+        """The name of the hash attribute, a string, and the range attribute; None if there are more of one."""
+        if len(self.hash) > 1 or len(self.range) > 1 or self.hash[0].type != "S":
+            return None
+        return self.hash[0].name, self.range[0] if self.range else None
+
     def readable(self, now: float) -> bool:
         """Whether the index can be queried yet."""
         return self.status_at(now) in ("ACTIVE", "UPDATING")
@@ -239,6 +246,11 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(index for index in self.indexes if index.status != "DELETING")
 
     @cached_property
+    def holds_items_only(self) -> bool:
+        """Whether a write to this table writes nothing but the item and the table's counters."""
+        return not self.live_indexes and self.ttl is None and self.log is None
+
+    @cached_property
     def index_by_name(self) -> dict[str, Index]:
         """Indexes by name."""
         return {index.name: index for index in self.indexes}
@@ -247,6 +259,20 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def indexes_by_name(self) -> tuple[Index, ...]:
         """Indexes in the order of their names."""
         return tuple(sorted(self.indexes, key=lambda index: index.name))
+
+    @cached_property
+    def index_key_checks(self) -> tuple[tuple[Index, KeyAttribute, bool], ...]:
+        """The attributes of index keys that items are checked for, index by index in the order of their names.
+
+        The last member says whether it is of the partition key.
+        """
+        # The table's own partition key may be longer than the sort key of an index.
+        sort_key = None if self.range is None else self.range.name
+        checks: list[tuple[Index, KeyAttribute, bool]] = []
+        for index in self.indexes_by_name:
+            checks += [(index, key, True) for key in index.hash if key.name not in self.key_names]
+            checks += [(index, key, False) for key in index.range if key.name != sort_key]
+        return tuple(checks)
 
     @cached_property
     def composite_indexes(self) -> tuple[Index, ...]:

@@ -4,8 +4,8 @@ Because the key is part of it, a row that was moved to another key or table does
 is docs/design/011-checksums-and-log.md.
 """
 
-from collections.abc import Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
+from operator import add, itemgetter
 from struct import Struct, pack
 from struct import error as StructError  # noqa: N812
 
@@ -15,12 +15,18 @@ from hashrange.storage.errors import DamagedRow
 
 CHECKSUM_BYTES = 4
 _checksum = Struct(">I").unpack_from
+_pack = Struct(">I").pack
 _sum, _value = itemgetter(slice(0, CHECKSUM_BYTES)), itemgetter(slice(CHECKSUM_BYTES, None))
 
 
 def sealed(key: bytes, value: bytes) -> bytes:
     """The stored form of a value."""
     return crc32(value, crc32(key)).to_bytes(4, "big") + value
+
+
+def sealed_values(keys: Iterable[bytes], values: Sequence[bytes]) -> Iterable[bytes]:
+    """The stored forms of many values, without a line of Python for each of them."""
+    return map(add, map(_pack, map(crc32, values, map(crc32, keys))), values)
 
 
 def opened(key: bytes, stored: bytes) -> bytes:

@@ -150,6 +150,16 @@ class GetMany(Protocol):
     def __call__(self, keys: Sequence[bytes]) -> list[bytes | None] | None: ...
 
 
+class SwapRows(Protocol):
+    """Stores values at keys, none of which comes twice, and gives what `get` would have given before.
+
+    Gives None, and stores nothing, where doing all of them together is not worth while: if one of those before is
+    large, for example. A transaction that can do that faster than by `get` and `put` has it as `swap`.
+    """
+
+    def __call__(self, keys: Sequence[bytes], values: Sequence[bytes]) -> Sequence[bytes | None] | None: ...
+
+
 class JoinRows(Protocol):
     """Reads the first `limit` rows that `scan` would give, every value cut behind its first `head` bytes.
 

@@ -19,7 +19,7 @@ class Overlay:
         self.adds: dict[bytes, int] = {}
         self.appends: list[Append] = []
         self.accepted: Writes = {}
-        self.accepted_adds: dict[bytes, int] = {}
+        self.accepted_adds: list[dict[bytes, int]] = []  # of each step that has added something
         self.pending_bytes = 0
 
     def put(self, key: bytes, value: bytes) -> None:
@@ -38,10 +38,12 @@ class Overlay:
 
     def add(self, key: bytes, amount: int) -> None:
         """Add to a counter."""
-        total = self.adds.get(key, 0) + amount
-        if not -COUNTER_MAX <= total <= COUNTER_MAX:
+        adds = self.adds
+        if key in adds:
+            amount += adds[key]
+        if not -COUNTER_MAX <= amount <= COUNTER_MAX:
             raise OverflowError("a counter has 64 bits")
-        self.adds[key] = total
+        adds[key] = amount
 
     def append(self, append: Append) -> None:
         """Add a row to a log when the step is over."""
@@ -59,7 +61,18 @@ class Overlay:
 
     def added(self, key: bytes) -> int:
         """What this step and those before it added to a counter."""
-        return self.accepted_adds.get(key, 0) + self.adds.get(key, 0)
+        return sum(adds.get(key, 0) for adds in self.accepted_adds) + self.adds.get(key, 0)
+
+    def totals(self) -> dict[bytes, int]:
+        """What the commit adds to each counter, where that is not zero."""
+        if len(self.accepted_adds) == 1:
+            (totals,) = self.accepted_adds
+        else:
+            totals = {}
+            for adds in self.accepted_adds:
+                for key, amount in adds.items():
+                    totals[key] = totals.get(key, 0) + amount
+        return {key: total for key, total in totals.items() if total}
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
@@ -67,9 +80,8 @@ class Overlay:
             self.accepted.update(self.own)
             self.own.clear()
         if self.adds:
-            for key, amount in self.adds.items():
-                self.accepted_adds[key] = self.accepted_adds.get(key, 0) + amount
-            self.adds.clear()
+            self.accepted_adds.append(self.adds)
+            self.adds = {}
 
     def discard(self) -> None:
         """Forget what the step wrote."""

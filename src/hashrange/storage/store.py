@@ -10,7 +10,7 @@ from hashrange.core.limits import WRITE_UNIT_BYTES
 from hashrange.core.mutation import Command, Origin, Outcome, Puts
 from hashrange.core.schema import Index, Table
 from hashrange.storage import change_log, expiry, layout
-from hashrange.storage.engine import GetMany, Reader, Transaction
+from hashrange.storage.engine import GetMany, Reader, SwapRows, Transaction
 
 _COLLECTION_BYTES_MAX = 10 * 1024**3
 _FEW_ROWS = 3  # are read one by one
@@ -29,7 +29,7 @@ def row_key(table: Table, key: bytes) -> bytes:
 def row_keys(table: Table, keys: Iterable[bytes]) -> list[bytes]:
     """Where items are stored."""
     prefix = layout.rows_prefix(table.number, layout.BASE_SLOT)
-    return [prefix + key for key in keys]
+    return list(map(prefix.__add__, keys))
 
 
 def read_item(reader: Reader, table: Table, key: bytes) -> StoredItem | None:
@@ -65,36 +65,59 @@ def apply(tx: Transaction, table: Table, command: Command, origin: Origin) -> Ou
     return outcome
 
 
-def holds_items_only(table: Table) -> bool:
-    """Whether a write to this table writes nothing but the item and the table's counters."""
-    return not table.live_indexes and table.ttl is None and table.log is None
-
-
 def put_all(tx: Transaction, table: Table, puts: Puts, written_at: float) -> list[float]:
     """Store items in a table that holds items only: as `apply` does it, with less to do for each. Gives their units."""
     rows = row_keys(table, puts.keys)
-    if len(rows) > 1:
-        tx.prefetch(rows)
-    get, put, units = tx.get, tx.put, []
-    count = growth = 0
-    for row, size, json in zip(rows, puts.sizes, puts.jsons, strict=True):
-        stored = get(row)
-        put(row, items.headed(json, size, written_at))
-        growth += size
+    sizes = puts.sizes
+    if len(rows) == 1:
+        ((row,), (size,), (json,)) = rows, sizes, puts.jsons
+        stored = tx.get(row)
+        tx.put(row, items.headed(json, size, written_at))
         charged = size
         if stored is None:
-            count += 1
+            _count(tx, table, 1, size)
         else:
             before = _counted(stored).size
-            growth -= before
+            _count(tx, table, 0, size - before)
             if before > size:
                 charged = before
-        units.append(1.0 if charged <= WRITE_UNIT_BYTES else float(capacity.write_units(charged)))
+        return [1.0 if charged <= WRITE_UNIT_BYTES else float(capacity.write_units(charged))]
+    replaced = _swapped(tx, rows, items.all_headed(puts.jsons, sizes, written_at))
+    there = list(filter(None, replaced))
+    befores = items.stored_sizes(there)
+    _count(tx, table, len(rows) - len(there), sum(sizes) - sum(befores))
+    if max((*sizes, *befores), default=0) <= WRITE_UNIT_BYTES:
+        return [1.0] * len(rows)
+    remaining = iter(befores)
+    return [
+        float(capacity.write_units(size if stored is None else max(size, next(remaining))))
+        for size, stored in zip(sizes, replaced, strict=True)
+    ]
+
+
+def _swapped(tx: Transaction, rows: Sequence[bytes], values: Sequence[bytes]) -> Sequence[bytes | None]:
+    """Store values, and give what they replace."""
+    swap: SwapRows | None = getattr(tx, "swap", None)
+    together = None if swap is None else swap(rows, values)
+    if together is not None:
+        return together
+    tx.prefetch(rows)
+    replaced = []
+    for row, value in zip(rows, values, strict=True):
+        stored = tx.get(row)
+        if stored is not None:
+            _count_copy(stored)
+        replaced.append(stored)
+        tx.put(row, value)
+    return replaced
+
+
+def _count(tx: Transaction, table: Table, count: int, growth: int) -> None:
+    """Have the table's counters follow."""
     if count:
         tx.add(layout.count_key(table.number, layout.BASE_SLOT), count)
     if growth:
         tx.add(layout.size_key(table.number, layout.BASE_SLOT), growth)
-    return units
 
 
 def remove(tx: Transaction, table: Table, key: bytes) -> float:
@@ -105,15 +128,19 @@ def remove(tx: Transaction, table: Table, key: bytes) -> float:
         return 1.0
     size = items.stored_size(stored)
     tx.delete(row)
-    tx.add(layout.count_key(table.number, layout.BASE_SLOT), -1)
-    tx.add(layout.size_key(table.number, layout.BASE_SLOT), -size)
+    _count(tx, table, -1, -size)
     return 1.0 if size <= WRITE_UNIT_BYTES else float(capacity.write_units(size))
 
 
 def _counted(stored: bytes) -> StoredItem:
-    if len(stored) > _LARGE_BYTES:
-        effort.spend(len(stored) >> 2)  # to copy it
+    _count_copy(stored)
     return StoredItem(stored)
+
+
+def _count_copy(stored: bytes) -> None:
+    """Have the time that it takes to copy an item counted."""
+    if len(stored) > _LARGE_BYTES:
+        effort.spend(len(stored) >> 2)
 
 
 def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
@@ -153,7 +180,7 @@ def _write_index(
     """Write what becomes of one index; `encoded` is the stored form of the new item."""
     index, before, after = diff.index, diff.before, diff.after
     prefix = layout.rows_prefix(table.number, index.slot)
-    if index.backfilling and before is not None:
+    if before is not None and index.backfilling:
         if after is None or after.key != before.key:
             # The backfill may have read the item already, and must not write this entry any more.
             tx.put(layout.removed_entries_prefix(table.number, index.slot) + before.key, b"")
@@ -166,10 +193,11 @@ def _write_index(
         if encoded is None or index.projection != "ALL":
             encoded = items.encode(after.item, after.size, outcome.origin.time)
         tx.put(prefix + after.key, encoded)
-    rows = (after is not None) - (before is not None)
-    growth = (after.size if after else 0) - (before.size if before else 0)
-    if rows:
-        tx.add(layout.count_key(table.number, index.slot), rows)
+    growth = 0 if after is None else after.size
+    if before is not None:
+        growth -= before.size
+    if (before is None) != (after is None):
+        tx.add(layout.count_key(table.number, index.slot), 1 if before is None else -1)
     if growth:
         tx.add(layout.size_key(table.number, index.slot), growth)
         if index.local:

@@ -83,7 +83,7 @@ def _plain(context: Context, request: DeleteItem) -> Plan | None:
     if (
         request.return_values != "ALL_OLD"
         and request.return_item_collection_metrics is None
-        and store.holds_items_only(table)
+        and table.holds_items_only
         and context.tab(table) is None
     ):
         return Write(
@@ -102,7 +102,7 @@ def _remove(
     current = catalogue.current(tx, table)
     if current is None:
         raise errors.not_found()
-    if store.holds_items_only(current):
+    if current.holds_items_only:
         return PlainWritten(current, name, (command.key,), (store.remove(tx, current, command.key),))
     # It has got an index, a stream or an expiry since the request was planned.
     return ItemWritten(current, name, store.apply(tx, current, command, origin))

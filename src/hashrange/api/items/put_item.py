@@ -22,7 +22,6 @@ from hashrange.api.table_names import data_table
 from hashrange.core import indexes, items, mutation, plain_items
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.mutation import Origin
-from hashrange.storage import store
 
 
 class PutItem(Request, kw_only=True):
@@ -68,11 +67,7 @@ def put_item(context: Context, request: PutItem) -> Plan:
 def _put_sent(context: Context, request: SentPutItem) -> Plan | None:
     """The plan of a put that the helper has read, if nothing is wrong with it."""
     table, gate = data_table(context, request.table_name), context.gate
-    if (
-        table.indexes
-        or not store.holds_items_only(table)
-        or (gate is not None and gate.tab(table) is not None)
-    ):
+    if table.indexes or not table.holds_items_only or (gate is not None and gate.tab(table) is not None):
         # Somebody is going to look into the item, or may refuse it; it is checked and measured all the same.
         item = items.of_json(request.json)
         key = primary_key.of_item(table, item)

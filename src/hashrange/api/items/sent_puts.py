@@ -5,6 +5,7 @@ Nobody looks into such an item apart from its key, so no objects are made of wha
 """
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import msgspec
@@ -85,7 +86,7 @@ class TablePuts(msgspec.Struct, frozen=True):
         table = catalogue.current(tx, self.table)
         if table is None:
             raise errors.not_found()
-        if store.holds_items_only(table):
+        if table.holds_items_only:
             units = store.put_all(tx, table, self.puts, origin.time)
             return (PlainWritten(table, self.name, self.puts.keys, units),)
         # It has got an index, a stream or an expiry since the request was planned.
@@ -111,8 +112,8 @@ def table_puts(name: str, table: Table, jsons: list[bytes], sizes: list[int]) ->
     """The same of many; None also if two have the same key."""
     if helper is None:
         return None
-    key_of, names = helper.key, table.key_names
-    keys = primary_key.of_keys_or_none(table, [key_of(json, *names) for json in jsons])
+    sent = list(map(helper.key, jsons, *map(repeat, table.key_names)))
+    keys = primary_key.of_keys_or_none(table, sent)
     if keys is None or len(set(keys)) < len(keys):
         return None
     return TablePuts(name, table, Puts(keys, sizes, jsons))

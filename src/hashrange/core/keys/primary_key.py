@@ -1,6 +1,7 @@
 """Primary keys: those that requests send, checked and made into key bytes, and those of items."""
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any, cast
 
 from hashrange.core.errors import EmptyKeyValue, Invalid
@@ -55,8 +56,7 @@ def of_keys_or_none(table: Table, keys: Sequence[Any]) -> list[bytes] | None:
     names = table.string_key
     found: list[bytes | None]
     if names is not None and helper is not None:
-        hash_name, range_name, string_key = *names, helper
-        found = [string_key(key, hash_name, range_name, True) for key in keys]
+        found = list(map(helper, keys, repeat(names[0]), repeat(names[1]), repeat(True)))
     else:
         found = [of_key_or_none(table, key) for key in keys]
     return None if None in found else cast("list[bytes]", found)

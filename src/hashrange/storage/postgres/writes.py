@@ -50,7 +50,7 @@ def calls(todo: Writes, overlay: RangeOverlay, shard: int) -> list[Call]:
     if todo.deletes:
         statement_calls.append(Call(statements.DELETE, (bytea_array(sorted(todo.deletes)),)))
     statement_calls += todo.long
-    adds = {key: amount for key, amount in sorted(overlay.accepted_adds.items()) if amount}
+    adds = dict(sorted(overlay.totals().items()))
     if adds:
         statement_calls.append(counters.add_call(adds, shard))
     return statement_calls

@@ -6,7 +6,8 @@ kept as readers get them. The reasons, and why no read can see a mixture of two 
 """
 
 import threading
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 
 from hashrange.storage import layout
 from hashrange.storage.sqlite.cache_sizes import DEFAULT
@@ -80,14 +81,19 @@ class RowCache:
         with self._lock:
             self.version = None
 
-    def end_commit(self, changes: dict[bytes, bytes | None], overwritten: Container[bytes]) -> None:
+    def end_commit(self, changes: dict[bytes, bytes | None], overwritten: AbstractSet[bytes]) -> None:
         """Take over what a commit has written, as far as those rows are here or were `overwritten`."""
         with self._lock:
-            for key, value in changes.items():
-                is_here = self.older.pop(key, None) is not None or key in self.recent
+            # Most rows that are written are not here. They are left out without a look at one after the other.
+            written = changes.keys()
+            here = (written & self.recent.keys()) | (written & self.older.keys())
+            here.update(key for key in written & overwritten if key.startswith(_CACHED))
+            for key in here:
+                value = changes[key]
+                self.older.pop(key, None)
                 if value is None or len(value) > ROW_BYTES_MAX:
                     self._drop(key)
-                elif is_here or (key in overwritten and key.startswith(_CACHED)):
+                else:
                     self._put(key, value)
             self.version = self._current_version()
 

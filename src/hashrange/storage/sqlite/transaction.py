@@ -7,12 +7,21 @@ writing needs a savepoint, because SQLite itself has to see those writes.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress, repeat
+from operator import is_not
+from typing import cast
 
 import apsw
 
 from hashrange import logs
 from hashrange.storage import layout
-from hashrange.storage.checksums import checked_counter, counter_complement, opened, sealed
+from hashrange.storage.checksums import (
+    checked_counter,
+    counter_complement,
+    opened,
+    opened_values,
+    sealed_values,
+)
 from hashrange.storage.errors import DiskFull, StorageError
 from hashrange.storage.overlay import Overlay, Writes
 from hashrange.storage.sqlite import large_values, row_cache
@@ -163,6 +172,48 @@ class WriteTransaction(Overlay):
             raise
         self._ahead.update(zip(missing, stored, strict=True))
 
+    def swap(self, keys: Sequence[bytes], values: Sequence[bytes]) -> Sequence[bytes | None] | None:
+        """Store values at keys, none of which comes twice; gives what was there, or None: nothing is stored."""
+        if not {*map(type, keys), *map(type, values)} <= {bytes}:
+            raise TypeError("keys and values are bytes")
+        before = self._get_all(keys)
+        if before is not None:
+            self.own.update(zip(keys, values, strict=True))
+            self.pending_bytes += sum(map(len, values))
+        return before
+
+    def _get_all(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
+        """What `get` would give for each of some keys; None where that is not to be had at once."""
+        if not (self.own.keys().isdisjoint(keys) and self.accepted.keys().isdisjoint(keys)):
+            return None
+        cache = self.cache if self._sees_cache else None
+        if cache is None or not (cache.recent.keys() & keys or cache.older.keys() & keys):
+            return self._read_all(keys)
+        rows = dict(zip(keys, map(cache.find, keys), strict=True))
+        missing = [key for key, value in rows.items() if value is None]
+        read = self._read_all(missing)
+        if read is None:
+            return None
+        rows.update(zip(missing, read, strict=True))
+        return list(rows.values())
+
+    def _read_all(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
+        """What the file has at some keys, read with one statement; None if a value is large, or damaged."""
+        if not _HAS_ARRAYS or len(keys) < 2:
+            return [self.get(key) for key in keys]
+        try:
+            stored = self._cursor.execute(_GET_MANY, (apsw.carray(tuple(keys)),)).get
+        except apsw.Error as error:
+            error.add_note(layout.describe_range(min(keys), max(keys)))
+            raise
+        is_there = list(map(is_not, stored, repeat(None)))
+        found = list(compress(keys, is_there))
+        values = None if int in map(type, stored) else opened_values(found, list(compress(stored, is_there)))
+        if values is None:
+            return None
+        rows = dict(zip(found, values, strict=True))
+        return list(map(rows.get, keys))
+
     def _read_cached(self, cache: RowCache, keys: list[bytes]) -> list[bytes]:
         """Read rows from the cache; gives the keys of those that it does not have."""
         missing = []
@@ -226,11 +277,7 @@ class WriteTransaction(Overlay):
             self._changes.update(self.accepted)
         self._store(self.accepted)
         if self.accepted_adds:
-            adds = [
-                (key, amount, counter_complement(key, amount))
-                for key, amount in self.accepted_adds.items()
-                if amount
-            ]
+            adds = [(key, total, counter_complement(key, total)) for key, total in self.totals().items()]
             self._cursor.executemany(ADD, adds)
             self.accepted_adds.clear()
         if self.guard is not None and self.rows:
@@ -257,7 +304,7 @@ class WriteTransaction(Overlay):
             raise
         if self._clears:
             cache.wipe()
-        cache.end_commit(self._changes, self._read)
+        cache.end_commit(self._changes, self._read.keys())
 
     def begin_log(self) -> None:
         """Commit nothing but the number of a log that has been emptied, so that what it had before counts no more."""
@@ -328,9 +375,12 @@ class WriteTransaction(Overlay):
         if not writes:
             return
         self.rows += len(writes)
-        puts = [(key, sealed(key, value)) for key, value in writes.items() if value is not None]
+        puts = cast("dict[bytes, bytes]", writes)
+        if None in writes.values():
+            puts = {key: value for key, value in writes.items() if value is not None}
         if puts:
-            large_values.put(self._cursor, puts)
+            stored = sealed_values(puts, list(puts.values()))
+            large_values.put(self._cursor, list(zip(puts, stored, strict=True)))
         if len(puts) < len(writes):
             gone = [(key,) for key, value in writes.items() if value is None]
             large_values.delete(self._cursor, gone)
