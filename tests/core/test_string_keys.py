@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hashrange.core import indexes
 from hashrange.core.keys import encoding, primary_key
 from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+from hashrange.core.schema import Index, KeyAttribute
 
 pytestmark = pytest.mark.skipif(primary_key.helper is None, reason="there was no C compiler")
 
@@ -80,3 +82,44 @@ def test_what_is_no_map_is_left_to_python(item: Any) -> None:
 
 def test_half_a_surrogate_pair_is_left_to_python() -> None:
     assert string_key({"pk": {"S": "\ud800"}}, None, only_key=True) is None
+
+
+# Entries of indexes.
+
+sorts = st.sampled_from([None, "S", "N", "B"])
+entry_values = values | st.sampled_from([{"N": "-12.5"}, {"N": "0"}, {"S": "a\0b"}, {"B": "AAE="}])
+
+
+@given(st.dictionaries(names, entry_values, max_size=3), sorts, st.binary(max_size=20))
+def test_entries_have_the_same_keys_either_way(item: Any, sort: Any, base_key: bytes) -> None:
+    item = {name: value for name, value in item.items() if isinstance(value, dict) and _is_stored(value)}
+    index = Index(
+        name="by-pk",
+        slot=1,
+        local=False,
+        hash=(KeyAttribute("pk", "S"),),
+        range=() if sort is None else (KeyAttribute("sk", sort),),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        key = indexes.entry_key(index, item, base_key)
+        patch.setattr(indexes, "helper", None)
+        assert indexes.entry_key(index, item, base_key) == key
+
+
+def _is_stored(value: dict[str, Any]) -> bool:
+    """Whether an item may have this value: one of one type, and text that is text."""
+    try:
+        ((kind, content),) = value.items()
+        content.encode()
+    except (ValueError, AttributeError):
+        return False
+    return kind in ("S", "N", "B")
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ({}, "pk", None), ({}, "pk", None, "text"), ({}, "pk", None, bytearray())]
+)
+def test_entries_need_their_four_arguments(arguments: tuple[Any, ...]) -> None:
+    assert indexes.helper is not None
+    with pytest.raises(TypeError):
+        indexes.helper(*arguments)

@@ -1,7 +1,7 @@
-/* Key bytes of primary keys that are strings, which is what most are: see core/keys/encoding.py for their form.
+/* Key bytes of keys that are strings, which is what most are: see core/keys/encoding.py for their form.
  *
- * `string_key` takes an item or a Key member as JSON decoding made it. Whatever is not plainly right makes it give None:
- * Python judges that, so that every error has one home. Without this module Python does all of it; tests hold the two
+ * `string_key` makes a primary key of an item or a Key member as JSON decoding made it, `entry_key` that of an item's entry
+ * in an index. Whatever is not plainly right makes them give None: Python judges that, so that every error has one home. Without this module Python does all of it; tests hold the two
  * against each other.
  *
  * Limits: a key has at most PARTITION_BYTES_MAX and SORT_BYTES_MAX, so that the work and the output are bounded.
@@ -21,9 +21,11 @@ enum {
     SALT_BYTES = 8,
     BLOCK_BYTES = 64, /* of MD5 */
     TAIL_BYTES = 9,   /* what MD5 adds at least: a bit, and the length */
+    STRING_END_BYTES = 2,
 };
 
-static const char salt[] = "Outliers"; /* core/keys/encoding.py */
+static const char salt[] = "Outliers"; /* this and the next: core/keys/encoding.py */
+static const char string_end[] = {0, 1};
 
 typedef struct {
     const char *start;
@@ -116,20 +118,30 @@ static int read_attribute(PyObject *item, PyObject *name, Py_ssize_t bytes_max, 
     return text->length > 0 && text->length <= bytes_max;
 }
 
-static PyObject *joined(const Text *partition, const Text *sort)
+/* Writes what all keys of a partition begin with; gives the place behind it. */
+static uint8_t *put_partition(uint8_t *output, const Text *partition)
 {
-    Py_ssize_t length = HASH_BYTES + LENGTH_BYTES + partition->length + sort->length;
-    PyObject *key = PyBytes_FromStringAndSize(NULL, length);
-    if (key == NULL)
-        return NULL;
-    uint8_t *output = (uint8_t *)PyBytes_AS_STRING(key);
     put_hash(output, partition);
     output[HASH_BYTES] = (uint8_t)(partition->length >> 8);
     output[HASH_BYTES + 1] = (uint8_t)partition->length;
     output += HASH_BYTES + LENGTH_BYTES;
     memcpy(output, partition->start, (size_t)partition->length);
-    if (sort->length)
-        memcpy(output + partition->length, sort->start, (size_t)sort->length);
+    return output + partition->length;
+}
+
+static uint8_t *put_text(uint8_t *output, const Text *text)
+{
+    if (text->length)
+        memcpy(output, text->start, (size_t)text->length);
+    return output + text->length;
+}
+
+static PyObject *joined(const Text *partition, const Text *sort)
+{
+    Py_ssize_t length = HASH_BYTES + LENGTH_BYTES + partition->length + sort->length;
+    PyObject *key = PyBytes_FromStringAndSize(NULL, length);
+    if (key != NULL)
+        put_text(put_partition((uint8_t *)PyBytes_AS_STRING(key), partition), sort);
     return key;
 }
 
@@ -152,7 +164,50 @@ static PyObject *string_key(PyObject *Py_UNUSED(module), PyObject *const *args, 
     return joined(&partition, &sort);
 }
 
+/* The sort key of an index entry: the bytes that were given, or a string attribute, which gets an end; 0 as above. */
+static int read_entry_sort(PyObject *item, PyObject *given, Text *sort, Text *end)
+{
+    if (PyBytes_CheckExact(given)) {
+        sort->start = PyBytes_AS_STRING(given);
+        sort->length = PyBytes_GET_SIZE(given);
+        return 1;
+    }
+    if (given == Py_None)
+        return 1;
+    end->start = string_end;
+    end->length = STRING_END_BYTES;
+    /* Zero bytes would have to be kept apart from the end. */
+    return read_attribute(item, given, SORT_BYTES_MAX, sort) && !memchr(sort->start, 0, (size_t)sort->length);
+}
+
+static PyObject *entry_key(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    Text partition, sort = {NULL, 0}, end = {NULL, 0};
+    if (count != 4 || !PyBytes_CheckExact(args[3])) {
+        PyErr_SetString(PyExc_TypeError, "entry_key takes an item, a name, a sort key and the item's own key");
+        return NULL;
+    }
+    PyObject *item = args[0];
+    if (!PyDict_CheckExact(item) || !read_attribute(item, args[1], PARTITION_BYTES_MAX, &partition) ||
+        !read_entry_sort(item, args[2], &sort, &end)) {
+        if (PyErr_Occurred())
+            return NULL;
+        Py_RETURN_NONE;
+    }
+    Text own = {PyBytes_AS_STRING(args[3]), PyBytes_GET_SIZE(args[3])};
+    Py_ssize_t length = HASH_BYTES + LENGTH_BYTES + partition.length + sort.length + end.length + own.length;
+    PyObject *key = PyBytes_FromStringAndSize(NULL, length);
+    if (key != NULL) {
+        uint8_t *output = put_partition((uint8_t *)PyBytes_AS_STRING(key), &partition);
+        put_text(put_text(put_text(output, &sort), &end), &own);
+    }
+    return key;
+}
+
 static PyMethodDef methods[] = {
+    {"entry_key", (PyCFunction)(void (*)(void))entry_key, METH_FASTCALL,
+     "The key bytes of an index entry by a string and maybe a sort key, likewise. The sort key is None, the name of a "
+     "string attribute, or bytes that have an end."},
     {"string_key", (PyCFunction)(void (*)(void))string_key, METH_FASTCALL,
      "The key bytes of an item whose key attributes are strings, or None: Python has to judge."},
     {NULL, NULL, 0, NULL},

@@ -1,6 +1,7 @@
 """Secondary indexes: which entry an item has in each, and what a write changes there."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -9,9 +10,17 @@ from hashrange.core.errors import EmptyKeyValue, Invalid
 from hashrange.core.items import StoredItem, item_size
 from hashrange.core.keys import encoding
 from hashrange.core.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+from hashrange.core.numbers import encode as encode_number
 from hashrange.core.schema import Index, KeyAttribute, Table
 from hashrange.core.values import Item, Value
 
+helper: Callable[[Any, str, str | bytes | None, bytes], bytes | None] | None
+try:
+    from hashrange.core._keys import entry_key as helper
+except ImportError:
+    helper = None  # it was not built, and Python does all of it
+
+_NO_VALUE: Value = {}
 # A text of so many characters fits into every key whatever they are: UTF-8 has at most four bytes for one.
 _SAFE_CHARS = SORT_KEY_BYTES_MAX // 4
 
@@ -49,6 +58,25 @@ def entry(table: Table, index: Index, item: Item, base_key: bytes, size: int | N
 
 def entry_key(index: Index, item: Item, base_key: bytes) -> bytes | None:
     """The key of an item's entry; None if it has none."""
+    names = index.string_hash
+    if names is not None and helper is not None:
+        hash_name, range_key = names
+        sort: str | bytes | None
+        if range_key is None or range_key.type == "S":
+            sort = None if range_key is None else range_key.name
+            key = helper(item, hash_name, sort, base_key)
+        elif range_key.type == "N" and "N" in (number := item.get(range_key.name, _NO_VALUE)):
+            sort = encoding.escape_and_terminate(encode_number(number["N"]), "N")
+            key = helper(item, hash_name, sort, base_key)
+        else:
+            key = None
+        if key is not None:
+            return key
+    return _entry_key(index, item, base_key)
+
+
+def _entry_key(index: Index, item: Item, base_key: bytes) -> bytes | None:
+    """The same of any index and any item."""
     partition = _key_parts(index.hash, item, PARTITION_KEY_BYTES_MAX)
     if partition is None:
         return None
@@ -121,17 +149,13 @@ def _units(old: Entry | None, new: Entry | None) -> int:
 
 def check_index_keys(table: Table, item: Item, *, update: bool = False) -> None:
     """Refuse a value that an index key attribute cannot have, named by the alphabetically first such index."""
-    sort_key = None if table.range is None else table.range.name
-    for index in table.indexes_by_name:
-        for attribute in index.hash:
-            if attribute.name in item and attribute.name not in table.key_names:
-                _check_index_key(
-                    index, attribute, item[attribute.name], PARTITION_KEY_BYTES_MAX, update=update
-                )
-        for attribute in index.range:
-            # The table's own partition key may be longer than the sort key of an index.
-            if attribute.name in item and attribute.name != sort_key:
-                _check_index_key(index, attribute, item[attribute.name], SORT_KEY_BYTES_MAX, update=update)
+    for index, attribute, is_hash in table.index_key_checks:
+        value = item.get(attribute.name)
+        if value is not None:
+            text = value.get(attribute.type)
+            if not text or attribute.type == "B" or len(text) > _SAFE_CHARS:
+                bytes_max = PARTITION_KEY_BYTES_MAX if is_hash else SORT_KEY_BYTES_MAX
+                _check_index_key(index, attribute, value, bytes_max, update=update)
     if not update:
         check_key_totals(table, item)
 
@@ -155,9 +179,6 @@ def _check_total(attributes: tuple[KeyAttribute, ...], item: Item, bytes_max: in
 def _check_index_key(
     index: Index, attribute: KeyAttribute, value: Value, bytes_max: int, *, update: bool
 ) -> None:
-    text = value.get(attribute.type)
-    if text and attribute.type != "B" and len(text) <= _SAFE_CHARS:
-        return
     if attribute.type not in value:
         raise Invalid(
             "One or more parameter values were invalid: Type mismatch for Index Key "
