@@ -2,8 +2,10 @@
  * and the head of a good answer, put together.
  *
  * `read` takes the bytes of a request and a dictionary. Where everything about the request is usual it gives the body,
- * and the dictionary then has the headers, all of them and nothing else, under names in Title-Case. Whatever is
- * unusual or wrong makes it give None: the parser and request_head.py judge that from the start, so that every refusal
+ * and the dictionary then has the headers, all of them and nothing else, under names in Title-Case. With the body it gives
+ * what another dictionary, of repeats, has under the request's target, if the head is that of the request before but for
+ * what differs from one request of a client to its next: target, date, length, signature and the SDK's own counts. If more
+ * differs, nothing is left in the repeats. Whatever is unusual or wrong makes it give None: the parser and request_head.py judge that from the start, so that every refusal
  * has one home. Without this module usual_requests.py does the same with the parser; tests hold the two against each
  * other.
  *
@@ -31,12 +33,14 @@ enum {
     KNOWN_BYTES_MAX = 21,
     LENGTH_DIGITS_MAX = 7,
     NUMBER_DIGITS_MAX = 20, /* of 64 bits */
+    SIGNATURE_DIGITS = 64,
 };
 
 #define FIRST_LINE "POST / HTTP/1.1\r\n"
 #define FIRST_LINE_BYTES ((Py_ssize_t)sizeof(FIRST_LINE) - 1)
 
-typedef enum { PLAIN, LENGTH, CONNECTION, SPECIAL } Meaning;
+/* Those from CHANGING on may differ where everything else is repeated; of a SIGNATURE only the end. */
+typedef enum { PLAIN, CONNECTION, SPECIAL, CHANGING, LENGTH, SIGNATURE } Meaning;
 
 typedef struct {
     const char *titled, *lowered;
@@ -55,28 +59,29 @@ static Known known[] = {
     {"Trailer", "trailer", SPECIAL, NULL},
     {"Upgrade", "upgrade", SPECIAL, NULL},
     {"User-Agent", "user-agent", PLAIN, NULL},
-    {"X-Amz-Date", "x-amz-date", PLAIN, NULL},
+    {"X-Amz-Date", "x-amz-date", CHANGING, NULL},
     {"Connection", "connection", CONNECTION, NULL},
     {"Keep-Alive", "keep-alive", PLAIN, NULL},
-    {"X-Amz-Target", "x-amz-target", PLAIN, NULL},
+    {"X-Amz-Target", "x-amz-target", CHANGING, NULL},
     {"Content-Type", "content-type", PLAIN, NULL},
-    {"Authorization", "authorization", PLAIN, NULL},
+    {"Authorization", "authorization", SIGNATURE, NULL},
     {"Content-Length", "content-length", LENGTH, NULL},
     {"Http2-Settings", "http2-settings", SPECIAL, NULL},
     {"Accept-Encoding", "accept-encoding", PLAIN, NULL},
-    {"Amz-Sdk-Request", "amz-sdk-request", PLAIN, NULL},
-    {"X-Amzn-Trace-Id", "x-amzn-trace-id", PLAIN, NULL},
+    {"Amz-Sdk-Request", "amz-sdk-request", CHANGING, NULL},
+    {"X-Amzn-Trace-Id", "x-amzn-trace-id", CHANGING, NULL},
     {"X-Amz-User-Agent", "x-amz-user-agent", PLAIN, NULL},
     {"Proxy-Connection", "proxy-connection", SPECIAL, NULL},
     {"Transfer-Encoding", "transfer-encoding", SPECIAL, NULL},
-    {"X-Amz-Content-Sha256", "x-amz-content-sha256", PLAIN, NULL},
+    {"X-Amz-Content-Sha256", "x-amz-content-sha256", CHANGING, NULL},
     {"X-Amz-Security-Token", "x-amz-security-token", PLAIN, NULL},
-    {"Amz-Sdk-Invocation-Id", "amz-sdk-invocation-id", PLAIN, NULL},
+    {"Amz-Sdk-Invocation-Id", "amz-sdk-invocation-id", CHANGING, NULL},
 };
 
 enum { KNOWN_COUNT = sizeof(known) / sizeof(known[0]) };
 _Static_assert(KNOWN_COUNT <= 32, "one bit for each");
 
+static PyObject *target_name; /* the name of the table */
 static uint8_t first_known[KNOWN_BYTES_MAX + 2]; /* where the names of a length begin in the table */
 static uint8_t lower[256], upper[256];           /* 0 for what is no token character: RFC 9110 5.6.2 */
 
@@ -86,7 +91,7 @@ typedef struct {
 } Text;
 
 typedef struct {
-    PyObject *known; /* a name of the table, or NULL */
+    const Known *known; /* of the table, or NULL */
     Text name, value;
 } Header;
 
@@ -138,7 +143,7 @@ static const uint8_t *read_name(const uint8_t *at, const uint8_t *end, Header *h
             return NULL;
         *found = find_known(titled, colon - at); /* in a case that nobody uses */
     }
-    header->known = *found == NULL ? NULL : (*found)->name;
+    header->known = *found;
     return colon + 2;
 }
 
@@ -193,15 +198,15 @@ static int is_usual(Head *head, const Known *found, const Text *value)
         return 0;
     head->seen |= bit;
     switch (found->meaning) {
-    case PLAIN:
-        return 1;
     case LENGTH:
         head->body_bytes = body_length(value);
         return head->body_bytes > 0;
     case CONNECTION:
         return is_kept(value);
-    default:
+    case SPECIAL:
         return 0;
+    default:
+        return 1;
     }
 }
 
@@ -229,15 +234,28 @@ static const uint8_t *read_head(const uint8_t *at, const uint8_t *end, Head *hea
     return end - at >= 2 && at[1] == '\n' ? at + 2 : NULL;
 }
 
+#define SIGNATURE_NAME "Signature="
+
+/* Whether two values differ in the digits of a signature only. */
+static int same_signer(const uint8_t *last, const Text *text)
+{
+    Py_ssize_t name = sizeof(SIGNATURE_NAME) - 1, before = text->length - SIGNATURE_DIGITS;
+    return before >= name && memcmp(text->start + before - name, SIGNATURE_NAME, (size_t)name) == 0 &&
+           memcmp(last, text->start, (size_t)before) == 0;
+}
+
 /* Put a header into the dictionary. A value that is there already stays: most are those of the last request. */
-static int put(PyObject *headers, PyObject *name, const Text *text)
+static int put(PyObject *headers, PyObject *name, const Text *text, Meaning meaning, int *repeated)
 {
     PyObject *last = PyDict_GetItemWithError(headers, name);
     if (last == NULL && PyErr_Occurred())
         return 0;
-    if (last != NULL && PyBytes_CheckExact(last) && PyBytes_GET_SIZE(last) == text->length &&
-        memcmp(PyBytes_AS_STRING(last), text->start, (size_t)text->length) == 0)
+    int as_long = last != NULL && PyBytes_CheckExact(last) && PyBytes_GET_SIZE(last) == text->length;
+    if (as_long && memcmp(PyBytes_AS_STRING(last), text->start, (size_t)text->length) == 0)
         return 1;
+    if (last == NULL || meaning < CHANGING ||
+        (meaning == SIGNATURE && !(as_long && same_signer((const uint8_t *)PyBytes_AS_STRING(last), text))))
+        *repeated = 0;
     PyObject *value = PyBytes_FromStringAndSize((const char *)text->start, text->length);
     if (value == NULL)
         return 0;
@@ -248,39 +266,56 @@ static int put(PyObject *headers, PyObject *name, const Text *text)
 
 static int put_unknown(PyObject *headers, const Header *header)
 {
+    int repeated;
     PyObject *name = PyBytes_FromStringAndSize(NULL, header->name.length);
     if (name == NULL)
         return 0;
-    int done = title(&header->name, (uint8_t *)PyBytes_AS_STRING(name)) && put(headers, name, &header->value);
+    int done = title(&header->name, (uint8_t *)PyBytes_AS_STRING(name)) &&
+               put(headers, name, &header->value, PLAIN, &repeated);
     Py_DECREF(name);
     return done;
 }
 
+static int put_known(PyObject *headers, const Header *header, int *repeated)
+{
+    return put(headers, header->known->name, &header->value, header->known->meaning, repeated);
+}
+
 /* Have the dictionary hold these headers and no others; 0 if a name comes twice, or with an exception. */
-static int fill(PyObject *headers, const Head *head)
+static int fill(PyObject *headers, const Head *head, int *repeated)
 {
     if (head->unknown == 0) {
         for (int at = 0; at < head->count; at++)
-            if (!put(headers, head->headers[at].known, &head->headers[at].value))
+            if (!put_known(headers, &head->headers[at], repeated))
                 return 0;
         /* They are all different and all in there; with as many entries nothing is left of the last request. */
         if (PyDict_GET_SIZE(headers) == head->count)
             return 1;
     }
+    *repeated = 0;
     PyDict_Clear(headers);
     for (int at = 0; at < head->count; at++) {
         const Header *header = &head->headers[at];
-        if (!(header->known == NULL ? put_unknown(headers, header) : put(headers, header->known, &header->value)))
+        if (!(header->known == NULL ? put_unknown(headers, header) : put_known(headers, header, repeated)))
             return 0;
     }
     return PyDict_GET_SIZE(headers) == head->count; /* fewer entries than lines: a name came twice */
 }
 
+/* What the repeats have for a request like the last one, borrowed; NULL with an exception. */
+static PyObject *find_repeat(PyObject *headers, PyObject *repeats)
+{
+    PyObject *target = PyDict_GetItemWithError(headers, target_name);
+    PyObject *repeat = target == NULL ? NULL : PyDict_GetItemWithError(repeats, target);
+    return repeat != NULL ? repeat : PyErr_Occurred() ? NULL : Py_None;
+}
+
 static PyObject *read_request(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count)
 {
     Head head;
-    if (count != 2 || !PyDict_CheckExact(arguments[1])) {
-        PyErr_SetString(PyExc_TypeError, "read() takes bytes and a dictionary");
+    int repeated = 1;
+    if (count != 3 || !PyDict_CheckExact(arguments[1]) || !PyDict_CheckExact(arguments[2])) {
+        PyErr_SetString(PyExc_TypeError, "read() takes bytes and two dictionaries");
         return NULL;
     }
     if (!PyBytes_CheckExact(arguments[0]))
@@ -290,11 +325,16 @@ static PyObject *read_request(PyObject *Py_UNUSED(module), PyObject *const *argu
     const uint8_t *body = read_head(start, start + (length < HEAD_BYTES_MAX ? length : HEAD_BYTES_MAX), &head);
     if (body == NULL || head.body_bytes == 0 || head.body_bytes != start + length - body)
         Py_RETURN_NONE;
-    if (fill(arguments[1], &head))
-        return PyBytes_FromStringAndSize((const char *)body, head.body_bytes);
-    if (PyErr_Occurred())
-        return NULL;
-    Py_RETURN_NONE;
+    int filled = fill(arguments[1], &head, &repeated);
+    if (!filled || !repeated)
+        PyDict_Clear(arguments[2]);
+    if (!filled) {
+        if (PyErr_Occurred())
+            return NULL;
+        Py_RETURN_NONE;
+    }
+    PyObject *repeat = find_repeat(arguments[1], arguments[2]);
+    return repeat == NULL ? NULL : Py_BuildValue("y#O", (const char *)body, head.body_bytes, repeat);
 }
 
 static uint8_t *put_text(uint8_t *at, const char *text, Py_ssize_t length)
@@ -357,7 +397,8 @@ static void make_tables(void)
 
 static PyMethodDef methods[] = {
     {"read", (PyCFunction)(void (*)(void))read_request, METH_FASTCALL,
-     "The body of a usual request, whose headers the dictionary has then, or None: the parser has to judge."},
+     "The body of a usual request, whose headers the first dictionary has then, with what the second has for one like the "
+     "last; or None: the parser has to judge."},
     {"ok_head", (PyCFunction)(void (*)(void))ok_head, METH_FASTCALL,
      "The head of a good answer: its beginning, the request's id, checksum and length of the body."},
     {NULL, NULL, 0, NULL},
@@ -373,5 +414,6 @@ PyMODINIT_FUNC PyInit__head(void)
     for (int at = 0; at < KNOWN_COUNT; at++)
         if (known[at].name == NULL && (known[at].name = PyBytes_FromString(known[at].titled)) == NULL)
             return NULL;
+    target_name = find_known((const uint8_t *)"X-Amz-Target", 12)->name;
     return PyModule_Create(&definition);
 }

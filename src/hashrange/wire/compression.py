@@ -11,6 +11,7 @@ from hashrange.api import errors
 from hashrange.api.errors import ApiError
 from hashrange.caches import BoundedCache
 from hashrange.wire.interfaces import AnswerStream, Exchange, Peer
+from hashrange.wire.usual_requests import Repeat
 
 _GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's numbers for the framings, with any window size
 _FRAMINGS = {b"gzip": _GZIP, b"x-gzip": _GZIP, b"deflate": _ZLIB}
@@ -120,7 +121,7 @@ class Codings:
 class PackingExchange:
     """An exchange whose large answers leave packed."""
 
-    __slots__ = ("_coding", "_exchange", "body", "headers", "method", "url")
+    __slots__ = ("_coding", "_exchange", "body", "headers", "method", "repeats", "url")
 
     def __init__(self, exchange: Exchange, coding: bytes) -> None:
         self._exchange = exchange
@@ -129,6 +130,7 @@ class PackingExchange:
         self.url = exchange.url
         self.headers = exchange.headers
         self.body = exchange.body
+        self.repeats: dict[bytes, Repeat] | None = None
 
     @property
     def identity_cache(self) -> tuple[Any, Any] | None:

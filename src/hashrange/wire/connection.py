@@ -11,7 +11,7 @@ from hashrange.wire.interfaces import Peer, ServerState
 from hashrange.wire.refusals import RequestRefused
 from hashrange.wire.request_reader import RequestReader, failure
 from hashrange.wire.streams import ChunkedStream
-from hashrange.wire.usual_requests import FIRST_LINE
+from hashrange.wire.usual_requests import FIRST_LINE, Repeat
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LARGE_BYTES = 64 * 1024
@@ -42,6 +42,7 @@ class Connection(RequestReader, asyncio.Protocol):
         "_transport",
         "_unsent",
         "_usual_headers",
+        "_usual_repeats",
         "_waiting",
         "_waiting_bytes",
         "_writable",
@@ -49,6 +50,7 @@ class Connection(RequestReader, asyncio.Protocol):
         "headers",
         "identity_cache",
         "method",
+        "repeats",
         "unread_bytes",
         "url",
     )
@@ -76,6 +78,8 @@ class Connection(RequestReader, asyncio.Protocol):
         self._outgoing = b""
         self._stream: ChunkedStream | None = None
         self._usual_headers: dict[bytes, bytes] = {}  # of the last usual request
+        self._usual_repeats: dict[bytes, Repeat] = {}  # for the next ones with such headers
+        self.repeats: dict[bytes, Repeat] | None = None
         self._read_usual = usual_requests.reader(self._usual_headers)
 
     # What the loop calls.
@@ -113,16 +117,19 @@ class Connection(RequestReader, asyncio.Protocol):
             and len(data) <= server.usual_bytes_max
         ):
             fields = self._usual_headers
-            body = self._read_usual(data, fields)
-            if body is not None and fields.get(b"Host") in server.valid_hosts:
+            usual = self._read_usual(data, fields, self._usual_repeats)
+            if usual is not None and (usual[1] is not None or fields.get(b"Host") in server.valid_hosts):
                 self._busy = True
-                self.method = b"POST"
-                self.url = b"/"
-                self.headers = fields
-                self.body = body
+                self.body, repeat = usual
                 self._head_received = (data,)  # a tuple: no header of such a request repeats
+                if self.headers is not fields:
+                    self.method, self.url, self.headers = b"POST", b"/", fields
+                    self.repeats = self._usual_repeats
                 try:
-                    server.handler.handle(self)
+                    if repeat is None:
+                        server.handler.handle(self)
+                    else:
+                        repeat(self)
                 except Exception as error:  # noqa: BLE001 - as where the parser calls the handler
                     self._refuse(failure(error))
                 self.body = b""
@@ -178,7 +185,7 @@ class Connection(RequestReader, asyncio.Protocol):
             self.method = self._parser.get_method()
             self.url = url
             self._head_received = self._received
-            self.headers = fields
+            self.headers, self.repeats = fields, None
             self.body = body
             if len(body) > _LARGE_BYTES:
                 self._running_bytes = len(body)
@@ -375,6 +382,7 @@ class Connection(RequestReader, asyncio.Protocol):
             return
         self._busy = True
         self.method, self.url, self._head_received, self.headers, self.body = request
+        self.repeats = None
         self._running_bytes = len(self.body)
         self._waiting_bytes -= self._running_bytes
         if self._paused and not self._waiting:

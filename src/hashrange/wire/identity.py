@@ -1,6 +1,7 @@
 """From the signature of a request to the context that its operation runs in."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from hashrange.api.context import Context
@@ -39,6 +40,9 @@ class Callers(Protocol):
 
     def later(self, exchange: Exchange, service: str, body: bytes) -> Callable[[], Context]:
         """The same, to be asked once the request is gone, and on any thread: for large bodies, which take long."""
+
+    def lasting(self, exchange: Exchange) -> Context | None:
+        """The context of all requests whose heads differ in date, signature and target only; None: each has its own."""
 
 
 def unidentified(rejected: Rejected) -> Unidentified:
@@ -79,6 +83,10 @@ class ClaimedCallers:
         if name:
             exchange.identity_cache = scope + name, known
         return known
+
+    def lasting(self, exchange: Exchange) -> Context | None:
+        """What stands before the signature is all that counts."""
+        return known_caller(partial(self.identify, exchange, ""))
 
     def later(self, exchange: Exchange, service: str, _body: bytes) -> Callable[[], Context]:
         """The caller's context, or what is wrong with the request."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 from hashrange import logs
 from hashrange.api.errors import ApiError
 from hashrange.wire.limits import Limits
-from hashrange.wire.usual_requests import REQUEST_BYTES_MAX
+from hashrange.wire.usual_requests import REQUEST_BYTES_MAX, Repeat
 
 _HOSTS_MAX = 1024
 
@@ -34,6 +34,8 @@ class Exchange(Protocol):
     headers: dict[bytes, bytes]  # of headers that were sent more than once the last
     body: bytes | bytearray
     identity_cache: tuple[Any, Any] | None  # the handler's own, kept from one request of a client to its next
+    # What answers requests by their targets, as long as the client repeats the rest of this one's head; None: nothing.
+    repeats: dict[bytes, Repeat] | None
 
     @property
     def peer(self) -> Peer:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from zlib_ng.zlib_ng import crc32
 
-from hashrange import logs
+from hashrange import ids, logs
 from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.permissions.denials import AccessDenied
@@ -193,47 +193,91 @@ class JsonEndpoint:
         self._identify = callers.identify
         self._signing_name = services[0].signing_name  # of requests that name no operation
         self._body_bytes_max = body_bytes_max
+        self._request_ids = ids.request_ids()
 
     def handle(self, exchange: Exchange, request_id: bytes) -> bool:
         """Answer a request, in the service's order: transport, JSON, target, signature, operation.
 
         Gives False if it speaks another protocol, and is left to others.
         """
-        headers, body = exchange.headers, exchange.body
+        headers = exchange.headers
         forms = _FORMS_CORS if b"Origin" in headers else _FORMS
         form = forms.get(headers.get(b"Content-Type", b"")) or _unusual_form(forms, headers)
         if form is None:
             return False
+        name = headers.get(b"X-Amz-Target", b"")
+        target = self._targets.get(name)
+        if target is None or len(exchange.body) > LOOP_BYTES_MAX or b"Content-Encoding" in headers:
+            self._handle_unusual(exchange, form, request_id, target)
+            return True
+        self._answer(form, target, None, exchange, request_id)
+        if exchange.repeats is not None and forms is _FORMS and target.header_member is None:
+            exchange.repeats[name] = partial(self._answer, form, target, self._callers.lasting(exchange))
+        return True
+
+    def _handle_unusual(
+        self, exchange: Exchange, form: Form, request_id: bytes, target: _Target | None
+    ) -> None:
+        """Answer a request for no operation, or one whose body takes long to read."""
         began = monotonic()
-        target = self._targets.get(headers.get(b"X-Amz-Target", b""))
         try:
-            if len(body) > LOOP_BYTES_MAX or b"Content-Encoding" in headers:
-                self._hand_over(exchange, body, form, request_id, target)
-                return True
-            if target is None:
-                read_object(body)
+            if len(exchange.body) > LOOP_BYTES_MAX or b"Content-Encoding" in exchange.headers:
+                self._hand_over(exchange, exchange.body, form, request_id, target)
+            else:
+                read_object(exchange.body)
                 raise ApiError("UnknownOperationException", None)  # noqa: TRY301 - all errors leave below
-            operation = target.operation
+        except Exception as error:  # noqa: BLE001 - what never became a call is answered here
+            self._turn_away(exchange, form, request_id, target, error, began)
+
+    def _answer(
+        self,
+        form: Form,
+        target: _Target,
+        context: Context | None,
+        exchange: Exchange,
+        request_id: bytes | None = None,
+    ) -> None:
+        """Answer a request for an operation; the `context` of one that repeats others may be known, its id is not."""
+        began, body = monotonic(), exchange.body
+        if request_id is None:
+            request_id = next(self._request_ids)
+            if len(body) > LOOP_BYTES_MAX:
+                self._handle_unusual(exchange, form, request_id, target)
+                return
+        try:
             if target.header_member is not None:
-                body = target.header_member.put_into(body, headers)
+                body = target.header_member.put_into(body, exchange.headers)
+            operation = target.operation
             request = None if target.shortcut is None else target.shortcut.decode(body)
             if request is None:
                 try:
                     request = operation.decode(body)
                 except UNDECODED:
                     read_object(body)
-            context = self._identify(exchange, target.signing_name)
+            if context is None:
+                context = self._identify(exchange, target.signing_name)
             call = _JsonCall(operation, context, request, body, exchange, form, request_id, target, began)
-        except Exception as error:  # noqa: BLE001 - what never became a call is answered here
-            name = headers.get(b"X-Amz-Target", b"")
-            caller = None if isinstance(error, Unidentified) else self._caller(exchange, target)
-            origin = self._origin(exchange, request_id)
-            self._refuse(exchange, form, request_id, error, name)
-            self._note_refused(error, name, caller, began)
-            self._audit_refused(error, name, caller, origin)
-            return True
+        except Exception as error:  # noqa: BLE001 - as above
+            self._turn_away(exchange, form, request_id, target, error, began)
+            return
         target.run(call, call.answer)
-        return True
+
+    def _turn_away(
+        self,
+        exchange: Exchange,
+        form: Form,
+        request_id: bytes,
+        target: _Target | None,
+        error: Exception,
+        began: float,
+    ) -> None:
+        """Answer a request that never became a call."""
+        name = exchange.headers.get(b"X-Amz-Target", b"")
+        caller = None if isinstance(error, Unidentified) else self._caller(exchange, target)
+        origin = self._origin(exchange, request_id)
+        self._refuse(exchange, form, request_id, error, name)
+        self._note_refused(error, name, caller, began)
+        self._audit_refused(error, name, caller, origin)
 
     def _hand_over(
         self,

@@ -11,6 +11,7 @@ from hashrange.wire.identity import Callers, known_caller
 from hashrange.wire.interfaces import AnswerStream, Exchange, Peer
 from hashrange.wire.origins import claiming_origin
 from hashrange.wire.router import Endpoint
+from hashrange.wire.usual_requests import Repeat
 
 SIGNING_NAME = "hashrange"  # what a signature for these paths is made for
 _READING = frozenset({b"GET", b"HEAD", b"OPTIONS"})
@@ -76,6 +77,7 @@ class _Watched:
         self.headers = exchange.headers
         self.body = exchange.body
         self.identity_cache = exchange.identity_cache
+        self.repeats: dict[bytes, Repeat] | None = None
 
     @property
     def peer(self) -> Peer:

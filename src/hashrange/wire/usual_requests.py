@@ -5,6 +5,7 @@ is left to `RequestReader`, which reads it anew. Nothing has been run by then.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
@@ -31,8 +32,12 @@ _SPECIAL = frozenset(
 _KEPT = (None, b"keep-alive", b"Keep-Alive")  # values of Connection
 
 
+Repeat = Callable[[Any], None]
+"""Answers a request whose head is that of the one before it, but for what differs from one to the next."""
+
 # Puts the headers of a usual request into a dictionary, which has nothing else then, and gives the body; else None.
-Reader = Callable[[bytes, dict[bytes, bytes]], bytes | None]
+# With the body comes what another dictionary has for targets of requests that repeat the head before: see _head.c.
+Reader = Callable[[bytes, dict[bytes, bytes], dict[bytes, Repeat]], tuple[bytes, Repeat | None] | None]
 
 helper: Reader | None
 try:
@@ -71,7 +76,9 @@ class ParsedRequests:
         self.on_message_begin = self.on_message_complete = self._stages.pop
         self._feed = HttpRequestParser(self).feed_data
 
-    def read(self, received: bytes, fields: dict[bytes, bytes]) -> bytes | None:
+    def read(
+        self, received: bytes, fields: dict[bytes, bytes], _repeats: dict[bytes, Repeat]
+    ) -> tuple[bytes, None] | None:
         """Give the body of a usual request and its headers, without a call into Python for each of them."""
         if not received.startswith(FIRST_LINE):
             return None
@@ -88,7 +95,7 @@ class ParsedRequests:
                     fields.clear()
                     fields.update(named)
                 self._stages += _STAGES
-                return body
+                return body, None
         self._start_over()
         return None
 
