@@ -97,19 +97,19 @@ class Lane:
 
     def note(self, call: Call, result: Result | None, error: BaseException | None, began: float) -> None:
         """Note a call of any kind that is over; it began at this time of the monotonic clock."""
-        if type(result) is ItemWritten and not result.outcome.index_diffs:
-            self._written.append((result.table, result.outcome.key, result.units, monotonic() - began))
+        if type(result) is KeyQueried:
+            units, latency = result.units, monotonic() - began
+            self._pages.append((result.table, None, result.key, units, latency, result.returned() or 0))
             return
         if type(result) is PlainWritten:
             # PutItem's or DeleteItem's, so it is one; a batch has more around it.
             self._written.append((result.table, result.keys[0], result.units[0], monotonic() - began))
             return
+        if type(result) is ItemWritten and not result.outcome.index_diffs:
+            self._written.append((result.table, result.outcome.key, result.units, monotonic() - began))
+            return
         if type(result) is ItemRead:
             self.append((result.table, result.key, result.units, monotonic() - began))
-            return
-        if type(result) is KeyQueried:
-            units, latency = result.units, monotonic() - began
-            self._pages.append((result.table, None, result.key, units, latency, result.returned() or 0))
             return
         read = result
         if type(read) is StatementRead and len(read.pages) == 1:

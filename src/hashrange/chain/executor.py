@@ -5,7 +5,7 @@ Reads run here and now, writes are answered when their commit is on disk. shared
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import msgspec
 import orjson
@@ -154,7 +154,8 @@ class LocalExecutor:
                     result = self._engine.read(plan.step, seconds=_READ_SECONDS)
                 else:
                     # All that such a step does with its reader is to `get` this row.
-                    result = plan.step(cast("Reader", {rows[0]: stored}))
+                    row: Any = {rows[0]: stored}
+                    result = plan.step(row)
             elif type(plan) is Answer:
                 result = plan.result
         except (ReadTimeout, Postponed):
@@ -170,8 +171,8 @@ class LocalExecutor:
             effort.end()
         if result is None:
             # What the engine schedules now may run a job's step, which has no limit: each step has its own.
-            plan = cast("Write", plan)
-            self._engine.submit(partial(limited, plan.step), partial(self._written, call, plan, done))
+            write: Any = plan
+            self._engine.submit(partial(limited, write.step), partial(self._written, call, write, done))
         else:
             done(result, None)
 

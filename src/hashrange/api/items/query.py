@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import get_args
 
 from hashrange.api.context import Context
@@ -76,6 +77,17 @@ _SELECTS: tuple[str, ...] = get_args(Select)
 _LEGACY = ("attributes_to_get", "query_filter", "conditional_operator")
 _EXPRESSIONS = ("projection_expression", "filter_expression", "key_condition_expression")
 _VALUED = ("filter_expression", "key_condition_expression")
+# With one of these members a query is judged each time.
+_UNPREPARED = (
+    "exclusive_start_key",
+    "query_filter",
+    "attributes_to_get",
+    "conditional_operator",
+    "key_conditions",
+)
+_unprepared = attrgetter(*_UNPREPARED)
+_NONE_OF_THEM = (None,) * len(_UNPREPARED)
+_prepared_texts = attrgetter("index_name", *_EXPRESSIONS, "select")
 
 
 class _Parts:
@@ -156,25 +168,14 @@ def query(context: Context, request: Query) -> Plan:
 
 
 def _is_preparable(request: Query) -> bool:
-    return (
-        request.key_condition_expression is not None
-        and request.exclusive_start_key is None
-        and request.query_filter is None
-        and request.attributes_to_get is None
-        and request.conditional_operator is None
-        and request.key_conditions is None
-    )
+    return request.key_condition_expression is not None and _unprepared(request) == _NONE_OF_THEM
 
 
 def _prepared_key(table: Table, request: Query) -> Key:
     names, values = request.expression_attribute_names, request.expression_attribute_values
     return (
         table.number,
-        request.index_name,
-        request.key_condition_expression,
-        request.filter_expression,
-        request.projection_expression,
-        request.select,
+        _prepared_texts(request),
         None if names is None else tuple(names.items()),
         None if values is None else tuple(values),
     )

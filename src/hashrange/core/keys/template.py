@@ -17,7 +17,17 @@ class KeyTemplate:
     right: `ranges` has to judge them. Values that only a filter uses may be among them.
     """
 
-    __slots__ = ("_equal", "_hash_keys", "_names", "_operands", "_operator", "_table", "_terminated", "whole")
+    __slots__ = (
+        "_equal",
+        "_hash_keys",
+        "_names",
+        "_operands",
+        "_operator",
+        "_strings",
+        "_table",
+        "_terminated",
+        "whole",
+    )
 
     def __init__(self, table: Table, index: Index | None, clauses: Sequence[OpenClause]) -> None:
         by_name = {clause[0]: clause for clause in clauses}
@@ -44,6 +54,10 @@ class KeyTemplate:
         self.whole = index is None and (not range_keys or self._operator == "=")
         # Of such a key: each attribute and its placeholder.
         self._names = [(key.name, part[0]) for key, part in zip(table.keys, self._operands, strict=False)]
+        # The placeholders, if it is of strings.
+        self._strings: tuple[str, str | None] | None = None
+        if self.whole and table.string_key is not None and len(self._names) == len(table.keys):
+            self._strings = self._names[0][1], self._names[1][1] if range_keys else None
 
     def _add(self, clause: OpenClause, kind: ScalarType, bytes_max: int) -> None:
         for operand in clause[2]:
@@ -52,6 +66,9 @@ class KeyTemplate:
 
     def key_or_none(self, values: Any) -> bytes | None:
         """The key of the one item, if the template is of a `whole` key."""
+        names, helper = self._strings, primary_key.helper
+        if names is not None and helper is not None:
+            return helper(values, names[0], names[1], False)
         if type(values) is not dict:
             return None
         key = {}
