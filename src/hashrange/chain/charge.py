@@ -79,11 +79,21 @@ class Lanes:
 class Lane:
     """What is noted of the calls of one operation until it is counted.
 
-    Whoever sends an answer gives it to `note`. `append` is for the read of one item, if its units are known: most calls
-    are such.
+    Whoever sends an answer gives it to `note`. `append` is for the read of one item, and `append_page` for a page, if
+    their units are known: most calls are such.
     """
 
-    __slots__ = ("_clock", "_name", "_observer", "_pages", "_read", "_touched", "_written", "append")
+    __slots__ = (
+        "_clock",
+        "_name",
+        "_observer",
+        "_pages",
+        "_read",
+        "_touched",
+        "_written",
+        "append",
+        "append_page",
+    )
 
     def __init__(self, operation: Operation[Any], observer: Observer, clock: Clock) -> None:
         self._name = operation.name
@@ -94,6 +104,7 @@ class Lane:
         self._pages: list[_Page] = []
         self._touched = Touched(self._name)
         self.append = self._read.append
+        self.append_page = self._pages.append
 
     def note(self, call: Call, result: Result | None, error: BaseException | None, began: float) -> None:
         """Note a call of any kind that is over; it began at this time of the monotonic clock."""
@@ -142,6 +153,7 @@ class Lane:
             yield from self._items(written, write=True)
         if self._pages:
             pages, self._pages = self._pages, []
+            self.append_page = self._pages.append
             yield from self._read_pages(pages)
         yield from self._touched.take()
 

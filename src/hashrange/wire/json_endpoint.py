@@ -12,7 +12,7 @@ from hashrange.api.context import Context
 from hashrange.api.errors import ApiError, as_api_error, validation
 from hashrange.api.permissions.denials import AccessDenied
 from hashrange.api.protocol.operation import UNDECODED, Operation, Service
-from hashrange.api.results import ItemRead, Rendered, Result
+from hashrange.api.results import ItemRead, KeyQueried, Rendered, Result
 from hashrange.audit.events import Origin
 from hashrange.chain.audit import Audit
 from hashrange.chain.background import Background
@@ -125,6 +125,10 @@ class _JsonCall(Call, gc=False):
                 # One unit or half of one: an item never counts for more than its JSON is long.
                 units = 1.0 if result.consistent else 0.5
                 lane.append((result.table, result.key, units, monotonic() - self.began))
+            elif type(result) is KeyQueried and len(body) <= READ_UNIT_BYTES:
+                units, latency = 1.0 if result.consistent else 0.5, monotonic() - self.began
+                found = 0 if result.stored is None else 1
+                lane.append_page((result.table, None, result.key, units, latency, found))
             else:
                 lane.note(self, result, None, self.began)
 

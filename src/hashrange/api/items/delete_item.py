@@ -1,6 +1,7 @@
 """DeleteItem: remove one item by its key."""
 
 from functools import partial
+from operator import attrgetter
 
 from hashrange.api import errors
 from hashrange.api.context import Context
@@ -47,6 +48,17 @@ class DeleteItem(Request, kw_only=True):
 
 SHAPE = WriteShape(DeleteItem, old_values_only=writes.OLD_VALUES_ONLY)
 
+# What a condition is made of.
+_CONDITION = (
+    "condition_expression",
+    "expected",
+    "conditional_operator",
+    "expression_attribute_names",
+    "expression_attribute_values",
+)
+_condition = attrgetter(*_CONDITION)
+_NO_CONDITION = (None,) * len(_CONDITION)
+
 
 def delete_item(context: Context, request: DeleteItem) -> Plan:
     """Check the key and the condition, then both against the table."""
@@ -66,14 +78,7 @@ def delete_item(context: Context, request: DeleteItem) -> Plan:
 
 def _plain(context: Context, request: DeleteItem) -> Plan | None:
     """The plan of a request for a key and nothing else, as most are; None: all of it has to be judged."""
-    if (
-        request.condition_expression is not None
-        or request.expected is not None
-        or request.conditional_operator is not None
-        or request.expression_attribute_names is not None
-        or request.expression_attribute_values is not None
-        or request.return_values not in (None, "ALL_OLD", "NONE")
-    ):
+    if _condition(request) != _NO_CONDITION or request.return_values not in (None, "ALL_OLD", "NONE"):
         return None
     table = ready_table(context, request.table_name)
     key = None if table is None else primary_key.of_key_or_none(table, request.key)

@@ -1,9 +1,12 @@
 """PutItem: store one whole item, replacing any item with the same key."""
 
+from functools import partial
+
+from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.items import sent_puts, writes
 from hashrange.api.items.newer_shapes import WriteShape
-from hashrange.api.items.sent_puts import SentPutItem, table_put
+from hashrange.api.items.sent_puts import SentPutItem
 from hashrange.api.items.structures import Expected
 from hashrange.api.protocol.operation import Shortcut
 from hashrange.api.protocol.plan import Plan, Write
@@ -18,10 +21,14 @@ from hashrange.api.protocol.structures import (
     TableName,
     UncheckedConditionalOperator,
 )
+from hashrange.api.results import ItemWritten, PlainWritten
 from hashrange.api.table_names import data_table
 from hashrange.core import indexes, items, mutation, plain_items
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.mutation import Origin
+from hashrange.core.schema import Table
+from hashrange.storage import catalogue, store
+from hashrange.storage.engine import Transaction
 
 
 class PutItem(Request, kw_only=True):
@@ -74,11 +81,27 @@ def _put_sent(context: Context, request: SentPutItem) -> Plan | None:
         indexes.check_index_keys(table, item)
         command = mutation.PutCommand(key, item, request.size, None, request.json)
         return writes.plan(context, table, command, request, item)
-    part = table_put(request.table_name, table, request.json, request.size)
-    if part is None:
+    sent_key = sent_puts.key_or_none(table, request.json)
+    if sent_key is None:
         return None
-    origin = Origin(context.clock.now())
-    return Write(lambda tx: part.write(tx, origin)[0], reads=part.reads)
+    step = partial(_store, table, request, sent_key, Origin(context.clock.now()))
+    return Write(step, reads=partial(store.reads, table, sent_key))
+
+
+def _store(
+    table: Table, request: SentPutItem, key: bytes, origin: Origin, tx: Transaction
+) -> PlainWritten | ItemWritten:
+    """Store an item that nobody looks into, in the table as it is now."""
+    current = catalogue.current(tx, table)
+    if current is None:
+        raise errors.not_found()
+    json, size = request.json, request.size
+    if current.holds_items_only:
+        units = store.put(tx, current, key, json, size, origin.time)
+        return PlainWritten(current, request.table_name, (key,), (units,))
+    # It has got an index, a stream or an expiry since the request was planned.
+    command = mutation.PutCommand(key, items.of_json(json), size, None, json)
+    return ItemWritten(current, request.table_name, store.apply(tx, current, command, origin))
 
 
 SHORTCUT = Shortcut(SentPutItem, sent_puts.read_one, _put_sent)

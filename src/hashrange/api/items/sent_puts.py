@@ -100,16 +100,15 @@ class TablePuts(msgspec.Struct, frozen=True):
         return [row for key in self.puts.keys for row in store.reads(self.table, key)]
 
 
-def table_put(name: str, table: Table, json: bytes, size: int) -> TablePuts | None:
-    """The put of an item that the helper has read, for a table that holds items only; None: the key is not right."""
+def key_or_none(table: Table, json: bytes) -> bytes | None:
+    """The key bytes of an item that the helper has read; None: the key is not right."""
     if helper is None:
         return None
-    key = primary_key.of_key_or_none(table, helper.key(json, *table.key_names))
-    return None if key is None else TablePuts(name, table, Puts([key], [size], [json]))
+    return primary_key.of_key_or_none(table, helper.key(json, *table.key_names))
 
 
 def table_puts(name: str, table: Table, jsons: list[bytes], sizes: list[int]) -> TablePuts | None:
-    """The same of many; None also if two have the same key."""
+    """The puts of items that the helper has read; None: a key is not right, or two are the same."""
     if helper is None:
         return None
     sent = list(map(helper.key, jsons, *map(repeat, table.key_names)))

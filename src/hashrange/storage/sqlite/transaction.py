@@ -60,7 +60,7 @@ class WriteTransaction(Overlay):
         "_read",
         "_savepoint",
         "_scans",
-        "_sees_cache",
+        "_seen_cache",
         "cache",
         "frees_space",
         "guard",
@@ -81,7 +81,7 @@ class WriteTransaction(Overlay):
         ] = {}  # what the file has at keys that the step is going to read
         self._clears = False  # a range of rows that the cache may have
         self._changes: Writes = {}  # what the commit writes; None also where the cache is not to have it
-        self._sees_cache = False  # until the file has writes that the cache has not
+        self._seen_cache: RowCache | None = None  # None if the file has writes that the cache has not
         self.cache: RowCache | None = None
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
@@ -97,32 +97,34 @@ class WriteTransaction(Overlay):
 
     def get(self, key: bytes) -> bytes | None:
         """Give the value at `key`, or None."""
-        value: bytes | None
         if key in self.own:
-            value = self.own[key]
-        elif key in self.accepted:
-            value = self.accepted[key]
-        elif key in self._read:
-            value = self._read[key]
-        elif (
-            self._sees_cache
-            and self.cache is not None
-            and key not in self._ahead
-            and (cached := self.cache.find(key)) is not None
-        ):
-            value = cached
-        else:
-            try:
-                value = self._ahead.pop(key) if key in self._ahead else self._cursor.execute(GET, (key,)).get
-                if type(value) is int:
-                    value = self._cursor.execute(large_values.LARGE_VALUE, (value,)).get or b""
-            except apsw.Error as error:
-                error.add_note(layout.describe(key))
-                raise
+            return self.own[key]
+        if key in self.accepted:
+            return self.accepted[key]
+        value = self._read.get(key)
+        if value is not None:
+            return value
+        cache = self._seen_cache
+        if cache is not None and not (self._ahead and key in self._ahead):
+            value = cache.recent.get(key) or cache.older.get(key)
             if value is not None:
-                value = opened(key, value)
-                if len(value) <= REMEMBERED_BYTES_MAX:
-                    self._read[key] = value
+                return value
+        return self._read_file(key)
+
+    def _read_file(self, key: bytes) -> bytes | None:
+        """What the file has, read now or ahead."""
+        value: bytes | None
+        try:
+            value = self._ahead.pop(key) if key in self._ahead else self._cursor.execute(GET, (key,)).get
+            if type(value) is int:
+                value = self._cursor.execute(large_values.LARGE_VALUE, (value,)).get or b""
+        except apsw.Error as error:
+            error.add_note(layout.describe(key))
+            raise
+        if value is not None:
+            value = opened(key, value)
+            if len(value) <= REMEMBERED_BYTES_MAX:
+                self._read[key] = value
         return value
 
     def scan(
@@ -161,8 +163,8 @@ class WriteTransaction(Overlay):
     def prefetch(self, keys: Sequence[bytes]) -> None:
         """Read rows with one statement: one for each would cost them half as much again."""
         missing = [key for key in keys if key not in self.own and key not in self.accepted]
-        if self._sees_cache and self.cache is not None:
-            missing = self._read_cached(self.cache, missing)
+        if self._seen_cache is not None:
+            missing = self._read_cached(self._seen_cache, missing)
         if not _HAS_ARRAYS or len(missing) < 2:
             return
         try:
@@ -186,7 +188,7 @@ class WriteTransaction(Overlay):
         """What `get` would give for each of some keys; None where that is not to be had at once."""
         if not (self.own.keys().isdisjoint(keys) and self.accepted.keys().isdisjoint(keys)):
             return None
-        cache = self.cache if self._sees_cache else None
+        cache = self._seen_cache
         if cache is None or not (cache.recent.keys() & keys or cache.older.keys() & keys):
             return self._read_all(keys)
         rows = dict(zip(keys, map(cache.find, keys), strict=True))
@@ -244,7 +246,7 @@ class WriteTransaction(Overlay):
         self._forget_reads()
         self._changes.clear()
         self._clears = False
-        self._sees_cache = self.cache is not None
+        self._seen_cache = self.cache
         self.pending_bytes = self.rows = 0
         self.frees_space = False
         self._last_range = None
@@ -253,7 +255,8 @@ class WriteTransaction(Overlay):
         """Keep what the step wrote: it belongs to the commit now."""
         if self._scans:
             close_scans(self._scans)
-        self._ahead.clear()
+        if self._ahead:
+            self._ahead.clear()
         super().accept()
         if self._savepoint:
             self._savepoint = False
@@ -345,7 +348,7 @@ class WriteTransaction(Overlay):
     def _flush(self) -> None:
         """Let SQLite see all writes so far, the current step's behind a savepoint."""
         self._forget_reads()
-        self._sees_cache = False
+        self._seen_cache = None
         # The step may still be discarded, so the cache is to have neither what was there nor what comes.
         self._changes.update(dict.fromkeys(self.accepted))
         self._store(self.accepted)
