@@ -134,6 +134,8 @@ class Run:
             except _FAILURES as problem:
                 self._say(f"growth stops: {problem}")
                 return
+            for group in {workload.group for workload in GROWTH}:
+                self._warm_ups.renew(group)  # most items are new
             results = [self._attempt(workload) for workload in GROWTH]
             self.report.growth[level] = results
             self._say(f"{level:,} items: " + ", ".join(map(summary, results)))

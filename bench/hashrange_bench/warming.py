@@ -35,6 +35,10 @@ class Budget:
         """Note what a warm-up took."""
         self._used[group] = self._used.get(group, 0.0) + seconds
 
+    def renew(self, group: int) -> None:
+        """Give a class all of its seconds again: what it asks for from now on was not asked for before."""
+        self._used.pop(group, None)
+
 
 def is_steady(rates: Sequence[float]) -> bool:
     """Whether the last three windows differ by less than 5 %."""

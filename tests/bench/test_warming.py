@@ -59,3 +59,11 @@ def test_a_class_of_workloads_has_its_seconds_and_then_one_window_each() -> None
     assert (budget.windows(1, 2.0), budget.windows(2, 2.0)) == (5, 30)
     budget.use(1, 50)
     assert budget.windows(1, 2.0) == 1
+
+
+def test_a_class_that_asks_for_something_else_starts_over() -> None:
+    budget = Budget(60)
+    budget.use(1, 50)
+    budget.use(2, 50)
+    budget.renew(1)
+    assert (budget.windows(1, 1), budget.windows(2, 1)) == (60, 10)
