@@ -138,6 +138,16 @@ def test_a_request_that_is_read_by_the_parser_leaves_no_trace(wire: Wire, looks:
     assert [answer[0] for answer in found] == ["AKID", "BKID", "AKID", "BKID", "AKID"]  # type: ignore[index]
 
 
+def test_a_credential_behind_the_signature_is_read(wire: Wire) -> None:
+    def behind(key: bytes) -> bytes:
+        credential = b",Credential=%b/20260101/eu-west-1/dynamodb/aws4_request" % key
+        digits = b"0" * (64 - len(credential))
+        return b"Authorization: AWS4-HMAC-SHA256 SignedHeaders=host, Signature=" + digits + credential
+
+    found = answers(wire, *(sent("Who", behind(key)) for key in (b"AKID", b"BKID", b"BKID", b"AKID")))
+    assert [answer[0] for answer in found] == ["AKID", "BKID", "BKID", "AKID"]  # type: ignore[index]
+
+
 def test_what_is_wrong_with_a_repeated_request_is_told(wire: Wire, looks: list[bytes]) -> None:
     requests = [sent("Echo", body={"n": 1}), sent("Echo", body=b"{"), sent("Fail", body={"code": "Bad"})]
     first = responses(wire, requests)

@@ -1,8 +1,8 @@
 /* Key bytes of keys that are strings, which is what most are: see core/keys/encoding.py for their form.
  *
  * `string_key` makes a primary key of an item or a Key member as JSON decoding made it, `entry_key` that of an item's entry
- * in an index. Whatever is not plainly right makes them give None: Python judges that, so that every error has one home. Without this module Python does all of it; tests hold the two
- * against each other.
+ * in an index. Whatever is not plainly right makes them give None: Python judges that, so that every error has one home.
+ * Without this module Python does all of it; tests hold the two against each other.
  *
  * Limits: a key has at most PARTITION_BYTES_MAX and SORT_BYTES_MAX, so that the work and the output are bounded.
  */

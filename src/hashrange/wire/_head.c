@@ -1,13 +1,15 @@
 /* Heads of requests and of answers: a usual request, received in one piece, taken apart in one walk, or left to Python;
  * and the head of a good answer, put together.
  *
- * `read` takes the bytes of a request and a dictionary. Where everything about the request is usual it gives the body,
- * and the dictionary then has the headers, all of them and nothing else, under names in Title-Case. With the body it gives
- * what another dictionary, of repeats, has under the request's target, if the head is that of the request before but for
- * what differs from one request of a client to its next: target, date, length, signature and the SDK's own counts. If more
- * differs, nothing is left in the repeats. Whatever is unusual or wrong makes it give None: the parser and request_head.py judge that from the start, so that every refusal
- * has one home. Without this module usual_requests.py does the same with the parser; tests hold the two against each
- * other.
+ * `read` takes the bytes of a request and two dictionaries, of headers and of repeats. Where everything about the
+ * request is usual it gives the body, and the first dictionary then has the headers, all of them and nothing else, under
+ * names in Title-Case. With the body it gives what the repeats have under the request's target, if the head is that of
+ * the request before but for what differs from one request of a client to its next: target, date, length, the digits of
+ * the signature and the SDK's own counts. If more differs, nothing is left in the repeats.
+ *
+ * Whatever is unusual or wrong makes it give None: the parser and request_head.py judge that from the start, so that
+ * every refusal has one home. Without this module usual_requests.py does the same with the parser, and knows no repeats;
+ * tests hold the two against each other.
  *
  * Usual is: POST / of HTTP/1.1; at most HEADERS_MAX lines `Name: value` within HEAD_BYTES_MAX bytes, each with a name of
  * token characters, one space, and a value of visible characters with spaces between them; no name twice, in whatever
@@ -16,7 +18,7 @@
  *
  * Limits: no byte is read before it is known to be inside of the bytes received. Each byte of a head is looked at a fixed
  * number of times, and nothing is made before the whole head has passed. No Python code is run: only bytes are compared,
- * and the dictionary is the connection's own, with nothing but bytes in it.
+ * and the headers' dictionary is the connection's own, with nothing but bytes in it. Nor does dropping the repeats run any.
  *
  * `ok_head` does what `codec.OK_HEAD %` does, in a tenth of the instructions. Nothing in it comes from a client.
  */
@@ -236,12 +238,21 @@ static const uint8_t *read_head(const uint8_t *at, const uint8_t *end, Head *hea
 
 #define SIGNATURE_NAME "Signature="
 
-/* Whether two values differ in the digits of a signature only. */
+static int are_digits(const uint8_t *at)
+{
+    for (const uint8_t *end = at + SIGNATURE_DIGITS; at < end; at++)
+        if (!((uint8_t)(*at - '0') < 10 || (uint8_t)((*at | 0x20) - 'a') < 6))
+            return 0;
+    return 1;
+}
+
+/* Whether two values of the same length differ in the digits of a signature only, which both end with. */
 static int same_signer(const uint8_t *last, const Text *text)
 {
     Py_ssize_t name = sizeof(SIGNATURE_NAME) - 1, before = text->length - SIGNATURE_DIGITS;
     return before >= name && memcmp(text->start + before - name, SIGNATURE_NAME, (size_t)name) == 0 &&
-           memcmp(last, text->start, (size_t)before) == 0;
+           memcmp(last, text->start, (size_t)before) == 0 && are_digits(last + before) &&
+           are_digits(text->start + before);
 }
 
 /* Put a header into the dictionary. A value that is there already stays: most are those of the last request. */

@@ -68,7 +68,7 @@ class ClaimedCallers:
             scope, context = cached
             if (
                 authorization.startswith(scope)
-                and len(authorization) > len(scope)
+                and authorization[len(scope) :].isalnum()  # nothing comes behind the signature
                 and b"X-Amz-Date" in headers
                 and exchange.url == b"/"
             ):
@@ -79,8 +79,8 @@ class ClaimedCallers:
             known = self._context_for(identity)
             if len(identity.access_key) <= _KEY_CHARS_MAX:
                 self._contexts.put(identity, known)
-        scope, name, _ = authorization.rpartition(_SIGNATURE)
-        if name:
+        scope, name, signature = authorization.rpartition(_SIGNATURE)
+        if name and signature.isalnum():
             exchange.identity_cache = scope + name, known
         return known
 
