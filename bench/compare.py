@@ -31,6 +31,7 @@ from hashrange_bench.workloads import Answer
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".cache" / "bench"
 OURS = (systems.DURABLE, systems.IN_MEMORY, systems.ON_POSTGRES)
+_COLUMNS = [system.name for system in systems.SYSTEMS]
 _STARTS = 3
 _WORKERS = (1, 2)
 _WORKERS_ITEMS = 100_000
@@ -69,7 +70,10 @@ class Comparing:
         before = next((each for each in self.comparison.systems if each.name == system.name), None)
         if before is None:
             self.comparison.systems.append(found)
+            self.comparison.systems.sort(key=lambda each: _COLUMNS.index(each.name))
+            pace = machine.pace()
             self._measure(system, found)
+            found.pace = (pace + machine.pace()) / 2
         elif not before.skipped:
             self._measure(system, found)
             before.improve(found)
@@ -201,7 +205,7 @@ def compare(comparing: Comparing, chosen: argparse.Namespace) -> None:
     started = time.monotonic()
     names = chosen.system or [system.name for system in systems.SYSTEMS]
     wanted = [
-        system for system in systems.SYSTEMS if system.name in names and system.name not in chosen.without
+        system for system in systems.TURNS if system.name in names and system.name not in chosen.without
     ]
     for turn in range(1, chosen.rounds + 1):
         for number, system in enumerate(wanted, 1):

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from zlib import crc32
 
 
 def describe(folder: Path) -> dict[str, str]:
@@ -22,6 +23,17 @@ def describe(folder: Path) -> dict[str, str]:
         "fsync of 4 KB": f"{_fsync_ms(folder):.2f} ms (median of 100)",
         "load before": f"{os.getloadavg()[0]:.2f}",
     }
+
+
+def pace(seconds: float = 1.0) -> float:
+    """How often a second the machine does a fixed piece of work: before and after others, to see it slow down."""
+    block = bytes(1024 * 1024)
+    count, end = 0, time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        crc32(block)
+        sorted(range(2000), key=lambda number: number * 7919 % 2003)
+        count += 1
+    return count / seconds
 
 
 def _python() -> str:

@@ -18,6 +18,7 @@ class Measured:
     start_seconds: float | None = None
     idle_memory_bytes: int | None = None
     item_disk_bytes: float | None = None  # of an item of 2.1 KB, once the server has stopped
+    pace: float | None = None  # of the machine meanwhile: see `machine.pace`
     report: Report = field(default_factory=Report)
 
     def improve(self, again: "Measured") -> None:

@@ -89,10 +89,17 @@ def _systems(comparison: Comparison) -> str:
             system.version or report.MISSING,
             system.settings or report.MISSING,
             *_warm_up(system, comparison),
+            _pace(system, comparison),
         )
         for system in _measured(comparison)
     )
-    return report.table(("system", "version", "settings", "warm-up (s)", "steady"), rows)
+    return report.table(("system", "version", "settings", "warm-up (s)", "steady", "machine's pace"), rows)
+
+
+def _pace(system: Measured, comparison: Comparison) -> str:
+    """How fast the machine was then, as a share of how fast it ever was in this run."""
+    paces = [each.pace for each in _measured(comparison) if each.pace]
+    return report.MISSING if system.pace is None else f"{system.pace / max(paces):.0%}"
 
 
 def _warm_up(system: Measured, comparison: Comparison) -> tuple[str, str]:

@@ -228,3 +228,12 @@ def test_the_readme_has_the_marks() -> None:
     from house import ROOT
 
     replaced((ROOT / "README.md").read_text("utf-8"), "new")
+
+
+def test_the_pace_of_the_machine_is_told_beside_each_system() -> None:
+    from summary import _systems
+
+    found = comparison({"hashrange": {"get": 1.0}, "dynalite": {"get": 1.0}, "moto": {"get": 1.0}})
+    found.systems[0].pace, found.systems[1].pace = 400.0, 300.0
+    paces = [line.split("|")[-2].strip() for line in _systems(found).splitlines()[2:]]
+    assert paces == ["100%", "75%", DASH]

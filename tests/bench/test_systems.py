@@ -107,3 +107,13 @@ def test_the_server_has_the_flags_it_is_started_with(tmp_path: Path) -> None:
     for system in (DURABLE, IN_MEMORY):
         used = {word for word in system.command(Place(tmp_path, tmp_path, 1)) if word.startswith("--")}
         assert used <= known
+
+
+def test_every_system_has_a_turn() -> None:
+    import machine
+    import systems
+
+    assert sorted(system.name for system in systems.TURNS) == sorted(
+        system.name for system in systems.SYSTEMS
+    )
+    assert machine.pace(0.01) > 0
