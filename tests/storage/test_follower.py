@@ -1,5 +1,7 @@
 """Two servers' catalogues over one engine: neither overlooks what the other has changed."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +17,15 @@ from item_tables import definitions, key_schema
 
 class AtOnce(MemoryEngine):
     """An engine that answers every read before the caller goes on."""
+
+    after_read: Callable[[], None] | None = None  # called once, behind the next read
+
+    def read(self, step: Any, *, seconds: float | None = None) -> Any:
+        result = super().read(step, seconds=seconds)
+        then, self.after_read = self.after_read, None
+        if then is not None:
+            then()
+        return result
 
     def submit_read(self, step: Any, done: Any, **_options: Any) -> None:
         try:
@@ -113,3 +124,23 @@ def test_the_records_of_an_older_database_are_not_taken_over(pair: tuple[Clocked
     one.catalogue.refresh(*address(lost))
     assert one.catalogue.epoch == newest
     assert {table.name for table in one.catalogue.tables()} == {"kept", "lost"}
+
+
+def test_nor_are_they_if_it_took_that_place_between_two_reads(pair: tuple[Clocked, Clocked]) -> None:
+    one, two = pair
+    create(one, "kept")
+    follow(two)
+    (kept,) = two.catalogue.tables()
+    known = two.catalogue.epoch
+    create(one, "first")
+    create(one, "second")
+
+    def restore(tx: Transaction) -> None:
+        tx.put(layout.CATALOGUE_EPOCH, known)
+        for table in one.catalogue.tables():
+            tx.delete(layout.catalogue_key(*address(table)))
+
+    engine: Any = two.engine
+    engine.after_read = partial(engine.write, restore)
+    two.catalogue.refresh(*address(kept))
+    assert [table.name for table in two.catalogue.tables()] == ["kept"]
