@@ -44,3 +44,15 @@ def test_what_nobody_may_read_any_more_goes_whoever_changed_a_table_meanwhile() 
     server.clock.advance(36 * 24 * 3600)
     server.run_jobs()
     assert logged(server) == 0
+
+
+def test_the_records_of_an_older_database_are_not_taken_over() -> None:
+    """Else the follower could not notice any more that an older backup has taken the place of the database."""
+    server = Clocked()
+    server.call("CreateTable", **new_table("pk", TableName="tab"))
+    older = server.engine.read(catalogue.stored_epoch)
+    server.call("CreateTable", **new_table("pk", TableName="lost"))
+    newest = server.catalogue.epoch
+    server.engine.write(lambda tx: tx.put(layout.CATALOGUE_EPOCH, older))
+    server.trimming.step(server.clock.now())
+    assert server.catalogue.epoch == newest

@@ -52,7 +52,8 @@ class TrimLogs:
             partial(_next_trimmable, start=self._start, tables=tables, epoch=epoch, now=now)
         )
         if looked is None:
-            self._tables.reload()
+            # Not by `reload`: records that are older are of another database, which the follower has to notice.
+            self._tables.replace(self._engine.read(catalogue.stored_records))
             return _PAUSE_SECONDS
         key, trimmable = looked
         if key is None:

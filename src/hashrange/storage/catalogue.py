@@ -149,7 +149,9 @@ class Catalogue:
                 # an older backup that has just that epoch would not be noticed. Nor would it be if its own records
                 # were taken over: an epoch that is not newer is that of another database, and left to the follower.
                 records = self._engine.read(stored_records)
-                if changes(records.epoch) > changes(self.epoch):  # it may have been replaced between the two reads
+                if changes(records.epoch) > changes(
+                    self.epoch
+                ):  # it may have been replaced between the two reads
                     self._replace(records)
                 table = self._tables.get((account_id, region, name))
         if self.on_change is not None:
