@@ -15,6 +15,7 @@ _SOURCES = tuple(
         "api/items/_sent_puts.c",
         "core/_keys.c",
         "core/_plain.c",
+        "core/expressions/_cut.c",
         "storage/sqlite/_log_writes.c",
         "wire/_head.c",
     )

@@ -2,11 +2,13 @@
 
 What stands here equals decoding the whole item and picking from it; it is only faster. The types that say to a JSON
 library what to read take a tenth of a millisecond to make, so that an expression has them from its second use on: one
-that comes once, as a client could send without end, is read the long way.
+that comes once, as a client could send without end, is read the long way. The compiled helper (`_cut.c`) needs no
+types; where it was built, it cuts what projections keep, and the library reads what the helper leaves.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypedDict
+from functools import cache
+from typing import Any, NamedTuple, TypedDict
 
 import msgspec
 import orjson
@@ -21,6 +23,22 @@ _LEVELS_MAX = 8
 # The parts below a part of a path; an empty mapping keeps all of it.
 Branches = Mapping[str | int, "Branches"]
 Cut = Callable[[bytes], bytes]
+
+
+class Helper(NamedTuple):
+    """The functions of the compiled helper, which says what they do."""
+
+    plan: Callable[[tuple[bytes, ...], tuple[int, ...]], object]
+    cut: Callable[[object, bytes], bytes | None]
+
+
+helper: Helper | None
+try:
+    from hashrange.core.expressions import _cut as _compiled
+except ImportError:
+    helper = None
+else:
+    helper = Helper(_compiled.plan, _compiled.cut)
 
 _EMPTY = b"{}"
 _encode = msgspec.json.Encoder().encode
@@ -67,13 +85,15 @@ class Cutter:
 
     def cut_or_none(self) -> Cut | None:
         """What makes of items by commas what is kept of them, by commas; None: they have to be decoded."""
-        if not self._used:
+        if not self._used and helper is None:
             self._used = True
         elif self._cut is None and self._branches:
-            if _can_cut(self._branches):
+            if not _can_cut(self._branches):
+                self._branches = {}
+            elif helper is None:
                 self._cut = _cut(self._branches)
             else:
-                self._branches = {}
+                self._cut = _cut_by(helper, self._branches)
         return self._cut
 
 
@@ -89,6 +109,33 @@ def _can_cut(branches: Mapping[str, Branches]) -> bool:
         if not level:
             return True
     return False
+
+
+def _cut_by(compiled: Helper, branches: Mapping[str, Branches]) -> Cut:
+    """What has the helper cut rows, and the library those that it leaves."""
+    plan = compiled.plan(*_levels(branches))
+    cut_or_none = compiled.cut
+    other = cache(lambda: _cut(branches))
+
+    def cut(rows: bytes) -> bytes:
+        kept = cut_or_none(plan, rows)
+        return other()(rows) if kept is None else kept
+
+    return cut
+
+
+def _levels(branches: Mapping[str, Branches]) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
+    """All names, level by level, so that those of one map follow each other; and for each the number of its map."""
+    names: list[bytes] = []
+    above: list[int] = []
+    level: list[tuple[int, Mapping[Any, Branches]]] = [(-1, branches)]
+    for number, members in level:  # grows on the way
+        for name, below in members.items():
+            if below:
+                level.append((len(names), below))
+            names.append(name.encode())
+            above.append(number)
+    return tuple(names), tuple(above)
 
 
 def _is_plain(part: str | int) -> bool:
