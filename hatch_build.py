@@ -16,6 +16,7 @@ _SOURCES = tuple(
         "core/_keys.c",
         "core/_plain.c",
         "core/expressions/_cut.c",
+        "core/expressions/_needles.c",
         "storage/sqlite/_log_writes.c",
         "wire/_head.c",
     )

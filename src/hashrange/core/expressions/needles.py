@@ -5,7 +5,7 @@ item whose attribute equals such a value has the name and the value side by side
 is for the condition to say; items without them need not be decoded at all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -43,8 +43,7 @@ def _member(name: str, value: Any) -> bytes | None:
     return orjson.dumps({name: value})[1:-1] if kind in _SCALARS else None
 
 
-def lines_with(needle: bytes, lines: bytes) -> list[bytes]:
-    """The lines that have these bytes."""
+def _lines_with(needle: bytes, lines: bytes) -> list[bytes]:
     found: list[bytes] = []
     at = lines.find(needle)
     while at >= 0:
@@ -56,3 +55,14 @@ def lines_with(needle: bytes, lines: bytes) -> list[bytes]:
         found.append(lines[start:end])
         at = lines.find(needle, end)
     return found
+
+
+# The lines that have these bytes as a member of an item, or of a map in it. The compiled helper takes a fifth of the
+# time, and passes over bytes that look like a member but follow neither a brace nor a comma.
+lines_with: Callable[[bytes, bytes], list[bytes]]
+try:
+    from hashrange.core.expressions import _needles as _compiled
+except ImportError:
+    lines_with = _lines_with
+else:
+    lines_with = _compiled.lines_with
