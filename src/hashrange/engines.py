@@ -27,10 +27,10 @@ def open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> 
 
 def _open_sqlite(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
     caches = _cache_sizes(settings)
-    if settings.in_memory:
-        return MemoryEngine(deliver=deliver, caches=caches)
-    unlock_settings(settings)
     call_soon = asyncio.get_running_loop().call_soon
+    if settings.in_memory:
+        return MemoryEngine(deliver=deliver, call_soon=call_soon, caches=caches)
+    unlock_settings(settings)
     if worker is not None:
         return SqliteEngine.join(
             settings.data_dir,

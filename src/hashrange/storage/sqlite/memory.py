@@ -1,21 +1,27 @@
-"""The in-memory engine: the same transaction code on one `:memory:` connection, without threads."""
+"""The in-memory engine: the same transaction code on one `:memory:` connection, without threads.
+
+Steps that an event loop submits in one iteration share a commit. There is no disk to wait for, but SQLite looks at all
+of its pages at the end of a commit that has moved some, which takes as long for one row as for many.
+"""
 
 import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
 
 from hashrange.storage.delivery import run_inline
-from hashrange.storage.engine import Deliver, Done, Reader, Transaction
+from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import cache_sizes, schema
 from hashrange.storage.sqlite.cache_sizes import CacheSizes
+from hashrange.storage.sqlite.committer import LOOP_SECONDS_MAX
 from hashrange.storage.sqlite.faults import translate
-from hashrange.storage.sqlite.group import commit_steps
+from hashrange.storage.sqlite.group import QueuedStep, commit_steps
 from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.row_cache import RowCache
@@ -117,13 +123,22 @@ class _ChunkedReader:
 
 
 class MemoryEngine:
-    """An `Engine` whose data is gone when it is closed; `submit` runs the step and calls `done` before it returns."""
+    """An `Engine` whose data is gone when it is closed.
+
+    Without an event loop, and on other threads than its own, `submit` runs the step and calls `done` before it returns.
+    """
 
     encrypted = False
     shared = False
 
-    def __init__(self, *, deliver: Deliver | None = None, caches: CacheSizes = cache_sizes.DEFAULT) -> None:
-        """Create an empty database; `deliver` is for the outcomes of long reads."""
+    def __init__(
+        self,
+        *,
+        deliver: Deliver | None = None,
+        call_soon: CallSoon | None = None,
+        caches: CacheSizes = cache_sizes.DEFAULT,
+    ) -> None:
+        """Create an empty database; `deliver` is for the outcomes of long reads, `call_soon` this thread's loop's."""
         self.commits = 0
         self._read_pool = ReadPool(deliver or run_inline)
         self._connection = schema.connect(":memory:", cache_kib=CACHE_KIB)
@@ -133,6 +148,9 @@ class MemoryEngine:
         self._idle_readers = [_LockedReader(self._connection, self._cache)]
         self._lock = threading.RLock()
         self._closed = False
+        self._call_soon = call_soon
+        self._loop_thread = threading.get_ident()
+        self._queue: deque[QueuedStep] = deque()  # of the loop, until its next iteration
 
     @property
     def description(self) -> str:
@@ -187,15 +205,20 @@ class MemoryEngine:
         return self.read_locked(step)
 
     def submit(self, step: Callable[[Transaction], T], done: Done[T], *, reads: Sequence[bytes] = ()) -> None:
-        """Run `step` and call `done`, both before returning."""
+        """Have the event loop commit `step` with others of this iteration; elsewhere do it now."""
+        if self._call_soon is None or threading.get_ident() != self._loop_thread:
+            self._submit_now(step, done)
+            return
         with self._lock:
-            callbacks = self._commit(step, done)
-        run_inline(callbacks)
+            self._check_not_nested()
+            if not self._queue:
+                self._call_soon(self._commit_queue)
+            self._queue.append((step, done))
 
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Run `step` and give its result."""
         waiter: Waiter[T] = Waiter()
-        self.submit(step, waiter.done)
+        self._submit_now(step, waiter.done)
         return waiter.wait()
 
     def maintain(self, budget_pages: int) -> int:
@@ -207,19 +230,42 @@ class MemoryEngine:
     def close(self) -> None:
         """Close the database, and with it the data."""
         self._read_pool.close()
+        while self._queue:
+            self._commit_queue()
         with self._lock:
             if not self._closed:
                 self._closed = True
                 self._cache.wipe()
                 self._connection.close(True)
 
-    def _commit(self, step: Callable[[Transaction], Any], done: Done[Any]) -> list[Callable[[], None]]:
+    def _submit_now(self, step: Callable[[Transaction], Any], done: Done[Any]) -> None:
+        with self._lock:
+            callbacks = self._commit(deque([(step, done)]))
+        run_inline(callbacks)
+
+    def _commit_queue(self) -> None:
+        """Commit what the loop has queued, and the rest in its next iteration if that takes long."""
+        with self._lock:
+            callbacks = self._commit(self._queue)
+            if self._queue and self._call_soon is not None:
+                self._call_soon(self._commit_queue)
+        run_inline(callbacks)
+
+    def _commit(self, steps: deque[QueuedStep]) -> list[Callable[[], None]]:
+        """Commit steps for as long as a loop may wait, at least one; gives their callbacks, to be called now."""
+        if not steps:  # they were committed when the engine was closed
+            return []
         if self._closed:
-            return [lambda: done(None, Closed("the engine is closed"))]
-        if self._connection.in_transaction:
-            raise RuntimeError("a step may only use its transaction")
+            refused = [done for _, done in steps]
+            steps.clear()
+            return [partial(done, None, Closed("the engine is closed")) for done in refused]
+        self._check_not_nested()
         self.commits += 1  # first: the cache is then of this commit
-        return commit_steps(self._transaction, deque([(step, done)]))
+        return commit_steps(self._transaction, steps, LOOP_SECONDS_MAX)
+
+    def _check_not_nested(self) -> None:
+        if not self._closed and self._connection.in_transaction:
+            raise RuntimeError("a step may only use its transaction")
 
     def _check_open(self) -> None:
         if self._closed:
