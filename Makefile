@@ -97,7 +97,7 @@ bench-publish: $(VENV)/ready bytecode
 bench-switches: $(VENV)/ready bytecode
 	$(BIN)/python bench/switches.py --pin $(ARGS)
 
-# Instructions per request of ten hot paths against bench/instructions.json, with valgrind: some two minutes.
+# Instructions per request of eleven hot paths against bench/instructions.json, with valgrind: some two minutes.
 .PHONY: instructions
 instructions: $(VENV)/ready bytecode
 	$(BIN)/python bench/instructions.py $(ARGS)
