@@ -18,6 +18,7 @@ _SOURCES = tuple(
         "core/expressions/_cut.c",
         "core/expressions/_needles.c",
         "storage/sqlite/_log_writes.c",
+        "storage/sqlite/_rows.c",
         "wire/_head.c",
     )
 )

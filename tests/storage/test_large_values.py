@@ -10,9 +10,9 @@ from hashrange.storage.checksums import CHECKSUM_BYTES
 from hashrange.storage.engine import Joined, Reader
 from hashrange.storage.errors import DamagedRow
 from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.sqlite.joined_rows import VALUE_BYTES_MAX as JOINED_VALUE_BYTES_MAX
 from hashrange.storage.sqlite.large_values import ROW_BYTES_MAX
 from hashrange.storage.sqlite.read_only import ReadOnlyStore
-from hashrange.storage.sqlite.reader import JOINED_VALUE_BYTES_MAX
 from storage.damage import run_sql
 
 SMALL_MAX = ROW_BYTES_MAX - CHECKSUM_BYTES - len(b"key")

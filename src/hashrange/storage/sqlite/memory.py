@@ -236,6 +236,8 @@ class MemoryEngine:
             if not self._closed:
                 self._closed = True
                 self._cache.wipe()
+                for reader in self._idle_readers:
+                    reader.finalize()
                 self._connection.close(True)
 
     def _submit_now(self, step: Callable[[Transaction], Any], done: Done[Any]) -> None:

@@ -11,7 +11,7 @@ from hashrange.storage import layout
 from hashrange.storage.checksums import CHECKSUM_BYTES, checked_counter, opened
 from hashrange.storage.engine import Joined, JoinRows, Packed, PackRows
 from hashrange.storage.errors import ReadTimeout
-from hashrange.storage.sqlite import large_values
+from hashrange.storage.sqlite import joined_rows, large_values
 from hashrange.storage.sqlite.pauses import Pauses
 
 GET = "SELECT v FROM rows WHERE k = ?"
@@ -31,9 +31,7 @@ FROM (
   FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?4
 )
 """
-# A hundred large ones would take too long to read in one go.
-JOINED_VALUE_BYTES_MAX = 64 * 1024
-_stored = large_values.limited(JOINED_VALUE_BYTES_MAX)
+_stored = large_values.limited(joined_rows.VALUE_BYTES_MAX)
 JOINED = _JOINED.format(last="max", order="", checksum=CHECKSUM_BYTES, stored=_stored)
 JOINED_REVERSE = _JOINED.format(last="min", order="DESC", checksum=CHECKSUM_BYTES, stored=_stored)
 # The same for values that somebody else puts together: cut in pieces, with formats of `struct` to take these apart by.
@@ -75,7 +73,7 @@ class SnapshotReader:
 
     __slots__ = (
         "_commit_version", "_connection", "_deadline", "_get_pins", "_in_transaction", "_last_range", "_pauses",
-        "_pin_cursor", "_point_cursor", "_scans", "idle", "joined", "packed", "seconds",
+        "_pin_cursor", "_point_cursor", "_rows", "_scans", "idle", "joined", "packed", "seconds",
     )  # fmt: skip
 
     def __init__(
@@ -88,6 +86,7 @@ class SnapshotReader:
         """
         self.joined: JoinRows | None = self._joined if checks_pages else None
         self.packed: PackRows = self._packed
+        self._rows = joined_rows.of(connection) if checks_pages else None
         self._connection = connection
         self._pauses = pauses
         self._pin_cursor = connection.cursor()
@@ -173,6 +172,13 @@ class SnapshotReader:
         self._last_range = start, end
         if self.seconds is not None:
             self._check_deadline(self.seconds)
+        if self._rows is not None:
+            try:
+                joined = self._rows.joined(start, end, head, limit, separator, reverse)
+            except RuntimeError:
+                pass  # what SQLite has met the statement will meet, and say
+            else:
+                return None if joined is None else Joined(*joined)
         sql = JOINED_REVERSE if reverse else JOINED
         rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit, separator)).get
         if rows * head != len(heads or b""):
@@ -251,7 +257,13 @@ class SnapshotReader:
 
     def close(self) -> None:
         """Close the connection."""
+        self.finalize()
         self._connection.close(True)
+
+    def finalize(self) -> None:
+        """Give back what keeps the connection from being closed."""
+        if self._rows is not None:
+            self._rows.close()
 
 
 def opened_rows(cursor: apsw.Cursor) -> Iterator[tuple[bytes, bytes]]:
