@@ -27,7 +27,8 @@ def open_engine(settings: Settings, deliver: Deliver, worker: Worker | None) -> 
 
 def _open_sqlite(settings: Settings, deliver: Deliver, worker: Worker | None) -> Engine:
     caches = _cache_sizes(settings)
-    call_soon = asyncio.get_running_loop().call_soon
+    loop = asyncio.get_running_loop()
+    call_soon = loop.call_soon
     if settings.in_memory:
         return MemoryEngine(deliver=deliver, call_soon=call_soon, caches=caches)
     unlock_settings(settings)
@@ -39,7 +40,9 @@ def _open_sqlite(settings: Settings, deliver: Deliver, worker: Worker | None) ->
             call_soon=call_soon,
             caches=caches,
         )
-    return SqliteEngine.open(settings.data_dir, deliver=deliver, call_soon=call_soon, caches=caches)
+    return SqliteEngine.open(
+        settings.data_dir, deliver=deliver, call_soon=call_soon, caches=caches, watch=loop
+    )
 
 
 def _cache_sizes(settings: Settings) -> CacheSizes:

@@ -3,17 +3,18 @@
 import shutil
 import threading
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import apsw
 import pytest
 
-from hashrange.storage.engine import Reader, Transaction
+from hashrange.storage.engine import Transaction
 from hashrange.storage.errors import Conflict, NotWritable, StorageError, Unavailable
-from hashrange.storage.sqlite import SqliteEngine, checkpoint
+from hashrange.storage.sqlite import SqliteEngine, checkpoint, sync_placement
 from sizes import size
 from storage.faulty_disk import FaultyDisk
+from storage.ledger import Ledger, integrity_of, look
+from storage.watched_loop import WatchedLoop
 
 
 @pytest.fixture
@@ -23,71 +24,6 @@ def disk(tmp_path: Path) -> Iterator[FaultyDisk]:
     faulty = FaultyDisk(shadow)
     yield faulty
     faulty.unregister()
-
-
-class Ledger:
-    """What was tried and what was acknowledged: each entry is two rows and a count, in one step."""
-
-    def __init__(self) -> None:
-        self.tried: set[int] = set()
-        self.acknowledged: set[int] = set()
-        self.refusals: list[BaseException] = []
-
-    def write(self, engine: SqliteEngine, numbers: range) -> None:
-        """Submit one step per number, all at once, and wait until all are done."""
-        left = threading.Semaphore(0)
-
-        def done(number: int, _result: object, error: BaseException | None) -> None:
-            if error is None:
-                self.acknowledged.add(number)
-            else:
-                self.refusals.append(error)
-            left.release()
-
-        for number in numbers:
-            self.tried.add(number)
-            engine.submit(partial(entry, number), partial(done, number))
-        for _ in numbers:
-            assert left.acquire(timeout=60)
-
-    def check(self, directory: Path) -> None:
-        """Open what is left and compare."""
-        engine = SqliteEngine.open(directory)
-        try:
-            entries, count, integrity = engine.read(look), engine.read(counted), integrity_of(engine)
-        finally:
-            engine.close()
-        assert integrity == "ok"
-        assert set(entries) <= self.tried
-        assert self.acknowledged <= set(entries)
-        assert all(sides == {b"left", b"right"} for sides in entries.values())
-        assert count == len(entries)
-
-
-def entry(number: int, tx: Transaction) -> None:
-    value = bytes([number % 256]) * (20_000 if number % 5 == 0 else 300)
-    tx.put(b"%04d left" % number, value)
-    tx.put(b"%04d right" % number, value)
-    if number % 7 == 3:
-        list(tx.scan(b"", b"0002"))
-    tx.add(b"entries", 1)
-
-
-def look(reader: Reader) -> dict[int, set[bytes]]:
-    entries: dict[int, set[bytes]] = {}
-    for key, value in reader.scan(b"", b"z"):
-        number, side = key.split()
-        assert value[:1] == bytes([int(number) % 256])
-        entries.setdefault(int(number), set()).add(side)
-    return entries
-
-
-def counted(reader: Reader) -> int:
-    return reader.counter(b"entries")
-
-
-def integrity_of(engine: SqliteEngine) -> object:
-    return engine._writer.execute("PRAGMA integrity_check").get
 
 
 def open_patiently(directory: Path) -> SqliteEngine:
@@ -101,6 +37,7 @@ def open_patiently(directory: Path) -> SqliteEngine:
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "LOG_PAGES_START", 12)
+    monkeypatch.setattr(sync_placement, "PROBE_COMMITS", 1)  # a loop's commits are always synced beside it
 
 
 KINDS = {"I/O error": apsw.IOError, "disk full": apsw.FullError}
@@ -190,15 +127,17 @@ def integrity_after(directory: Path) -> object:
 
 
 @pytest.mark.slow
-def test_power_goes_at_the_nth_operation(disk: FaultyDisk, tmp_path: Path) -> None:
+@pytest.mark.parametrize("syncs", ["inside of commits", "beside the loop"])
+def test_power_goes_at_the_nth_operation(disk: FaultyDisk, tmp_path: Path, syncs: str) -> None:
     """From the Nth operation on nothing works; what was synced by then is all there is on the next day."""
     first, step = 1, 1
     while True:
-        directory, ledger = tmp_path / f"data{first}", Ledger()
+        loop = WatchedLoop() if syncs == "beside the loop" else None
+        directory, ledger = tmp_path / f"data{first}", Ledger(loop)
         disk.count = disk.refused = 0
         disk.refuse = lambda number, _what, _file, first=first: apsw.IOError if number >= first else None
         try:
-            engine = SqliteEngine.open(directory)
+            engine = SqliteEngine.open(directory) if loop is None else loop.open(directory)
         except StorageError:
             pass
         else:

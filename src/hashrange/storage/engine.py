@@ -76,6 +76,14 @@ CallSoon = Callable[[Callable[[], None]], object]
 """An event loop's `call_soon`: runs a callback on the loop's thread in its next iteration."""
 
 
+class FileWatch(Protocol):
+    """An event loop that calls back when a file can be read."""
+
+    def add_reader(self, fd: int, callback: Callable[[], None], /) -> object: ...
+
+    def remove_reader(self, fd: int, /) -> object: ...
+
+
 class Joined(NamedTuple):
     """Rows of a range in one piece."""
 

@@ -16,11 +16,13 @@ from hashrange.storage.delivery import run_callbacks, run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite.commit_placement import CommitPlacement
-from hashrange.storage.sqlite.group import STEPS_MAX, LogLength, QueuedStep, commit_steps
+from hashrange.storage.sqlite.group import STEPS_MAX, CommitGroup, LogLength, QueuedStep, commit_steps, settle
 from hashrange.storage.sqlite.transaction import WriteTransaction
+from hashrange.storage.sqlite.unsynced import UnsyncedCommit
 from hashrange.storage.sqlite.write_lock import WriteLock
 
 WRITER_SECONDS_MAX = 0.025  # that the steps of one commit may take together
+TURN_SECONDS = 0.05  # that the writer thread waits for the write lock before it looks who has it
 LOOP_SECONDS_MAX = 0.005  # the same on an event loop, whose other clients wait meanwhile
 
 Task = Callable[[], None]
@@ -36,11 +38,14 @@ class Committer:
         write_lock: WriteLock,
         log: LogLength,
         call_soon: CallSoon | None = None,
+        unsynced: UnsyncedCommit | None = None,
     ) -> None:
         """Start the writer thread; it holds the write lock for all that it does to the file.
 
-        `call_soon` is that of the event loop on this thread. Without it the writer thread makes all commits.
+        `call_soon` is that of the event loop on this thread. Without it the writer thread makes all commits. With
+        `unsynced` the loop's commits do not wait for the disk; its `wakeups` are to call `sync_over`.
         """
+        self._unsynced = unsynced
         self._write_lock = write_lock
         self._log = log
         self._transaction = transaction
@@ -93,6 +98,7 @@ class Committer:
             self._closing = True
             self._wake_writer()
         self._thread.join()
+        self.finish_unsynced()
 
     def _wake_writer(self) -> None:
         if self._asleep:
@@ -109,6 +115,8 @@ class Committer:
     def _check_queue(self) -> None:
         """Commit the queued steps or have the writer thread do it, unless it is worth waiting for more."""
         self._check_scheduled = False
+        if self._unsynced is not None and self._unsynced.number and not self._tasks:
+            return  # its end looks at the queue again
         if not self._steps or self._call_soon is None:
             self._steps_at_last_check = 0
             return
@@ -117,19 +125,78 @@ class Committer:
             return
         self._steps_at_last_check = 0
         # What the writer thread does between commits may take long, and must get its turn.
-        on_loop = not self._tasks and not self._log.must_wait and self._placement.on_loop()
+        on_loop = not self._tasks and not self._log.must_wait
+        on_loop = on_loop and (self._unsynced is not None or self._placement.on_loop())
         if not on_loop or not self._write_lock.try_acquire():
             with self._lock:
                 self._wake_writer()
             return
+        unsynced = self._unsynced
+        if unsynced is not None and unsynced.placement.in_background():
+            self._commit_unsynced(unsynced)
+            return
         try:
             callbacks = self._commit(LOOP_SECONDS_MAX)
-            self._placement.observe(self._transaction.sync_seconds, self._transaction.rows)
+            if unsynced is None:
+                self._placement.observe(self._transaction.sync_seconds, self._transaction.rows)
+            else:
+                unsynced.placement.observe_inline(self._transaction.sync_seconds)
         finally:
             self._write_lock.release()
         run_inline(callbacks)
         if self._steps:
             self._schedule_check(self._call_soon)
+
+    def _commit_unsynced(self, unsynced: UnsyncedCommit) -> None:
+        """Run the queued steps and commit them; who waits for the disk is not this thread."""
+        group = CommitGroup(self._transaction)
+        group.run(self._steps, LOOP_SECONDS_MAX, self._log, unsynced=True)
+        if group.has_writes and unsynced.begin(group):
+            return  # with the write lock
+        try:
+            if group.error is None:
+                group.commit()
+            callbacks = settle(group, self._transaction, self._log)
+        finally:
+            self._write_lock.release()
+        run_inline(callbacks)
+        if self._steps and self._call_soon is not None:
+            self._schedule_check(self._call_soon)
+
+    def sync_over(self) -> None:
+        """Look whether the commit that was not synced is on disk by now; on the event loop's thread."""
+        unsynced = self._unsynced
+        if unsynced is None:
+            return
+        if unsynced.is_over():
+            run_inline(self._end_unsynced(unsynced))
+        if not unsynced.number:
+            unsynced.unpin()
+        if self._steps and self._call_soon is not None:
+            self._schedule_check(self._call_soon)
+
+    def _end_unsynced(self, unsynced: UnsyncedCommit) -> list[Callable[[], None]]:
+        """The callbacks of the commit that was not synced, when it is; none if another thread has taken them."""
+        group = unsynced.end()
+        if group is None:
+            return []
+        self._write_lock.release()
+        if group.error is not None:
+            self._transaction.outage.failed(str(group.error))
+        return group.callbacks
+
+    def finish_unsynced(self) -> None:
+        """Wait for the commit that is not synced, and deliver its callbacks: the loop may wait for this thread."""
+        if self._unsynced is not None and self._unsynced.number:
+            callbacks = self._end_unsynced(self._unsynced)
+            if callbacks:
+                run_callbacks(self._deliver, callbacks)
+
+    def _take_turn(self) -> None:
+        """Take the write lock on the writer thread, after the commit that is not synced if there is one."""
+        self.finish_unsynced()
+        while not self._write_lock.acquire_within(TURN_SECONDS):
+            self.finish_unsynced()
 
     def _worth_waiting(self) -> bool:
         """Whether this iteration brought new steps, so that the next may too; no step waits longer than a sync."""
@@ -145,11 +212,17 @@ class Committer:
     def _run(self) -> None:
         while self._wait():
             if self._tasks:
-                with self._write_lock:
+                self._take_turn()
+                try:
                     self._tasks.popleft()()
+                finally:
+                    self._write_lock.release()
             if self._steps:
-                with self._write_lock:
+                self._take_turn()
+                try:
                     callbacks = self._commit(WRITER_SECONDS_MAX)
+                finally:
+                    self._write_lock.release()
                 run_callbacks(self._deliver, callbacks)
                 # Not kept until the next commit: they may be the last to refer to a large request.
                 del callbacks

@@ -9,9 +9,10 @@ import apsw
 
 from hashrange import logs
 from hashrange.storage.delivery import run_inline
-from hashrange.storage.engine import CallSoon, Deliver, Done, Reader, Transaction
+from hashrange.storage.engine import CallSoon, Deliver, Done, FileWatch, Reader, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite import cache_sizes, page_checksums, page_encryption, schema
+from hashrange.storage.sqlite.background_sync import BackgroundSync
 from hashrange.storage.sqlite.cache_sizes import CacheSizes
 from hashrange.storage.sqlite.cached_reader import CachedReader
 from hashrange.storage.sqlite.checkpoint import Checkpointer, LogLimits
@@ -27,6 +28,7 @@ from hashrange.storage.sqlite.read_pool import ReadPool
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.row_cache import RowCache
 from hashrange.storage.sqlite.transaction import WriteTransaction
+from hashrange.storage.sqlite.unsynced import UnsyncedCommit
 from hashrange.storage.sqlite.vacuum import vacuum_full_disk
 from hashrange.storage.sqlite.write_lock import LOCK_NAME as WRITE_LOCK
 from hashrange.storage.sqlite.write_lock import InterprocessWriteLock, WriteLock
@@ -64,6 +66,7 @@ class SqliteEngine:
         commit_version: CommitVersion,
         call_soon: CallSoon | None,
         caches: CacheSizes,
+        watch: FileWatch | None,
     ) -> None:
         """Use `open` or `join` instead: they lock the directory and open the file."""
         self._path = path
@@ -96,7 +99,26 @@ class SqliteEngine:
         self._cache = transaction.cache = (
             RowCache(commit_version.current, caches.rows_bytes) if is_alone else None
         )
-        self._committer = Committer(transaction, deliver, lock.write_lock, self._checkpointer, call_soon)
+        self.reads = 0  # about so many: nobody locks anything to count them
+        self._pinned: SnapshotReader | None = None  # for the loop's reads while a commit is not synced
+        self._is_pinned_lent = False
+        self._watch = watch
+        self._sync = BackgroundSync.start(writer) if watch is not None and is_alone else None
+        self._unsynced: UnsyncedCommit | None = None
+        if self._sync is not None and isinstance(commit_version, LocalCommitVersion):
+            self._unsynced = UnsyncedCommit(
+                self._sync,
+                commit_version,
+                self._pin,
+                self._unpin,
+                lambda: self.reads,
+                self._guard.refuse_unsynced,
+            )
+        self._committer = Committer(
+            transaction, deliver, lock.write_lock, self._checkpointer, call_soon, self._unsynced
+        )
+        if watch is not None and self._sync is not None:
+            watch.add_reader(self._sync.wakeups, self._committer.sync_over)
         self._checkpointer.start(self._committer.run_between_commits, transaction.begin_log)
         self._closed = False
         self._closing = threading.Lock()
@@ -109,10 +131,11 @@ class SqliteEngine:
         deliver: Deliver | None = None,
         call_soon: CallSoon | None = None,
         caches: CacheSizes = cache_sizes.DEFAULT,
+        watch: FileWatch | None = None,
     ) -> "SqliteEngine":
         """Lock the data directory `path` and open or create the data file in it."""
         lock = Lock(WriteLock(), DirectoryLock(path).release, [path / DIRECTORY_LOCK])
-        return cls._open(path, lock, deliver or run_inline, LocalCommitVersion(), call_soon, caches)
+        return cls._open(path, lock, deliver or run_inline, LocalCommitVersion(), call_soon, caches, watch)
 
     @staticmethod
     def lock_directory(path: Path) -> DirectoryLock:
@@ -154,13 +177,14 @@ class SqliteEngine:
         commit_version: CommitVersion,
         call_soon: CallSoon | None,
         caches: CacheSizes,
+        watch: FileWatch | None = None,
         *,
         is_first: bool = True,
     ) -> "SqliteEngine":
         try:
             file = schema.data_file(path)
             writer = open_file(file, cache_kib=caches.writer_kib, is_first=is_first)
-            return cls(file, lock, writer, deliver, commit_version, call_soon, caches)
+            return cls(file, lock, writer, deliver, commit_version, call_soon, caches, watch)
         except BaseException:
             lock.release()
             raise
@@ -181,6 +205,7 @@ class SqliteEngine:
         Steps with a timeout are those of an event loop: short, so that no commit comes in between most often. What
         takes long would push out of the cache what others ask for, and would have to be run again too often.
         """
+        self.reads += 1
         cache = self._cache
         version = self._commit_version.current()
         if cache is None or seconds is None or cache.version != version:
@@ -201,6 +226,7 @@ class SqliteEngine:
 
     def at_hand(self, key: bytes, /) -> bytes | None:
         """Give the row at `key` from the cache."""
+        self.reads += 1
         cache = self._cache
         if cache is None:
             return None
@@ -218,19 +244,50 @@ class SqliteEngine:
             self._return_reader(reader)
             raise
         self._return_reader(reader)
+        if self._unsynced is not None and seconds is None:
+            self._unsynced.wait()
         return result
 
     def lend(self, commit_version: object, seconds: float | None) -> SnapshotReader:
         """A reader that nobody else uses until it is returned, for a step that sees everything up to this version."""
-        try:
-            # One reader per read under way, not per thread; pop and append are atomic.
-            reader = self._idle_readers.pop()
-        except IndexError:
-            reader = self._new_reader()
+        if self._unsynced is not None and self._unsynced.number and seconds is not None:
+            reader = self._lend_pinned()
+        else:
+            reader = self._idle_reader()
         try:
             reader.begin_step(commit_version, seconds)
         except apsw.Error as error:
             raise self._failed(reader, error) from error
+        return reader
+
+    def _idle_reader(self) -> SnapshotReader:
+        try:
+            # One reader per read under way, not per thread; pop and append are atomic.
+            return self._idle_readers.pop()
+        except IndexError:
+            return self._new_reader()
+
+    # On the loop's thread, for its reads while a commit is not synced.
+
+    def _pin(self) -> None:
+        """Begin the snapshot that the loop's reads use until the commit that comes now is on disk."""
+        if self._pinned is None:
+            self._pinned = self._idle_reader()
+        self._pinned.pin(self._commit_version.current())
+
+    def _unpin(self) -> None:
+        """Let others have the reader, when nothing is unsynced."""
+        reader, self._pinned = self._pinned, None
+        if reader is not None:
+            self._return_reader(reader)
+
+    def _lend_pinned(self) -> SnapshotReader:
+        reader = self._pinned
+        if reader is None or self._is_pinned_lent:
+            # It has failed, or a step reads inside of another one: wait for the disk.
+            self._committer.finish_unsynced()
+            return self._idle_reader()
+        self._is_pinned_lent = True
         return reader
 
     def _ends_consistent(self, reader: CachedReader) -> bool:
@@ -238,10 +295,11 @@ class SqliteEngine:
             self._return_reader(reader.behind)
         return reader.ends_consistent()
 
-    @staticmethod
-    def _failed(reader: SnapshotReader | None, error: apsw.Error) -> Exception:
+    def _failed(self, reader: SnapshotReader | None, error: apsw.Error) -> Exception:
         """The error of a read. After some of them SQLite ends the snapshot by itself: nobody uses that reader again."""
         if reader is not None:
+            if reader is self._pinned:
+                self._pinned, self._is_pinned_lent = None, False
             reader.locate(error)
             reader.close()
         return translate(error)
@@ -296,6 +354,10 @@ class SqliteEngine:
                 return
             self._read_pool.close()
             self._committer.close()
+            if self._watch is not None and self._sync is not None:
+                self._watch.remove_reader(self._sync.wakeups)
+                self._sync.close()
+                self._unpin()
             self._closed = True
             self._cache = None
             self._checkpointer.stop()
@@ -326,6 +388,10 @@ class SqliteEngine:
         return SnapshotReader(connection, checks_pages=self._checks_pages, pauses=Pauses())
 
     def _return_reader(self, reader: SnapshotReader) -> None:
+        if reader is self._pinned:
+            self._is_pinned_lent = False
+            reader.end_step(keep_snapshot=True)
+            return
         try:
             # A log that is long enough to start over can do so only while no reader has a snapshot of it.
             reader.end_step(keep_snapshot=self._commit_version.log_pages() < self._kept_log_pages)

@@ -59,6 +59,16 @@ def commit_steps(
     group = CommitGroup(transaction)
     group.run(queue, seconds_max, log_length)
     group.commit()
+    return settle(group, transaction, log_length, remedies)
+
+
+def settle(
+    group: "CommitGroup",
+    transaction: WriteTransaction,
+    log_length: LogLength | None,
+    remedies: list[Remedy] | None = None,
+) -> list[Callable[[], None]]:
+    """Give the callbacks of a commit that was made, or of those that are made instead of one that failed."""
     is_full = isinstance(group.error, DiskFull)
     if len(group.steps) > 1 and (isinstance(group.error, Corrupt) or (is_full and transaction.frees_space)):
         middle = len(group.steps) // 2
@@ -104,15 +114,17 @@ class CommitGroup:
         queue: deque[QueuedStep],
         seconds_max: float = math.inf,
         log_length: LogLength | None = None,
+        *,
+        unsynced: bool = False,
     ) -> None:
         """Run queued steps, at least one."""
         self.steps.append(queue.popleft())
         try:
             if log_length is not None and log_length.must_wait:
                 log_length.make_room()
-            self._run(queue, seconds_max)
+            self._run(queue, seconds_max, unsynced=unsynced)
         except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
-            self._fail(error)
+            self.fail(error)
 
     def commit(self) -> None:
         """Return when everything is on disk."""
@@ -121,12 +133,36 @@ class CommitGroup:
                 alone = len(self.steps) == 1
                 self._transaction.commit(from_reserve=alone and self._transaction.frees_space)
             except Exception as error:  # noqa: BLE001 - as above
-                self._fail(error)
+                self.fail(error)
 
-    def _run(self, queue: deque[QueuedStep], seconds_max: float) -> None:
+    @property
+    def has_writes(self) -> bool:
+        """Whether there is anything to commit."""
+        return self.error is None and self._transaction.has_writes
+
+    def commit_unsynced(self) -> bool:
+        """Commit without waiting for the disk; `synced` or `not_synced` is to follow. False if that fails."""
+        try:
+            alone = len(self.steps) == 1
+            self._transaction.commit_unsynced(from_reserve=alone and self._transaction.frees_space)
+        except Exception as error:  # noqa: BLE001 - as above
+            self.fail(error)
+        return self.error is None
+
+    def synced(self, seconds: float) -> None:
+        """The commit is on disk."""
+        self._transaction.synced(seconds)
+
+    def not_synced(self, error: StorageError) -> None:
+        """The disk has failed: none of the steps may be acknowledged, though readers will see what they wrote."""
+        self._transaction.not_synced()
+        self.error = error
+        self.callbacks = [partial(done, None, copy(error)) for _, done in self.steps]
+
+    def _run(self, queue: deque[QueuedStep], seconds_max: float, *, unsynced: bool) -> None:
         transaction, steps, callbacks = self._transaction, self.steps, self.callbacks
         deadline = time.monotonic() + seconds_max
-        transaction.begin()
+        transaction.begin(unsynced=unsynced)
         while True:
             callbacks.append(run_step(transaction, *steps[-1]))
             if not queue or len(steps) >= STEPS_MAX or transaction.pending_bytes >= STEPS_BYTES_MAX:
@@ -135,7 +171,7 @@ class CommitGroup:
                 break
             steps.append(queue.popleft())
 
-    def _fail(self, fault: Exception) -> None:
+    def fail(self, fault: Exception) -> None:
         """Roll back a commit that failed; none of its steps may be acknowledged."""
         if isinstance(fault, apsw.Error):
             self._transaction.locate(fault)

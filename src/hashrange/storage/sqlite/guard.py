@@ -9,7 +9,7 @@ from typing import NoReturn
 import apsw
 
 from hashrange import logs
-from hashrange.storage.errors import DiskFull, Unavailable
+from hashrange.storage.errors import DiskFull, StorageError, Unavailable
 from hashrange.storage.sqlite.log_watch import LogWatch
 from hashrange.storage.sqlite.reserve import Reserve
 from hashrange.storage.sqlite.schema import PAGE_BYTES
@@ -36,6 +36,7 @@ class CommitGuard:
         self.reserve.hold(_free_bytes(file.parent) - MARGIN_BYTES)
         self._log_watch = LogWatch(file)
         self.is_log_cut = False  # what is left of it must not be copied over the file
+        self._log_fault = "was cut off"
         self._now = now
         self._next_look = 0.0
         self._lost = logs.Outage(log, "data_directory")
@@ -67,7 +68,21 @@ class CommitGuard:
         """Raise if the log has lost commits; from then on until the server is restarted."""
         self.is_log_cut = self.is_log_cut or self._log_watch.is_cut()
         if self.is_log_cut:
-            self._refuse(self._beside[0], "was cut off")
+            self._refuse(self._beside[0], self._log_fault)
+
+    def refuse_unsynced(self, reason: str) -> StorageError:
+        """Refuse all commits to come, because the log could not be synced; gives the error.
+
+        Nobody knows what of the log is on disk then. The system tells of such an error once, and from then on counts as
+        written what it could not write; whatever came behind a hole in the log would be lost with it.
+        """
+        self.is_log_cut, self._log_fault = True, f"could not be synced ({reason})"
+        self._next_look = 0.0
+        try:
+            self.check_log()
+        except Unavailable as error:
+            return error
+        raise AssertionError
 
     def close(self) -> None:
         """Look no more; to be called after all connections are closed."""

@@ -58,6 +58,7 @@ GET_MANY = _GET_MANY.format(stored=_stored)
 _HAS_ARRAYS = "ENABLE_CARRAY" in apsw.compile_options and hasattr(apsw, "carray")
 # Joining gets more time than a scan: a page of joined rows is soon done, and reading it again elsewhere costs twice.
 _JOINED_TIMEOUT_FACTOR = 3
+FIRST_PAGE = "PRAGMA user_version"  # reads no more than that
 COUNTER = "SELECT n, complement FROM counters WHERE k = ?"
 COUNTERS = "SELECT k, n, complement FROM counters ORDER BY k"
 
@@ -243,6 +244,12 @@ class SnapshotReader:
             next(self._pin_cursor, None)
         elif self._in_transaction and not keep_snapshot:
             self.end_snapshot()
+
+    def pin(self, commit_version: object) -> None:
+        """Begin a snapshot of this version now, not with the first read."""
+        self.begin_step(commit_version, 0.0)
+        self._begin()
+        self._point_cursor.execute(FIRST_PAGE).fetchall()
 
     def end_snapshot(self) -> None:
         """End the shared snapshot, if there is one."""

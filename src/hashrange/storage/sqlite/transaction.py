@@ -61,6 +61,7 @@ class WriteTransaction(Overlay):
         "_savepoint",
         "_scans",
         "_seen_cache",
+        "_unsynced",
         "cache",
         "frees_space",
         "guard",
@@ -85,6 +86,7 @@ class WriteTransaction(Overlay):
         self.cache: RowCache | None = None
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
+        self._unsynced = False  # SQLite does not sync commits
         self._last_range: tuple[bytes, bytes] | None = None  # that the step has scanned or cleared
         self.frees_space = False  # one of the commit's steps does
         self.rows = 0  # that the commit writes
@@ -238,10 +240,13 @@ class WriteTransaction(Overlay):
 
     # What the committer does between steps.
 
-    def begin(self) -> None:
-        """Open the transaction that the coming steps share."""
+    def begin(self, *, unsynced: bool = False) -> None:
+        """Open the transaction that the coming steps share; somebody else syncs the log of an `unsynced` one."""
         if self._connection.in_transaction:  # a fault that came with another one
             self.rollback()
+        if unsynced != self._unsynced:
+            self._cursor.execute(f"PRAGMA synchronous = {'NORMAL' if unsynced else 'FULL'}")
+            self._unsynced = unsynced
         self._cursor.execute("BEGIN IMMEDIATE")
         self._forget_reads()
         self._changes.clear()
@@ -274,8 +279,47 @@ class WriteTransaction(Overlay):
             self._cursor.execute("ROLLBACK TO step")
             self._cursor.execute("RELEASE step")
 
+    @property
+    def has_writes(self) -> bool:
+        """Whether the commit changes anything."""
+        return bool(self.accepted or self.accepted_adds or self.rows)
+
     def commit(self, *, from_reserve: bool = False) -> None:
         """Hand everything accepted to SQLite and return when it is on disk."""
+        self._hand_over(from_reserve=from_reserve)
+        begun = time.monotonic()
+        if self.cache is None:
+            self._cursor.execute("COMMIT")
+        else:
+            self._commit_cached(self.cache)
+        self.sync_seconds = time.monotonic() - begun
+        if self.rows and self.outage.lasts:
+            self.outage.worked()
+
+    def commit_unsynced(self, *, from_reserve: bool = False) -> None:
+        """Hand everything accepted to SQLite; `synced` or `not_synced` is to follow, and the cache waits for that."""
+        self._hand_over(from_reserve=from_reserve)
+        try:
+            self._cursor.execute("COMMIT")
+        except BaseException:
+            self.not_synced()
+            raise
+
+    def synced(self, seconds: float) -> None:
+        """The commit is on disk, after so many seconds."""
+        if self.cache is not None:
+            self.cache.begin_commit()
+            self._commit_ended(self.cache)
+        self.sync_seconds = seconds
+        if self.outage.lasts:
+            self.outage.worked()
+
+    def not_synced(self) -> None:
+        """The disk has failed: nobody knows what of the commit is on it."""
+        if self.cache is not None:
+            self.cache.fail_commit()
+
+    def _hand_over(self, *, from_reserve: bool) -> None:
         if self.cache is not None:
             self._changes.update(self.accepted)
         self._store(self.accepted)
@@ -288,14 +332,6 @@ class WriteTransaction(Overlay):
             self.guard.check(self._connection, commit_bytes, from_reserve=from_reserve)
         if self.log_pages is not None and self.rows and not self.log_pages():
             self._begin_log()
-        begun = time.monotonic()
-        if self.cache is None:
-            self._cursor.execute("COMMIT")
-        else:
-            self._commit_cached(self.cache)
-        self.sync_seconds = time.monotonic() - begun
-        if self.rows and self.outage.lasts:
-            self.outage.worked()
 
     def _commit_cached(self, cache: RowCache) -> None:
         """Commit, and have the cache follow."""
@@ -305,6 +341,9 @@ class WriteTransaction(Overlay):
         except BaseException:
             cache.fail_commit()
             raise
+        self._commit_ended(cache)
+
+    def _commit_ended(self, cache: RowCache) -> None:
         if self._clears:
             cache.wipe()
         cache.end_commit(self._changes, self._read.keys())

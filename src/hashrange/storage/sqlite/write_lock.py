@@ -23,6 +23,10 @@ class WriteLock:
         """Wait for the lock."""
         self._thread_lock.acquire()
 
+    def acquire_within(self, seconds: float) -> bool:
+        """Wait so long for another thread to release it."""
+        return self._thread_lock.acquire(timeout=seconds)
+
     def release(self) -> None:
         """Let the next writer have it."""
         self._thread_lock.release()
@@ -63,6 +67,13 @@ class InterprocessWriteLock(WriteLock):
         """Wait for the lock."""
         super().acquire()
         fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def acquire_within(self, seconds: float) -> bool:
+        """Wait so long for another thread to release it, and then for the other processes."""
+        if not super().acquire_within(seconds):
+            return False
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        return True
 
     def release(self) -> None:
         """Let the next writer of any process have it."""

@@ -1,0 +1,103 @@
+"""The commit that is made but not on disk yet: acknowledged by nobody, and seen by nobody on the event loop.
+
+While the log is synced the loop goes on with other requests. Its reads find the state before the commit: rows in the
+cache, which follows when the sync is over, and others in a snapshot that was begun before. Reads of other threads see
+the commit, and wait for the sync before they give their result. See docs/design/054-background-sync.md.
+"""
+
+import threading
+from collections.abc import Callable
+
+import apsw
+
+from hashrange.storage.errors import StorageError
+from hashrange.storage.sqlite.background_sync import BackgroundSync
+from hashrange.storage.sqlite.commit_version import LocalCommitVersion
+from hashrange.storage.sqlite.group import CommitGroup
+from hashrange.storage.sqlite.sync_placement import SyncPlacement
+
+Refuse = Callable[[str], StorageError]
+
+
+class UnsyncedCommit:
+    """There is one at most. Whoever makes it has the write lock, until `end` has given it back to somebody."""
+
+    def __init__(
+        self,
+        sync: BackgroundSync,
+        version: LocalCommitVersion,
+        pin: Callable[[], None],
+        unpin: Callable[[], None],
+        reads: Callable[[], int],
+        refuse: Refuse,
+    ) -> None:
+        """`pin` begins a snapshot for the loop's reads, and `unpin` ends that: both on the loop's thread.
+
+        `reads` counts the engine's reads. `refuse` has all commits to come refused, and gives the error.
+        """
+        self._sync = sync
+        self._version = version
+        self._pin = pin
+        self.unpin = unpin
+        self._reads = reads
+        self._reads_before = 0
+        self._refuse = refuse
+        self.placement = SyncPlacement()
+        self._group: CommitGroup | None = None
+        self._lock = threading.Lock()
+        self.number = 0  # of the sync that it waits for; 0: there is no such commit
+
+    def begin(self, group: CommitGroup) -> bool:
+        """Commit and begin to sync, on the loop's thread; False if that has failed, and the group has an error."""
+        try:
+            self._pin()
+        except apsw.Error as error:
+            group.fail(error)
+            return False
+        self._version.hold()
+        self.number = self._sync.next_number()  # first: as soon as others see the commit they have to wait
+        if group.commit_unsynced():
+            try:
+                self._sync.begin()
+            except Exception as error:  # noqa: BLE001 - the commit is made; whatever it is, nobody knows whether for good
+                group.not_synced(self._refuse(str(error)))
+            else:
+                self._group = group
+                self._reads_before = self._reads()
+                return True
+        self._sync.skip()
+        self._release()
+        self.unpin()  # what makes room in the log waits for everybody's snapshot
+        return False
+
+    def is_over(self) -> bool:
+        """Whether the commit is on disk, or has failed; for the loop, which the sync's thread has woken."""
+        self._sync.take_wakeups()
+        return self._group is not None and self._sync.is_over()
+
+    def wait(self) -> None:
+        """Wait until nothing that was committed before this call is still unsynced."""
+        number = self.number
+        if number:
+            self._sync.wait(number)
+
+    def end(self) -> CommitGroup | None:
+        """Wait for the sync, and give its group; None if another thread has ended it."""
+        with self._lock:
+            group, self._group = self._group, None
+        if group is None:
+            return None
+        code, seconds = self._sync.wait(self.number)
+        if code:
+            group.not_synced(self._refuse(str(apsw.exception_for(code))))
+            self._release()
+        else:
+            # Readers first, then the cache, which is of their version from then on.
+            self._release()
+            group.synced(seconds)
+        self.placement.observe(self._reads() - self._reads_before, seconds)
+        return group
+
+    def _release(self) -> None:
+        self._version.release()
+        self.number = 0

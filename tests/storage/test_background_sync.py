@@ -1,0 +1,411 @@
+"""While a commit of the event loop is on its way to the disk: nobody is told of it, and nobody sees it."""
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from hashrange.storage.engine import Joined, Reader, Transaction
+from hashrange.storage.errors import Unavailable
+from hashrange.storage.sqlite import SqliteEngine, background_sync, sync_placement
+from hashrange.storage.sqlite.background_sync import BackgroundSync
+from hashrange.storage.sqlite.sync_placement import PROBE_COMMITS, SLOW_SECONDS, SyncPlacement
+from storage.faulty_disk import FaultyDisk
+from storage.ledger import Ledger
+from storage.watched_loop import WatchedLoop
+
+if background_sync.helper is None:
+    pytest.skip("the helpers were not built", allow_module_level=True)
+
+ITEM = b"\x10item"  # of a kind that the cache of rows keeps
+OTHER = b"\x10other"
+SECONDS = 5.0  # the timeout of an event loop's reads
+
+
+class HeldSync:
+    """Syncs that begin when the test says so; `code` is what the disk says then."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_held = False
+        self.code = 0
+        self._held: list[Callable[[], None]] = []
+        begin, wait = BackgroundSync.begin, BackgroundSync.wait
+
+        def held_begin(sync: BackgroundSync) -> None:
+            if not self.is_held:
+                begin(sync)
+                return
+            last = sync._last
+            sync._last += 1
+
+            def begin_now() -> None:
+                sync._last = last
+                begin(sync)
+
+            self._held.append(begin_now)
+
+        def changed_wait(sync: BackgroundSync, number: int) -> tuple[int, float]:
+            code, seconds = wait(sync, number)
+            return self.code or code, seconds
+
+        monkeypatch.setattr(BackgroundSync, "begin", held_begin)
+        monkeypatch.setattr(BackgroundSync, "wait", changed_wait)
+
+    def release(self) -> None:
+        self.is_held = False
+        held, self._held = self._held, []
+        for begin in held:
+            begin()
+
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sync_placement, "PROBE_COMMITS", 1)
+
+
+@pytest.fixture
+def sync(monkeypatch: pytest.MonkeyPatch) -> HeldSync:
+    return HeldSync(monkeypatch)
+
+
+@pytest.fixture
+def loop() -> WatchedLoop:
+    return WatchedLoop()
+
+
+@pytest.fixture
+def engine(tmp_path: Path, loop: WatchedLoop, sync: HeldSync) -> Iterator[SqliteEngine]:
+    opened = loop.open(tmp_path / "data")
+    write(opened, loop, ITEM, b"old")
+    yield opened
+    sync.release()
+    opened.close()
+
+
+class Outcomes(list[Any]):
+    def done(self, result: Any, error: BaseException | None) -> None:
+        self.append(error or result)
+
+
+def submit(engine: SqliteEngine, key: bytes, value: bytes) -> Outcomes:
+    outcomes = Outcomes()
+
+    def step(tx: Transaction) -> str:
+        before = tx.get(key)
+        tx.put(key, value)
+        tx.add(b"writes", 1)
+        return f"after {before!r}"
+
+    engine.submit(step, outcomes.done)
+    return outcomes
+
+
+def write(engine: SqliteEngine, loop: WatchedLoop, key: bytes, value: bytes) -> None:
+    outcomes = submit(engine, key, value)
+    loop.run_until(lambda: bool(outcomes))
+    assert isinstance(outcomes[0], str)
+
+
+def submit_unsynced(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync, value: bytes = b"new"
+) -> Outcomes:
+    """A commit that is made and waits for the disk."""
+    sync.is_held = True
+    outcomes = submit(engine, ITEM, value)
+    for _ in range(3):
+        loop.run_once()
+    assert engine._unsynced is not None
+    assert engine._unsynced.number
+    assert outcomes == []
+    return outcomes
+
+
+def get(engine: SqliteEngine, key: bytes = ITEM) -> bytes | None:
+    """As an event loop reads."""
+    return engine.read(lambda reader: reader.get(key), seconds=SECONDS)
+
+
+def everything(reader: Reader) -> list[tuple[bytes, bytes]]:
+    return list(reader.scan(b"\x10", b"\x11"))
+
+
+def test_the_loop_sees_a_commit_when_it_is_on_disk(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    assert get(engine) == b"old"  # in the cache from now on
+    outcomes = submit_unsynced(engine, loop, sync)
+    assert engine.at_hand(ITEM) == b"old"
+    for _ in range(2):
+        assert get(engine) == b"old"
+        assert engine.read(everything, seconds=SECONDS) == [(ITEM, b"old")]
+        assert engine.read(lambda reader: reader.counter(b"writes"), seconds=SECONDS) == 1
+    assert engine.read(lambda reader: reader.get_many([ITEM, OTHER]), seconds=SECONDS) == [b"old", None]  # type: ignore[attr-defined]
+    sync.release()
+    loop.run_until(lambda: bool(outcomes))
+    assert outcomes == ["after b'old'"]
+    assert engine.at_hand(ITEM) == b"new"
+    assert get(engine) == b"new"
+    assert engine.read(everything, seconds=SECONDS) == [(ITEM, b"new")]
+    assert engine.read(lambda reader: reader.counter(b"writes"), seconds=SECONDS) == 2
+
+
+def test_rows_that_the_cache_has_not_are_those_before_the_commit(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    submit_unsynced(engine, loop, sync)
+    assert engine._cache is not None
+    engine._cache.wipe()
+    assert get(engine) == b"old"
+    sync.release()
+    loop.run_until(lambda: get(engine) == b"new")
+
+
+def test_another_thread_gives_its_result_when_what_it_saw_is_on_disk(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    submit_unsynced(engine, loop, sync)
+    results: list[object] = []
+    reader = threading.Thread(target=lambda: results.append(engine.read(everything)))
+    reader.start()
+    reader.join(0.2)
+    assert results == []
+    sync.release()
+    reader.join(60)
+    assert results == [[(ITEM, b"new")]]
+
+
+def test_a_read_inside_of_a_read_waits_for_the_disk(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    outcomes = submit_unsynced(engine, loop, sync)
+    sync.release()
+
+    def nested(reader: Reader) -> tuple[object, object]:
+        first = list(reader.scan(b"\x10", b"\x11"))
+        return first, engine.read(everything, seconds=SECONDS)
+
+    assert engine.read(nested, seconds=SECONDS) == ([(ITEM, b"old")], [(ITEM, b"new")])
+    loop.run_until(lambda: bool(outcomes))
+
+
+def test_a_reader_that_failed_is_not_used_again(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    outcomes = submit_unsynced(engine, loop, sync)
+
+    def fail(reader: Reader) -> None:
+        list(reader.scan(b"\x10", b"\x11"))
+        raise apsw.IOError("made up")
+
+    with pytest.raises(Unavailable):
+        engine.read(fail, seconds=SECONDS)
+    sync.release()
+    assert engine.read(everything, seconds=SECONDS) == [(ITEM, b"new")]
+    loop.run_until(lambda: bool(outcomes))
+    write(engine, loop, ITEM, b"newer")
+    assert get(engine) == b"newer"
+
+
+def test_steps_that_come_meanwhile_share_the_next_commit_and_see_this_one(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    first = submit_unsynced(engine, loop, sync)
+    second, third = submit(engine, ITEM, b"2"), submit(engine, ITEM, b"3")
+    for _ in range(5):
+        loop.run_once()
+    assert [*first, *second, *third] == []
+    sync.release()
+    loop.run_until(lambda: bool(third))
+    assert [*first, *second, *third] == ["after b'old'", "after b'new'", "after b'2'"]
+    assert get(engine) == b"3"
+
+
+@pytest.mark.parametrize("where", ["on the loop's thread", "on another thread"])
+def test_who_blocks_for_a_write_need_not_wait_for_the_loop(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync, where: str
+) -> None:
+    outcomes = submit_unsynced(engine, loop, sync)
+    sync.release()
+    seen: list[object] = []
+
+    def block() -> None:
+        seen.append(engine.write(lambda tx: tx.get(ITEM)))
+
+    if where == "on the loop's thread":
+        block()
+    else:
+        thread = threading.Thread(target=block)
+        thread.start()
+        thread.join(60)
+    assert seen == [b"new"]
+    loop.run_until(lambda: bool(outcomes))
+    assert outcomes == ["after b'old'"]
+    assert get(engine) == b"new"
+
+
+def test_work_between_commits_waits_for_the_disk(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    outcomes = submit_unsynced(engine, loop, sync)
+    threading.Timer(0.1, sync.release).start()
+    assert engine.maintain(10) >= 0
+    loop.run_until(lambda: bool(outcomes))
+    write(engine, loop, ITEM, b"newer")
+
+
+def test_closing_waits_for_the_disk_and_tells_of_the_commit(
+    tmp_path: Path, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    engine = loop.open(tmp_path / "data")
+    write(engine, loop, ITEM, b"old")
+    outcomes = submit_unsynced(engine, loop, sync)
+    threading.Timer(0.1, sync.release).start()
+    engine.close()
+    loop.run_once()
+    assert outcomes == ["after b'old'"]
+    assert loop.watched == {}
+    again = SqliteEngine.open(tmp_path / "data")
+    assert again.read(everything) == [(ITEM, b"new")]
+    again.close()
+
+
+def test_after_a_sync_that_failed_writes_are_refused_until_a_restart(
+    tmp_path: Path, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    engine = loop.open(tmp_path / "data")
+    write(engine, loop, ITEM, b"old")
+    outcomes = submit_unsynced(engine, loop, sync)
+    sync.code = apsw.SQLITE_IOERR_FSYNC
+    sync.release()
+    loop.run_until(lambda: bool(outcomes))
+    sync.code = 0
+    assert [type(outcome) for outcome in outcomes] == [Unavailable]
+    assert "could not be synced" in str(outcomes[0])
+    refused = submit(engine, ITEM, b"newer")
+    loop.run_until(lambda: bool(refused))
+    assert [type(outcome) for outcome in refused] == [Unavailable]
+    with pytest.raises(Unavailable, match="restart the server"):
+        engine.write(lambda tx: tx.put(ITEM, b"newer"))
+    assert get(engine) in (b"old", b"new")
+    log = tmp_path / "data" / "hashrange.db-wal"
+    assert log.stat().st_size
+    engine.close()
+    assert log.stat().st_size  # it was not copied into the file: nobody knows what of it is on disk
+    again = SqliteEngine.open(tmp_path / "data")
+    again.write(lambda tx: tx.put(OTHER, b"again"))
+    assert again.read(everything)[-1] == (OTHER, b"again")
+    again.close()
+
+
+def test_a_commit_that_fails_leaves_nobody_waiting(
+    engine: SqliteEngine, loop: WatchedLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise apsw.IOError("made up")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine._guard, "check", fail)
+        outcomes = submit(engine, ITEM, b"lost")
+        loop.run_until(lambda: bool(outcomes))
+    assert [type(outcome) for outcome in outcomes] == [Unavailable]
+    assert engine.read(everything) == [(ITEM, b"old")]
+    assert get(engine) == b"old"
+    write(engine, loop, ITEM, b"new")
+    assert get(engine) == b"new"
+
+
+def test_steps_that_write_nothing_need_no_sync(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    sync.is_held = True
+    outcomes = Outcomes()
+    engine.submit(lambda tx: tx.get(ITEM), outcomes.done)
+    loop.run_until(lambda: bool(outcomes))
+    assert outcomes == [b"old"]
+
+
+def test_pages_of_the_loop_are_of_the_commit_before(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    write(engine, loop, ITEM, b"v" * 100)
+    for number in range(40):
+        write(engine, loop, b"\x10page%02d" % number, b"v" * 100)
+    outcomes = submit_unsynced(engine, loop, sync, b"w" * 100)
+
+    def page(reader: Reader) -> Joined | None:
+        assert reader.joined is not None
+        return reader.joined(b"\x10", b"\x11", head=5, limit=100)
+
+    joined = engine.read(page, seconds=SECONDS)
+    assert joined is not None
+    assert b"w" not in joined.rest
+    sync.release()
+    loop.run_until(lambda: bool(outcomes))
+    joined = engine.read(page, seconds=SECONDS)
+    assert joined is not None
+    assert b"w" in joined.rest
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[FaultyDisk]:
+    shadow = tmp_path / "shadow"
+    shadow.mkdir()
+    faulty = FaultyDisk(shadow)
+    yield faulty
+    faulty.unregister()
+
+
+def test_what_is_acknowledged_was_synced(disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop) -> None:
+    """The power may go after any acknowledgement: the files as they were last synced have what was acknowledged."""
+    engine, ledger = loop.open(tmp_path / "data"), Ledger(loop)
+    for start in range(0, 60, 4):
+        ledger.write(engine, range(start, start + 4))
+        after = tmp_path / f"after{start}"
+        shutil.copytree(disk.shadow, after)
+        new = after / "hashrange.db.new"
+        if not (after / "hashrange.db").exists():
+            new.rename(after / "hashrange.db")  # its name is synced with the directory
+        ledger.check(after)
+    assert not ledger.refusals
+    engine.close()
+
+
+def test_a_disk_that_fails_now_and_then_loses_nothing_acknowledged(
+    disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop
+) -> None:
+    for nth in range(1, 40):
+        directory, ledger = tmp_path / f"data{nth}", Ledger(loop)
+        engine = loop.open(directory)
+        disk.count = 0
+        disk.refuse = lambda number, _what, _file, nth=nth: apsw.IOError if number == nth else None
+        for start in range(0, 12, 3):
+            ledger.write(engine, range(start, start + 3))
+        disk.refuse = lambda *_: None
+        engine.close()
+        ledger.check(directory)
+
+
+def test_the_loop_waits_for_a_fast_disk_itself_while_there_is_nothing_else_to_do() -> None:
+    placement = SyncPlacement()
+    assert placement.in_background()
+    placement.observe(requests=3, seconds=0.0)
+    assert placement.in_background()
+    placement.observe(requests=0, seconds=SLOW_SECONDS * 2)
+    assert placement.in_background()
+
+
+def test_one_commit_of_some_is_tried_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sync_placement, "PROBE_COMMITS", PROBE_COMMITS)  # as it was before `always`
+    placement = SyncPlacement()
+    places = []
+    for _ in range(2 * PROBE_COMMITS):
+        places.append(placement.in_background())
+        if places[-1]:
+            placement.observe(requests=0, seconds=0.0)
+    assert places == 2 * [True, *[False] * (PROBE_COMMITS - 1)]
+    placement.observe_inline(SLOW_SECONDS * 2)
+    assert placement.in_background()
