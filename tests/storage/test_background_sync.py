@@ -10,9 +10,10 @@ import apsw
 import pytest
 
 from hashrange.storage.engine import Joined, Reader, Transaction
-from hashrange.storage.errors import Unavailable
+from hashrange.storage.errors import StorageError, Unavailable
 from hashrange.storage.sqlite import SqliteEngine, background_sync, sync_placement
 from hashrange.storage.sqlite.background_sync import BackgroundSync
+from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.sync_placement import PROBE_COMMITS, SLOW_SECONDS, SyncPlacement
 from storage.faulty_disk import FaultyDisk
 from storage.ledger import Ledger
@@ -314,6 +315,23 @@ def test_a_commit_that_fails_leaves_nobody_waiting(
     assert [type(outcome) for outcome in outcomes] == [Unavailable]
     assert engine.read(everything) == [(ITEM, b"old")]
     assert get(engine) == b"old"
+    write(engine, loop, ITEM, b"new")
+    assert get(engine) == b"new"
+
+
+@pytest.mark.parametrize("error", [apsw.IOError("made up"), OSError("made up")])
+def test_a_snapshot_that_cannot_be_begun_fails_the_commit_only(
+    engine: SqliteEngine, loop: WatchedLoop, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SnapshotReader, "pin", fail)
+        outcomes = submit(engine, ITEM, b"lost")
+        loop.run_until(lambda: bool(outcomes))
+    assert isinstance(outcomes[0], StorageError)
+    assert engine.read(everything) == [(ITEM, b"old")]
     write(engine, loop, ITEM, b"new")
     assert get(engine) == b"new"
 

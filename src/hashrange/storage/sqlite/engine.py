@@ -273,7 +273,10 @@ class SqliteEngine:
         """Begin the snapshot that the loop's reads use until the commit that comes now is on disk."""
         if self._pinned is None:
             self._pinned = self._idle_reader()
-        self._pinned.pin(self._commit_version.current())
+        try:
+            self._pinned.pin(self._commit_version.current())
+        except apsw.Error as error:
+            raise self._failed(self._pinned, error) from error
 
     def _unpin(self) -> None:
         """Let others have the reader, when nothing is unsynced."""

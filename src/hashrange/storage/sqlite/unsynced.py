@@ -51,7 +51,7 @@ class UnsyncedCommit:
         """Commit and begin to sync, on the loop's thread; False if that has failed, and the group has an error."""
         try:
             self._pin()
-        except apsw.Error as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
             group.fail(error)
             return False
         self._version.hold()
@@ -89,7 +89,7 @@ class UnsyncedCommit:
             return None
         code, seconds = self._sync.wait(self.number)
         if code:
-            group.not_synced(self._refuse(str(apsw.exception_for(code))))
+            group.not_synced(self._refuse(f"{type(apsw.exception_for(code)).__name__} {code}"))
             self._release()
         else:
             # Readers first, then the cache, which is of their version from then on.
