@@ -2,7 +2,8 @@
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ import pytest
 from hashrange.storage.engine import Joined, Reader, Transaction
 from hashrange.storage.errors import StorageError, Unavailable
 from hashrange.storage.sqlite import SqliteEngine, background_sync, sync_placement
-from hashrange.storage.sqlite.background_sync import BackgroundSync
 from hashrange.storage.sqlite.reader import SnapshotReader
-from hashrange.storage.sqlite.sync_placement import PROBE_COMMITS, SLOW_SECONDS, SyncPlacement
+from hashrange.storage.sqlite.unsynced import UnsyncedCommit
 from storage.faulty_disk import FaultyDisk
+from storage.held_sync import HeldSync
 from storage.ledger import Ledger
 from storage.watched_loop import WatchedLoop
 
@@ -25,42 +26,6 @@ if background_sync.helper is None:
 ITEM = b"\x10item"  # of a kind that the cache of rows keeps
 OTHER = b"\x10other"
 SECONDS = 5.0  # the timeout of an event loop's reads
-
-
-class HeldSync:
-    """Syncs that begin when the test says so; `code` is what the disk says then."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.is_held = False
-        self.code = 0
-        self._held: list[Callable[[], None]] = []
-        begin, wait = BackgroundSync.begin, BackgroundSync.wait
-
-        def held_begin(sync: BackgroundSync) -> None:
-            if not self.is_held:
-                begin(sync)
-                return
-            last = sync._last
-            sync._last += 1
-
-            def begin_now() -> None:
-                sync._last = last
-                begin(sync)
-
-            self._held.append(begin_now)
-
-        def changed_wait(sync: BackgroundSync, number: int) -> tuple[int, float]:
-            code, seconds = wait(sync, number)
-            return self.code or code, seconds
-
-        monkeypatch.setattr(BackgroundSync, "begin", held_begin)
-        monkeypatch.setattr(BackgroundSync, "wait", changed_wait)
-
-    def release(self) -> None:
-        self.is_held = False
-        held, self._held = self._held, []
-        for begin in held:
-            begin()
 
 
 @pytest.fixture(autouse=True)
@@ -168,15 +133,95 @@ def test_rows_that_the_cache_has_not_are_those_before_the_commit(
 def test_another_thread_gives_its_result_when_what_it_saw_is_on_disk(
     engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
 ) -> None:
-    submit_unsynced(engine, loop, sync)
+    outcomes = submit_unsynced(engine, loop, sync)
     results: list[object] = []
-    reader = threading.Thread(target=lambda: results.append(engine.read(everything)))
-    reader.start()
-    reader.join(0.2)
+
+    def fail(reader: Reader) -> None:
+        raise LookupError(everything(reader))
+
+    def read() -> None:
+        results.append(engine.read(everything))
+
+    def read_and_fail() -> None:
+        try:
+            engine.read(fail)
+        except LookupError as error:
+            results.append(error.args[0])
+
+    readers = [threading.Thread(target=target) for target in (read, read_and_fail)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(0.2)
     assert results == []
     sync.release()
-    reader.join(60)
-    assert results == [[(ITEM, b"new")]]
+    loop.run_until(lambda: bool(outcomes))
+    for reader in readers:
+        reader.join(60)
+    assert results == [[(ITEM, b"new")]] * 2
+
+
+def test_a_read_that_nobody_took_off_the_loops_thread_ends_the_commit(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    outcomes = submit_unsynced(engine, loop, sync)
+    sync.release()
+    assert engine.read(everything) == [(ITEM, b"new")]
+    assert outcomes == ["after b'old'"]
+
+
+def test_what_the_cache_has_and_what_a_reader_has_are_never_of_two_commits(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The writer thread ends a commit while a step of the loop has looked into the cache, and goes on to a reader."""
+    released, goes_on = threading.Event(), threading.Event()
+    release = UnsyncedCommit._release
+
+    def slow_release(unsynced: UnsyncedCommit) -> None:
+        release(unsynced)
+        released.set()
+        goes_on.wait(60)
+
+    def put_both(tx: Transaction, value: bytes) -> None:
+        tx.get(ITEM)
+        tx.put(ITEM, value)
+        tx.put(OTHER, value)
+
+    for value in (b"1", b"2"):
+        outcomes = Outcomes()
+        sync.is_held = value == b"2"
+        engine.submit(partial(put_both, value=value), outcomes.done)
+        if value == b"1":
+            loop.run_until(lambda outcomes=outcomes: bool(outcomes))
+            assert get(engine) == b"1"
+    for _ in range(3):
+        loop.run_once()
+    sync.release()
+    monkeypatch.setattr(UnsyncedCommit, "_release", slow_release)
+    writer = threading.Thread(target=engine._committer.finish_unsynced)
+
+    def pair(reader: Reader) -> tuple[bytes | None, bytes | None]:
+        first = reader.get(ITEM)
+        if not released.is_set():
+            writer.start()
+            assert released.wait(60)
+        return first, dict(reader.scan(OTHER, OTHER + b"\0"))[OTHER]
+
+    first, second = engine.read(pair, seconds=SECONDS)
+    goes_on.set()
+    writer.join(60)
+    assert first == second
+
+
+def test_the_loops_snapshot_does_not_outlast_the_commit(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    for _ in range(20):
+        outcomes = submit_unsynced(engine, loop, sync)
+        sync.release()
+        engine.write(lambda tx: tx.put(OTHER, b"by the writer thread"))
+        loop.run_until(lambda outcomes=outcomes: bool(outcomes))
+        loop.run_until(lambda: engine._pinned is None)
 
 
 def test_a_read_inside_of_a_read_waits_for_the_disk(
@@ -291,7 +336,11 @@ def test_after_a_sync_that_failed_writes_are_refused_until_a_restart(
     assert [type(outcome) for outcome in refused] == [Unavailable]
     with pytest.raises(Unavailable, match="restart the server"):
         engine.write(lambda tx: tx.put(ITEM, b"newer"))
-    assert get(engine) in (b"old", b"new")
+    with pytest.raises(Unavailable, match="restart the server"):
+        engine.write(lambda tx: tx.add(b"writes", 1))
+    with pytest.raises(Unavailable, match="restart the server"):
+        engine.maintain(10)
+    assert get(engine) == b"new"
     log = tmp_path / "data" / "hashrange.db-wal"
     assert log.stat().st_size
     engine.close()
@@ -332,6 +381,22 @@ def test_a_snapshot_that_cannot_be_begun_fails_the_commit_only(
         loop.run_until(lambda: bool(outcomes))
     assert isinstance(outcomes[0], StorageError)
     assert engine.read(everything) == [(ITEM, b"old")]
+    write(engine, loop, ITEM, b"new")
+    assert get(engine) == b"new"
+
+
+def test_a_commit_of_which_nobody_can_find_out_why_it_fails_is_told_of(
+    engine: SqliteEngine, loop: WatchedLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine._guard, "check", fail)
+        patch.setattr(engine._guard, "check_log", fail)
+        outcomes = submit(engine, ITEM, b"lost")
+        loop.run_until(lambda: bool(outcomes))
+    assert isinstance(outcomes[0], StorageError)
     write(engine, loop, ITEM, b"new")
     assert get(engine) == b"new"
 
@@ -405,25 +470,3 @@ def test_a_disk_that_fails_now_and_then_loses_nothing_acknowledged(
         disk.refuse = lambda *_: None
         engine.close()
         ledger.check(directory)
-
-
-def test_the_loop_waits_for_a_fast_disk_itself_while_there_is_nothing_else_to_do() -> None:
-    placement = SyncPlacement()
-    assert placement.in_background()
-    placement.observe(requests=3, seconds=0.0)
-    assert placement.in_background()
-    placement.observe(requests=0, seconds=SLOW_SECONDS * 2)
-    assert placement.in_background()
-
-
-def test_one_commit_of_some_is_tried_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sync_placement, "PROBE_COMMITS", PROBE_COMMITS)  # as it was before `always`
-    placement = SyncPlacement()
-    places = []
-    for _ in range(2 * PROBE_COMMITS):
-        places.append(placement.in_background())
-        if places[-1]:
-            placement.observe(requests=0, seconds=0.0)
-    assert places == 2 * [True, *[False] * (PROBE_COMMITS - 1)]
-    placement.observe_inline(SLOW_SECONDS * 2)
-    assert placement.in_background()

@@ -36,7 +36,7 @@ typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     unsigned long long begun, over; /* numbers of the last sync that was begun, and that is over */
-    int is_closing;
+    int is_closing, waiting; /* threads that are in `wait` */
     int told; /* a byte is written to this file when a sync is over */
     File *file;
     int code; /* what the last sync gave: SQLite's result */
@@ -197,16 +197,19 @@ static PyObject *wait_over(PyObject *module, PyObject *const *arguments, Py_ssiz
     double seconds;
     Py_BEGIN_ALLOW_THREADS
     pthread_mutex_lock(&self->lock);
+    self->waiting++;
     while (self->over < number && !self->is_closing)
         pthread_cond_wait(&self->changed, &self->lock);
     code = self->code;
     seconds = self->seconds;
+    self->waiting--;
+    pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
     Py_END_ALLOW_THREADS
     return Py_BuildValue("id", code, seconds);
 }
 
-/* End the thread, after the sync under way; nobody may wait for it any more. */
+/* End the thread, after the sync under way, and send those home who wait for another one. */
 static PyObject *close_syncer(PyObject *module, PyObject *capsule)
 {
     (void)module;
@@ -220,6 +223,10 @@ static PyObject *close_syncer(PyObject *module, PyObject *capsule)
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
     pthread_join(self->thread, NULL);
+    pthread_mutex_lock(&self->lock);
+    while (self->waiting)
+        pthread_cond_wait(&self->changed, &self->lock);
+    pthread_mutex_unlock(&self->lock);
     Py_END_ALLOW_THREADS
     pthread_mutex_destroy(&self->lock);
     pthread_cond_destroy(&self->changed);

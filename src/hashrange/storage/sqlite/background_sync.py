@@ -66,6 +66,11 @@ class BackgroundSync:
         code, seconds = self._native.wait(self._syncer, number)
         return code, seconds
 
+    def wake_loop(self) -> None:
+        """Write to the pipe, as the end of a sync does."""
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._told, b"\0")
+
     def take_wakeups(self) -> None:
         """Read what the pipe has."""
         with contextlib.suppress(BlockingIOError):

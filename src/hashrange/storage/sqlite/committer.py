@@ -150,15 +150,18 @@ class Committer:
     def _commit_unsynced(self, unsynced: UnsyncedCommit) -> None:
         """Run the queued steps and commit them; who waits for the disk is not this thread."""
         group = CommitGroup(self._transaction)
-        group.run(self._steps, LOOP_SECONDS_MAX, self._log, unsynced=True)
-        if group.has_writes and unsynced.begin(group):
-            return  # with the write lock
+        is_under_way = False
         try:
+            group.run(self._steps, LOOP_SECONDS_MAX, self._log, unsynced=True)
+            is_under_way = group.has_writes and unsynced.begin(group)
+            if is_under_way:
+                return  # with the write lock
             if group.error is None:
                 group.commit()
             callbacks = settle(group, self._transaction, self._log)
         finally:
-            self._write_lock.release()
+            if not is_under_way:
+                self._write_lock.release()
         run_inline(callbacks)
         if self._steps and self._call_soon is not None:
             self._schedule_check(self._call_soon)
@@ -190,6 +193,7 @@ class Committer:
         if self._unsynced is not None and self._unsynced.number:
             callbacks = self._end_unsynced(self._unsynced)
             if callbacks:
+                self._unsynced.wake_loop()
                 run_callbacks(self._deliver, callbacks)
 
     def _take_turn(self) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
 
@@ -10,7 +11,7 @@ import apsw
 from hashrange import logs
 from hashrange.storage.delivery import run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, FileWatch, Reader, Transaction
-from hashrange.storage.errors import Closed
+from hashrange.storage.errors import Closed, StorageError
 from hashrange.storage.sqlite import cache_sizes, page_checksums, page_encryption, schema
 from hashrange.storage.sqlite.background_sync import BackgroundSync
 from hashrange.storage.sqlite.cache_sizes import CacheSizes
@@ -102,6 +103,7 @@ class SqliteEngine:
         self.reads = 0  # about so many: nobody locks anything to count them
         self._pinned: SnapshotReader | None = None  # for the loop's reads while a commit is not synced
         self._is_pinned_lent = False
+        self._loop_thread = threading.get_ident()
         self._watch = watch
         self._sync = BackgroundSync.start(writer) if watch is not None and is_alone else None
         self._unsynced: UnsyncedCommit | None = None
@@ -242,11 +244,20 @@ class SqliteEngine:
             raise self._failed(reader, error) from error
         except BaseException:
             self._return_reader(reader)
+            self._await_sync(seconds)
             raise
         self._return_reader(reader)
-        if self._unsynced is not None and seconds is None:
-            self._unsynced.wait()
+        self._await_sync(seconds)
         return result
+
+    def _await_sync(self, seconds: float | None) -> None:
+        """Wait until what a step may have seen is on disk; steps of the loop have seen nothing else."""
+        if self._unsynced is None or seconds is not None or not self._unsynced.number:
+            return
+        if threading.get_ident() == self._loop_thread:
+            self._committer.finish_unsynced()
+        else:
+            self._unsynced.wait()
 
     def lend(self, commit_version: object, seconds: float | None) -> SnapshotReader:
         """A reader that nobody else uses until it is returned, for a step that sees everything up to this version."""
@@ -345,6 +356,7 @@ class SqliteEngine:
         return waiter.wait()
 
     def _vacuum(self, pages_max: int) -> int:
+        self._guard.check_log()
         try:
             return vacuum_full_disk(self._writer, pages_max, self._checkpointer.remedies(frees_space=True))
         except apsw.Error as error:
@@ -355,12 +367,14 @@ class SqliteEngine:
         with self._closing:
             if self._closed:
                 return
+            self._committer.finish_unsynced()  # the pool's reads wait for it, and for this thread if it is the loop's
             self._read_pool.close()
             self._committer.close()
             if self._watch is not None and self._sync is not None:
                 self._watch.remove_reader(self._sync.wakeups)
                 self._sync.close()
-                self._unpin()
+                with suppress(StorageError):
+                    self._unpin()
             self._closed = True
             self._cache = None
             self._checkpointer.stop()

@@ -149,13 +149,13 @@ class CommitGroup:
             self.fail(error)
         return self.error is None
 
-    def synced(self, seconds: float) -> None:
-        """The commit is on disk."""
-        self._transaction.synced(seconds)
+    def synced(self, seconds: float, release: Callable[[], None]) -> None:
+        """The commit is on disk; `release` lets readers see it."""
+        self._transaction.synced(seconds, release)
 
-    def not_synced(self, error: StorageError) -> None:
+    def not_synced(self, error: StorageError, release: Callable[[], None]) -> None:
         """The disk has failed: none of the steps may be acknowledged, though readers will see what they wrote."""
-        self._transaction.not_synced()
+        self._transaction.not_synced(release)
         self.error = error
         self.callbacks = [partial(done, None, copy(error)) for _, done in self.steps]
 

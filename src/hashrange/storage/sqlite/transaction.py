@@ -302,20 +302,27 @@ class WriteTransaction(Overlay):
         try:
             self._cursor.execute("COMMIT")
         except BaseException:
-            self.not_synced()
+            if self.cache is not None:
+                self.cache.fail_commit()
             raise
 
-    def synced(self, seconds: float) -> None:
-        """The commit is on disk, after so many seconds."""
+    def synced(self, seconds: float, release: Callable[[], None]) -> None:
+        """The commit is on disk, after so many seconds; `release` lets readers see it."""
+        # The cache first: what a step finds there must not be of another version than what its reader finds.
         if self.cache is not None:
             self.cache.begin_commit()
+        release()
+        if self.cache is not None:
             self._commit_ended(self.cache)
         self.sync_seconds = seconds
         if self.outage.lasts:
             self.outage.worked()
 
-    def not_synced(self) -> None:
-        """The disk has failed: nobody knows what of the commit is on it."""
+    def not_synced(self, release: Callable[[], None]) -> None:
+        """The disk has failed: nobody knows what of the commit is on it, but readers are to see it."""
+        if self.cache is not None:
+            self.cache.begin_commit()
+        release()
         if self.cache is not None:
             self.cache.fail_commit()
 
@@ -323,12 +330,13 @@ class WriteTransaction(Overlay):
         if self.cache is not None:
             self._changes.update(self.accepted)
         self._store(self.accepted)
+        writes = self.has_writes
         if self.accepted_adds:
             adds = [(key, total, counter_complement(key, total)) for key, total in self.totals().items()]
             self._cursor.executemany(ADD, adds)
             self.accepted_adds.clear()
-        if self.guard is not None and self.rows:
-            commit_bytes = self.pending_bytes + self.rows * PAGE_BYTES
+        if self.guard is not None and writes:
+            commit_bytes = self.pending_bytes + max(1, self.rows) * PAGE_BYTES
             self.guard.check(self._connection, commit_bytes, from_reserve=from_reserve)
         if self.log_pages is not None and self.rows and not self.log_pages():
             self._begin_log()
@@ -370,6 +378,8 @@ class WriteTransaction(Overlay):
                 self.guard.check_log()
             except StorageError as cause:
                 return cause
+            except OSError as cause:  # too many files are open, perhaps
+                log.warning("log.unchecked", reason=str(cause))
         return error
 
     def rollback(self) -> None:

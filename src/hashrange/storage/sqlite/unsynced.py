@@ -6,6 +6,7 @@ the commit, and wait for the sync before they give their result. See docs/design
 """
 
 import threading
+import time
 from collections.abc import Callable
 
 import apsw
@@ -15,6 +16,8 @@ from hashrange.storage.sqlite.background_sync import BackgroundSync
 from hashrange.storage.sqlite.commit_version import LocalCommitVersion
 from hashrange.storage.sqlite.group import CommitGroup
 from hashrange.storage.sqlite.sync_placement import SyncPlacement
+
+RELEASE_SECONDS = 0.0002  # between two looks whether the loop has taken note of a sync
 
 Refuse = Callable[[str], StorageError]
 
@@ -56,19 +59,25 @@ class UnsyncedCommit:
             return False
         self._version.hold()
         self.number = self._sync.next_number()  # first: as soon as others see the commit they have to wait
-        if group.commit_unsynced():
-            try:
-                self._sync.begin()
-            except Exception as error:  # noqa: BLE001 - the commit is made; whatever it is, nobody knows whether for good
-                group.not_synced(self._refuse(str(error)))
-            else:
-                self._group = group
-                self._reads_before = self._reads()
-                return True
-        self._sync.skip()
-        self._release()
-        self.unpin()  # what makes room in the log waits for everybody's snapshot
-        return False
+        is_begun = False
+        try:
+            is_begun = group.commit_unsynced() and self._begin_sync(group)
+        finally:
+            if not is_begun:
+                self._sync.skip()
+                self._release()
+                self.unpin()  # what makes room in the log waits for everybody's snapshot
+        return is_begun
+
+    def _begin_sync(self, group: CommitGroup) -> bool:
+        try:
+            self._sync.begin()
+        except Exception as error:  # noqa: BLE001 - the commit is made; nobody knows whether for good
+            group.not_synced(self._refuse(str(error)), self._release)
+            return False
+        self._group = group
+        self._reads_before = self._reads()
+        return True
 
     def is_over(self) -> bool:
         """Whether the commit is on disk, or has failed; for the loop, which the sync's thread has woken."""
@@ -76,10 +85,15 @@ class UnsyncedCommit:
         return self._group is not None and self._sync.is_over()
 
     def wait(self) -> None:
-        """Wait until nothing that was committed before this call is still unsynced."""
+        """Wait until nothing that was committed before this call is still unsynced; not on the loop's thread.
+
+        And until the loop's reads see it: they may be asked next.
+        """
         number = self.number
         if number:
             self._sync.wait(number)
+            while self.number == number:
+                time.sleep(RELEASE_SECONDS)
 
     def end(self) -> CommitGroup | None:
         """Wait for the sync, and give its group; None if another thread has ended it."""
@@ -89,15 +103,18 @@ class UnsyncedCommit:
             return None
         code, seconds = self._sync.wait(self.number)
         if code:
-            group.not_synced(self._refuse(f"{type(apsw.exception_for(code)).__name__} {code}"))
-            self._release()
+            error = self._refuse(f"{type(apsw.exception_for(code)).__name__} {code}")
+            group.not_synced(error, self._release)
         else:
-            # Readers first, then the cache, which is of their version from then on.
-            self._release()
-            group.synced(seconds)
+            group.synced(seconds, self._release)
         self.placement.observe(self._reads() - self._reads_before, seconds)
         return group
 
+    def wake_loop(self) -> None:
+        """Have the loop look at what another thread has ended: its snapshot is its own to end."""
+        self._sync.wake_loop()
+
     def _release(self) -> None:
+        """Let everybody see the commit."""
         self._version.release()
         self.number = 0
