@@ -18,7 +18,8 @@ from faults.stores import fact, fill, opened
 from faults.tables import FACTS
 from hashrange import cli
 from hashrange.storage.engine import Reader
-from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.errors import NotChecked
+from hashrange.storage.sqlite import SqliteEngine, checkpoint
 from hashrange.storage.sqlite.log_file import FRAME_HEADER_BYTES, HEADER_BYTES, read_log, readable_frames
 from hashrange.storage.sqlite.read_only import ReadOnlyStore
 from hashrange.storage.sqlite.schema import PAGE_BYTES
@@ -190,7 +191,7 @@ def test_a_server_that_comes_and_goes_during_one_step_is_noticed(stopped: Path) 
 
 _WRITER = """
 import sys, pathlib
-from hashrange.storage.sqlite import SqliteEngine
+from hashrange.storage.sqlite import SqliteEngine, checkpoint
 engine = SqliteEngine.open(pathlib.Path(sys.argv[1]))
 engine.write(lambda tx: [tx.put(b"\\x7f%05d" % number, b"x" * 500) for number in range(500)])
 print("written", flush=True)
@@ -323,3 +324,27 @@ def test_frames_are_counted_as_sqlite_counts_them(crashed: Path) -> None:
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     assert readable_frames(path, log) == connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)[0]
     connection.close()
+
+
+@pytest.mark.parametrize(("start", "is_checked"), [(100_000, True), (20, False)])
+def test_the_check_of_a_file_ends_when_the_server_s_log_is_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: int, is_checked: bool
+) -> None:
+    monkeypatch.setattr(checkpoint, "IDLE_SECONDS", 1000.0)
+    monkeypatch.setattr("hashrange.storage.sqlite.read_only._PROGRESS_STEPS", 10)
+    engine = SqliteEngine.open(tmp_path)
+    for number in range(100):
+        engine.write(lambda tx, number=number: tx.put(b"k%d" % number, bytes(1000)))
+    # A volume of a few gigabytes has a shorter log than others.
+    limits = checkpoint.LogLimits(start, 2 * start)
+    monkeypatch.setattr(checkpoint.LogLimits, "of_volume", lambda _: limits)
+    store = ReadOnlyStore(tmp_path)
+    try:
+        if is_checked:
+            assert list(store.structure_problems()) == []
+        else:
+            with pytest.raises(NotChecked):
+                list(store.structure_problems())
+    finally:
+        store.close()
+        engine.close()

@@ -15,7 +15,7 @@ import apsw
 from hashrange.storage.engine import Reader
 from hashrange.storage.errors import NotChecked, OpenError, StorageError
 from hashrange.storage.sqlite import large_values, log_file, page_checksums, page_encryption, place, schema
-from hashrange.storage.sqlite.checkpoint import LOG_PAGES_START
+from hashrange.storage.sqlite.checkpoint import LogLimits
 from hashrange.storage.sqlite.directory_lock import LOCK_NAME, is_locked
 from hashrange.storage.sqlite.faults import translate
 from hashrange.storage.sqlite.opening import check_log_file
@@ -54,6 +54,7 @@ class ReadOnlyStore:
         self._access: Access
         self._states: list[FileState]
         self._index_file: int | None = None
+        self._log_due = LogLimits.of_volume(directory).start  # as for a server: the two are on one volume
         try:
             self._open()
         except BaseException:
@@ -138,7 +139,7 @@ class ReadOnlyStore:
         """Whether a server's log is due to start over; its length is in its index."""
         with suppress(OSError):
             header = os.pread(self._index(), _LOG_PAGES.stop, 0)
-            is_long = int.from_bytes(header[_LOG_PAGES], sys.byteorder) >= LOG_PAGES_START
+            is_long = int.from_bytes(header[_LOG_PAGES], sys.byteorder) >= self._log_due
             return is_long and is_locked(self._file.parent)
         return False
 
