@@ -1,15 +1,38 @@
 """The page of metrics tells which version runs, and whether it runs with its compiled helpers."""
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from hashrange import __version__, build_info
-from hashrange.core import plain_items
-from hashrange.wire import usual_requests
+
+REPOSITORY = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("missing", [[], [plain_items], [usual_requests], [plain_items, usual_requests]])
-def test_helpers_are_compiled_if_both_are(monkeypatch: pytest.MonkeyPatch, missing: list[object]) -> None:
-    for module in (plain_items, usual_requests):
-        monkeypatch.setattr(module, "helper", None if module in missing else dict.get)
+@pytest.fixture(autouse=True)
+def _asked_anew() -> Iterator[None]:
+    build_info._helpers.cache_clear()
+    yield
+    build_info._helpers.cache_clear()
+
+
+@pytest.mark.parametrize("missing", [0, 1, len(build_info.HELPERS)])
+def test_helpers_are_compiled_if_all_are(monkeypatch: pytest.MonkeyPatch, missing: int) -> None:
+    for number, name in enumerate(build_info.HELPERS):
+        # With None for a module, importing it fails.
+        monkeypatch.setitem(sys.modules, f"hashrange.{name}", None if number < missing else build_info)
     (sample,) = build_info.metric().samples
-    assert sample.labels == {"version": __version__, "helper": "python" if missing else "compiled"}
+    told = {0: "compiled", 1: "partly"}.get(missing, "python")
+    assert sample.labels == {"version": __version__, "helper": told}
+
+
+def test_all_helpers_that_are_built_are_looked_at() -> None:
+    sources = sorted((REPOSITORY / "src/hashrange").rglob("_*.c"))
+    names = [
+        ".".join(path.relative_to(REPOSITORY / "src/hashrange").with_suffix("").parts) for path in sources
+    ]
+    assert names == list(build_info.HELPERS)
+    built = (REPOSITORY / "hatch_build.py").read_text()
+    assert [name for name in names if f'"{name.replace(".", "/")}.c"' not in built] == []
