@@ -13,6 +13,7 @@ from hashrange import logs, process_limits, workers
 from hashrange.collector import Collector
 from hashrange.config import SettingInvalid, Settings
 from hashrange.engines import postgres
+from hashrange.huge_pages import HugePages
 from hashrange.page_keys import unlock_settings
 from hashrange.server import Server
 from hashrange.sockets import listen
@@ -83,6 +84,7 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
     stop = asyncio.Event()
     server = Server(settings, worker=worker)
     collector = Collector(loop.call_later)
+    huge_pages = HugePages()
 
     def stop_or_hurry() -> None:
         if stop.is_set():
@@ -103,10 +105,12 @@ async def _serve(settings: Settings, started: Started, worker: Worker | None = N
         engine, port = await server.start()
         started(engine.description, port)
         collector.start()  # it takes a tenth of the time in which a server starts
+        huge_pages.start()
         await stop.wait()
         log.info("server.stopping")
     finally:
         collector.stop()
+        huge_pages.stop()
         await server.stop()
 
 

@@ -27,6 +27,7 @@ RANKS = {
     "client_tls": 1,
     "collector": 1,
     "durations": 1,
+    "huge_pages": 1,
     "metrics": 1,
     "kms": 1,
     "passwords": 1,
