@@ -4,24 +4,22 @@ from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hashrange.core import change_record, items
-from hashrange.core.items import StoredItem
+from hashrange.core import change_record, items, values
+from hashrange.core.keys import primary_key
 from hashrange.core.log_shards import OpenLog, OpenShard
-from hashrange.core.mutation import Origin, Outcome
-from hashrange.core.values import Item
+from hashrange.core.values import Item, Value
 from schemas import item_key, table
+from value_strategies import binaries, numbers, strings
 
 OLD: Item = {"pk": {"S": "a"}, "n": {"N": "1"}}
 NEW: Item = {"pk": {"S": "a"}, "n": {"N": "2"}}
 
 
-def outcome(before: Item | None, after: Item | None, actor: str = "client") -> tuple[Outcome, bytes | None]:
-    key = item_key({"S": "a"})
-    stored = None if before is None else StoredItem(items.encode(before, items.item_size(before), 1.0))
-    size = 0 if after is None else items.item_size(after)
-    encoded = None if after is None else items.encode(after, size, 2.0)
-    return Outcome(key, stored, after, size, 1, [], Origin(2.0, actor)), encoded  # type: ignore[arg-type]
+def stored(item: Item | None, time: float = 1.0) -> bytes | None:
+    return None if item is None else items.encode(item, items.item_size(item), time)
 
 
 @pytest.mark.parametrize(
@@ -31,20 +29,31 @@ def outcome(before: Item | None, after: Item | None, actor: str = "client") -> t
 def test_a_record_holds_the_images_that_are_wanted(
     before: Item | None, after: Item | None, event: str, view_type: str
 ) -> None:
-    logged = table("pk:S", stream_view_type=view_type)
-    written, encoded = outcome(before, after, "ttl")
-    record = change_record.decode(change_record.encode(logged, written, encoded))
-    assert (record.event, record.actor, record.key) == (event, "ttl", written.key)
+    logged, key = table("pk:S", stream_view_type=view_type), item_key({"S": "a"})
+    old, new = stored(before), stored(after, 2.0)
+    record = change_record.decode(change_record.encode(logged, key, old, new, "ttl"))
+    assert (record.event, record.actor, record.key) == (event, "ttl", key)
     assert orjson.loads(record.keys) == {"pk": {"S": "a"}}
     wants_old, wants_new = "OLD" in view_type, "NEW" in view_type
-    assert record.before == (written.before.stored if written.before and wants_old else None)
-    assert record.after == (encoded if wants_new else None)
+    assert record.before == (old if wants_old else None)
+    assert record.after == (new if wants_new else None)
+
+
+key_values = st.one_of(strings, numbers, binaries).filter(lambda value: any(value.values()))
+
+
+@given(key_values, key_values)
+def test_the_keys_of_a_record_are_those_of_the_item(hash_value: Value, range_value: Value) -> None:
+    item = {"sk": values.canonical(range_value), "other": {"S": "x"}, "pk": values.canonical(hash_value)}
+    logged = table(f"pk:{next(iter(hash_value))}", f"sk:{next(iter(range_value))}", pitr_since=1.0)
+    record = change_record.encode(logged, primary_key.of_item(logged, item), stored(item), None, "client")
+    assert change_record.decode(record).keys == orjson.dumps({"pk": item["pk"], "sk": item["sk"]})
 
 
 @pytest.mark.parametrize("options", [{"pitr_since": 1.0}, {"held": True}])
 def test_whoever_looks_back_needs_only_what_was_before(options: dict[str, Any]) -> None:
-    written, encoded = outcome(OLD, NEW)
-    record = change_record.decode(change_record.encode(table("pk:S", **options), written, encoded))
+    logged, key = table("pk:S", **options), item_key({"S": "a"})
+    record = change_record.decode(change_record.encode(logged, key, stored(OLD), stored(NEW, 2.0), "client"))
     assert record.before is not None
     assert record.after is None
 
@@ -71,13 +80,12 @@ def test_whoever_looks_back_needs_only_what_was_before(options: dict[str, Any]) 
 )
 def test_equality_ignores_the_order_in_maps_and_sets(one: Item, other: Item, same: bool) -> None:
     key: Item = {"pk": {"S": "a"}}
-    written, encoded = outcome({**key, "v": one}, {"v": other, **key})
-    assert change_record.changes_nothing(written, encoded) is same
+    assert change_record.changes_nothing(stored({**key, "v": one}), stored({"v": other, **key}, 2.0)) is same
 
 
 def test_a_new_and_a_deleted_item_are_changes() -> None:
-    assert not change_record.changes_nothing(*outcome(None, NEW))
-    assert not change_record.changes_nothing(*outcome(OLD, None))
+    assert not change_record.changes_nothing(None, stored(NEW))
+    assert not change_record.changes_nothing(stored(OLD), None)
 
 
 def test_a_key_belongs_to_the_shard_of_its_hash() -> None:

@@ -142,6 +142,11 @@ class ItemWritten(Result):
         """Write units on the table itself."""
         return float(self.factor * self.outcome.units)
 
+    @property
+    def only_write(self) -> tuple[bytes, float] | None:
+        """The item's key and units, if no index was written besides."""
+        return None if self.outcome.index_diffs else (self.outcome.key, self.units)
+
     def charges(self) -> Iterator[Charge]:
         """The item's write, and the rows of indexes that came and went with it."""
         yield Charge(self.table, None, self.outcome.key, self.units, write=True)
@@ -161,6 +166,12 @@ class PlainWritten(Result):
     table_name: str
     keys: Sequence[bytes]
     units: Sequence[float]  # of each
+
+    @property
+    def only_write(self) -> tuple[bytes, float]:
+        """The key and units of the one item that was written."""
+        ((key,), (units,)) = self.keys, self.units
+        return key, units
 
     def charges(self) -> Iterator[Charge]:
         """All writes."""

@@ -11,8 +11,9 @@ import msgspec
 import orjson
 from zlib_ng.zlib_ng import adler32
 
-from hashrange.core.items import HEADER_BYTES
-from hashrange.core.mutation import Actor, Outcome
+from hashrange.core import items
+from hashrange.core.keys import key_parts
+from hashrange.core.mutation import Actor
 from hashrange.core.schema import Table
 from hashrange.core.values import Item, Value
 
@@ -37,22 +38,19 @@ class ChangeRecord(msgspec.Struct, frozen=True):
     after: bytes | None
 
 
-def encode(table: Table, outcome: Outcome, after: bytes | None) -> bytes:
-    """The record of an outcome; `after` is the stored form of the new item."""
-    before = outcome.before
-    item = outcome.after if outcome.after is not None else outcome.before_item
-    keys = orjson.dumps({key.name: item[key.name] for key in table.keys} if item is not None else {})
+def encode(table: Table, key: bytes, before: bytes | None, after: bytes | None, actor: Actor) -> bytes:
+    """The record of a change, of the stored forms of the item as it was and as it is; neither is looked into."""
+    keys = orjson.dumps(key_parts.attributes(table, None, key))
     flags = (_EXISTED if before is not None else 0) | (_EXISTS if after is not None else 0)
     old = new = b""
     if before is not None and table.logs_before:
         flags |= _HAS_BEFORE
-        old = before.stored
+        old = before
     if after is not None and table.logs_after:
         flags |= _HAS_AFTER
         new = after
-    actor = _ACTORS.index(outcome.origin.actor)
-    head = _HEAD.pack(FORMAT, flags, actor, len(outcome.key), len(keys), len(old))
-    return b"".join((head, outcome.key, keys, old, new))
+    head = _HEAD.pack(FORMAT, flags, _ACTORS.index(actor), len(key), len(keys), len(old))
+    return b"".join((head, key, keys, old, new))
 
 
 def decode(stored: bytes) -> ChangeRecord:
@@ -77,18 +75,17 @@ def _event(flags: int) -> Event:
     return "MODIFY" if flags & _EXISTS else "REMOVE"
 
 
-def changes_nothing(outcome: Outcome, after: bytes | None) -> bool:
-    """Whether a write leaves the item as it was: the order in maps and sets does not count."""
-    before = outcome.before
-    if before is None or after is None or outcome.after is None or before.size != outcome.after_size:
+def changes_nothing(before: bytes | None, after: bytes | None) -> bool:
+    """Whether a write leaves the item as it was, by its stored forms: the order in maps and sets does not count."""
+    if before is None or after is None or items.stored_size(before) != items.stored_size(after):
         return False
-    old, new = before.stored[HEADER_BYTES:], after[HEADER_BYTES:]
+    old, new = items.stored_json(before), items.stored_json(after)
     if old == new:
         return True
     # Equal items have the same bytes in another order: most changes are seen without reading the item before.
     if len(old) != len(new) or (adler32(old) ^ adler32(new)) & _SUM_OF_BYTES:
         return False
-    return same_items(before.item, outcome.after)
+    return same_items(items.decode(before), items.decode(after))
 
 
 def same_items(one: Item, other: Item) -> bool:

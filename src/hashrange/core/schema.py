@@ -246,9 +246,9 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(index for index in self.indexes if index.status != "DELETING")
 
     @cached_property
-    def holds_items_only(self) -> bool:
-        """Whether a write to this table writes nothing but the item and the table's counters."""
-        return not self.live_indexes and self.ttl is None and self.log is None
+    def is_plain(self) -> bool:
+        """Whether writes need not look into items: no index has to keep up with them, and none expires."""
+        return not self.live_indexes and self.ttl is None
 
     @cached_property
     def index_by_name(self) -> dict[str, Index]:

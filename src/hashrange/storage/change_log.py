@@ -12,7 +12,7 @@ import msgspec
 from hashrange.core import change_record, log_shards
 from hashrange.core.keys import encoding
 from hashrange.core.log_shards import OpenLog, OpenShard, Shard
-from hashrange.core.mutation import Outcome
+from hashrange.core.mutation import Origin
 from hashrange.core.schema import Table, changed
 from hashrange.storage import appends, layout, stream_rows
 from hashrange.storage.appends import Append, Head
@@ -23,17 +23,20 @@ _ID_SECONDS = 0.001  # the ids of shards have milliseconds
 microseconds = log_shards.microseconds
 
 
-def append(tx: Transaction, table: Table, log: OpenLog, outcome: Outcome, after: bytes | None) -> None:
-    """Write the record of an outcome, unless it changes nothing; `after` is the stored form of the new item."""
-    if change_record.changes_nothing(outcome, after):
+def append(
+    tx: Transaction, table: Table, key: bytes, before: bytes | None, after: bytes | None, origin: Origin
+) -> None:
+    """Write the record of a change to an item, of which the stored forms are given, unless nothing has changed."""
+    log = table.log
+    if log is None or change_record.changes_nothing(before, after):
         return
-    number, shard = table.number, log.shard_of(outcome.key)
+    number, shard = table.number, log.shard_of(key)
     tx.append(
         Append(
             layout.log_head_key(number, shard),
             layout.log_prefix(number, shard),
-            microseconds(outcome.origin.time),
-            change_record.encode(table, outcome, after),
+            microseconds(origin.time),
+            change_record.encode(table, key, before, after, origin.actor),
         )
     )
 

@@ -65,11 +65,14 @@ def apply(tx: Transaction, table: Table, command: Command, origin: Origin) -> Ou
     return outcome
 
 
-def put(tx: Transaction, table: Table, key: bytes, json: bytes, size: int, written_at: float) -> float:
-    """Store an item in a table that holds items only: as `apply` does it, with less to do. Gives the units."""
+def put(tx: Transaction, table: Table, key: bytes, json: bytes, size: int, origin: Origin) -> float:
+    """Store an item in a plain table: as `apply` does it, with less to do. Gives the units."""
     row = layout.rows_prefix(table.number, layout.BASE_SLOT) + key
     stored = tx.get(row)
-    tx.put(row, items.headed(json, size, written_at))
+    encoded = items.headed(json, size, origin.time)
+    tx.put(row, encoded)
+    if table.log is not None:
+        change_log.append(tx, table, key, stored, encoded, origin)
     charged = size
     if stored is None:
         _count(tx, table, 1, size)
@@ -81,12 +84,16 @@ def put(tx: Transaction, table: Table, key: bytes, json: bytes, size: int, writt
     return 1.0 if charged <= WRITE_UNIT_BYTES else float(capacity.write_units(charged))
 
 
-def put_all(tx: Transaction, table: Table, puts: Puts, written_at: float) -> list[float]:
-    """Store items in a table that holds items only, likewise. Gives their units."""
+def put_all(tx: Transaction, table: Table, puts: Puts, origin: Origin) -> list[float]:
+    """Store items in a plain table, likewise. Gives their units."""
     rows, sizes = row_keys(table, puts.keys), puts.sizes
     if len(rows) == 1:
-        return [put(tx, table, puts.keys[0], puts.jsons[0], sizes[0], written_at)]
-    replaced = _swapped(tx, rows, items.all_headed(puts.jsons, sizes, written_at))
+        return [put(tx, table, puts.keys[0], puts.jsons[0], sizes[0], origin)]
+    encoded = items.all_headed(puts.jsons, sizes, origin.time)
+    replaced = _swapped(tx, rows, encoded)
+    if table.log is not None:
+        for key, before, after in zip(puts.keys, replaced, encoded, strict=True):
+            change_log.append(tx, table, key, before, after, origin)
     there = list(filter(None, replaced))
     befores = items.stored_sizes(there)
     _count(tx, table, len(rows) - len(there), sum(sizes) - sum(befores))
@@ -124,8 +131,8 @@ def _count(tx: Transaction, table: Table, count: int, growth: int) -> None:
         tx.add(layout.size_key(table.number, layout.BASE_SLOT), growth)
 
 
-def remove(tx: Transaction, table: Table, key: bytes) -> float:
-    """Remove an item from a table that holds items only, likewise. Gives the units."""
+def remove(tx: Transaction, table: Table, key: bytes, origin: Origin) -> float:
+    """Remove an item from a plain table, likewise. Gives the units."""
     row = layout.rows_prefix(table.number, layout.BASE_SLOT) + key
     stored = tx.get(row)
     if stored is None:
@@ -133,6 +140,8 @@ def remove(tx: Transaction, table: Table, key: bytes) -> float:
     size = items.stored_size(stored)
     tx.delete(row)
     _count(tx, table, -1, -size)
+    if table.log is not None:
+        change_log.append(tx, table, key, stored, None, origin)
     return 1.0 if size <= WRITE_UNIT_BYTES else float(capacity.write_units(size))
 
 
@@ -175,7 +184,8 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
     if table.ttl is not None:
         expiry.write(tx, table.number, table.ttl, outcome)
     if table.log is not None:
-        change_log.append(tx, table, table.log, outcome, encoded)
+        stored = None if before is None else before.stored
+        change_log.append(tx, table, outcome.key, stored, encoded, outcome.origin)
 
 
 def _write_index(

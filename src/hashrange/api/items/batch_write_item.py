@@ -194,9 +194,9 @@ def _run(
         table = catalogue.current(tx, part.table)
         if table is None:
             raise errors.not_found()
-        puts = part.puts() if tab is None and not sized and table.holds_items_only else None
+        puts = part.puts() if tab is None and not sized and table.is_plain else None
         if puts is not None:
-            units = store.put_all(tx, table, puts, origin.time)
+            units = store.put_all(tx, table, puts, origin)
             batch.items.append(PlainWritten(table, part.name, puts.keys, units))
             continue
         tx.prefetch(store.row_keys(table, [command.key for command, _ in part.writes]))
@@ -235,7 +235,7 @@ def _sent(command: PutCommand | DeleteCommand, item: Item) -> WriteRequest:
 def _put_sent(context: Context, request: SentBatchWriteItem) -> Plan | None:
     """The plan of puts that the helper has read, if nothing is wrong with any of them."""
     tables = {name: data_table(context, name) for name in request.request_items}
-    hold_more = [table for table in tables.values() if table.indexes or not table.holds_items_only]
+    hold_more = [table for table in tables.values() if table.indexes or not table.is_plain]
     if hold_more or context.tab(*tables.values()) is not None:
         # Somebody is going to look into items, or may refuse them; they are checked and measured all the same.
         checked: dict[str, list[_Checked]] = {

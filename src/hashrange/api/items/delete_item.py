@@ -3,7 +3,6 @@
 from functools import partial
 from operator import attrgetter
 
-from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.items import writes
 from hashrange.api.items.newer_shapes import WriteShape
@@ -22,11 +21,12 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemWritten, PlainWritten
 from hashrange.api.table_names import data_table, ready_table
+from hashrange.api.throttling.gate import Tab
 from hashrange.core import values
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.mutation import DeleteCommand, Origin
 from hashrange.core.schema import Table
-from hashrange.storage import catalogue, store
+from hashrange.storage import store
 from hashrange.storage.engine import Transaction
 
 
@@ -88,26 +88,23 @@ def _plain(context: Context, request: DeleteItem) -> Plan | None:
     if (
         request.return_values != "ALL_OLD"
         and request.return_item_collection_metrics is None
-        and table.holds_items_only
-        and context.tab(table) is None
+        and table.is_plain
     ):
-        return Write(
-            partial(_remove, table, request.table_name, command, Origin(context.clock.now())),
-            reads=partial(store.reads, table, key),
-        )
+        tab = writes.tab(context, table)
+        step = partial(_remove, table, request.table_name, command, Origin(context.clock.now()), tab)
+        reads = partial(store.reads, table, key)
+        return Write(step if tab is None else partial(tab.write, step), reads=reads)
     # A number may be spelled in several ways, and is told in one.
     key_item = values.canonical_item(request.key) if table.has_number_key else request.key
     return writes.plan(context, table, command, request, key_item)
 
 
 def _remove(
-    table: Table, name: str, command: DeleteCommand, origin: Origin, tx: Transaction
+    table: Table, name: str, command: DeleteCommand, origin: Origin, tab: Tab | None, tx: Transaction
 ) -> PlainWritten | ItemWritten:
     """Remove an item that nobody asks back for, from the table as it is now."""
-    current = catalogue.current(tx, table)
-    if current is None:
-        raise errors.not_found()
-    if current.holds_items_only:
-        return PlainWritten(current, name, (command.key,), (store.remove(tx, current, command.key),))
-    # It has got an index, a stream or an expiry since the request was planned.
+    current = writes.admitted(tx, table, command.key, tab)
+    if current.is_plain:
+        return PlainWritten(current, name, (command.key,), (store.remove(tx, current, command.key, origin),))
+    # It has got an index or an expiry since the request was planned.
     return ItemWritten(current, name, store.apply(tx, current, command, origin))

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from hashrange.api import errors
 from hashrange.api.context import Context
 from hashrange.api.items import sent_puts, writes
 from hashrange.api.items.newer_shapes import WriteShape
@@ -23,11 +22,12 @@ from hashrange.api.protocol.structures import (
 )
 from hashrange.api.results import ItemWritten, PlainWritten
 from hashrange.api.table_names import data_table
+from hashrange.api.throttling.gate import Tab
 from hashrange.core import indexes, items, mutation, plain_items
 from hashrange.core.keys import key_paths, primary_key
 from hashrange.core.mutation import Origin
 from hashrange.core.schema import Table
-from hashrange.storage import catalogue, store
+from hashrange.storage import store
 from hashrange.storage.engine import Transaction
 
 
@@ -73,9 +73,9 @@ def put_item(context: Context, request: PutItem) -> Plan:
 
 def _put_sent(context: Context, request: SentPutItem) -> Plan | None:
     """The plan of a put that the helper has read, if nothing is wrong with it."""
-    table, gate = data_table(context, request.table_name), context.gate
-    if table.indexes or not table.holds_items_only or (gate is not None and gate.tab(table) is not None):
-        # Somebody is going to look into the item, or may refuse it; it is checked and measured all the same.
+    table = data_table(context, request.table_name)
+    if table.indexes or not table.is_plain:
+        # Somebody is going to look into the item; it is checked and measured all the same.
         item = items.of_json(request.json)
         key = primary_key.of_item(table, item)
         indexes.check_index_keys(table, item)
@@ -84,22 +84,22 @@ def _put_sent(context: Context, request: SentPutItem) -> Plan | None:
     sent_key = sent_puts.key_or_none(table, request.json)
     if sent_key is None:
         return None
-    step = partial(_store, table, request, sent_key, Origin(context.clock.now()))
-    return Write(step, reads=partial(store.reads, table, sent_key))
+    tab = writes.tab(context, table)
+    step = partial(_store, table, request, sent_key, Origin(context.clock.now()), tab)
+    reads = partial(store.reads, table, sent_key)
+    return Write(step if tab is None else partial(tab.write, step), reads=reads)
 
 
 def _store(
-    table: Table, request: SentPutItem, key: bytes, origin: Origin, tx: Transaction
+    table: Table, request: SentPutItem, key: bytes, origin: Origin, tab: Tab | None, tx: Transaction
 ) -> PlainWritten | ItemWritten:
     """Store an item that nobody looks into, in the table as it is now."""
-    current = catalogue.current(tx, table)
-    if current is None:
-        raise errors.not_found()
+    current = writes.admitted(tx, table, key, tab)
     json, size = request.json, request.size
-    if current.holds_items_only:
-        units = store.put(tx, current, key, json, size, origin.time)
+    if current.is_plain:
+        units = store.put(tx, current, key, json, size, origin)
         return PlainWritten(current, request.table_name, (key,), (units,))
-    # It has got an index, a stream or an expiry since the request was planned.
+    # It has got an index or an expiry since the request was planned.
     command = mutation.PutCommand(key, items.of_json(json), size, None, json)
     return ItemWritten(current, request.table_name, store.apply(tx, current, command, origin))
 

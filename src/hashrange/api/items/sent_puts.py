@@ -1,4 +1,4 @@
-"""Puts without conditions into tables that hold items only, from the bytes of a request to those of its items.
+"""Puts without conditions into plain tables, from the bytes of a request to those of its items.
 
 Nobody looks into such an item apart from its key, so no objects are made of what it holds: the compiled helper
 (`_sent_puts.c`) reads requests in which nothing is unusual. All others, and all where there is no helper, are decoded.
@@ -86,10 +86,10 @@ class TablePuts(msgspec.Struct, frozen=True):
         table = catalogue.current(tx, self.table)
         if table is None:
             raise errors.not_found()
-        if table.holds_items_only:
-            units = store.put_all(tx, table, self.puts, origin.time)
+        if table.is_plain:
+            units = store.put_all(tx, table, self.puts, origin)
             return (PlainWritten(table, self.name, self.puts.keys, units),)
-        # It has got an index, a stream or an expiry since the request was planned.
+        # It has got an index or an expiry since the request was planned.
         return [
             ItemWritten(table, self.name, store.apply(tx, table, command, origin))
             for command in self.puts.commands()

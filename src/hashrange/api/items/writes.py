@@ -141,11 +141,7 @@ def run(
 
     Where a PartiQL statement `inserts`, its condition fails because the key is taken.
     """
-    current = catalogue.current(tx, table)
-    if current is None:
-        raise errors.not_found()
-    if tab is not None:
-        tab.demand_write(current, command.key)
+    current = admitted(tx, table, command.key, tab)
     try:
         return current, store.apply(tx, current, command, origin)
     except Rejected as rejected:
@@ -158,6 +154,22 @@ def run(
         raise errors.charged(error, charge) from None
     except store.CollectionFull:
         raise collection_full() from None
+
+
+def tab(context: Context, table: Table) -> Tab | None:
+    """A tab for a write to this table, if it may be refused for want of capacity."""
+    gate = context.gate
+    return gate.tab(table) if gate is not None and (table.tags or gate.guards_all) else None
+
+
+def admitted(tx: Transaction, table: Table, key: bytes, tab: Tab | None) -> Table:
+    """The table as it is now, if it has capacity for a write to this key."""
+    current = catalogue.current(tx, table)
+    if current is None:
+        raise errors.not_found()
+    if tab is not None:
+        tab.demand_write(current, key)
+    return current
 
 
 def attempted_units(command: Command, before: StoredItem | None) -> float:
@@ -177,17 +189,16 @@ def plan(context: Context, table: Table, command: Command, request: Reporting, k
     wants_item = request.return_values_on_condition_check_failure == "ALL_OLD"
     return_values = request.return_values
     sized = request.return_item_collection_metrics == "SIZE"
-    gate = context.gate
-    tab = gate.tab(table) if gate is not None and (table.tags or gate.guards_all) else None
+    guard = tab(context, table)
 
     def step(tx: Transaction) -> ItemWritten:
-        current, outcome = run(tx, table, command, origin, wants_item=wants_item, tab=tab)
+        current, outcome = run(tx, table, command, origin, wants_item=wants_item, tab=guard)
         attributes = None if return_values is None else returned(return_values, outcome)
         collection = collection_size(tx, current, key_item, command.key) if sized else None
         return ItemWritten(current, request.table_name, outcome, attributes, collection)
 
-    if tab is not None:
-        return Write(partial(tab.write, step), reads=lambda: store.reads(table, command.key))
+    if guard is not None:
+        return Write(partial(guard.write, step), reads=lambda: store.reads(table, command.key))
     return Write(step, reads=lambda: store.reads(table, command.key))
 
 

@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from hashrange.api.errors import ApiError
-from hashrange.api.results import Charge, ItemWritten, KeyQueried, PageRead, Result
+from hashrange.api.results import Charge, ItemWritten, KeyQueried, PageRead, PlainWritten, Result
 from hashrange.api.throttling.index_queues import Admitting, IndexQueues
 from hashrange.api.throttling.refusals import Refusal
 from hashrange.capacity.admission import Allowance, Charged
@@ -29,6 +29,7 @@ ENFORCE = "enforce"
 
 S = TypeVar("S")
 T = TypeVar("T")
+W = TypeVar("W", ItemWritten, PlainWritten, ItemWritten | PlainWritten)
 
 
 class Model(Admitting, Protocol):
@@ -280,22 +281,23 @@ class Tab(msgspec.Struct):
         _demand(self.take_page(result))
         return result
 
-    def write(self, step: Callable[[Transaction], ItemWritten], tx: Transaction) -> ItemWritten:
+    def write(self, step: Callable[[Transaction], W], tx: Transaction) -> W:
         """Run the step of a plan that writes one item; the step asks for it by itself."""
         if self._allowance is not None:
             self._pay_back(self._allowance)
         result = self.run(step, tx)
-        allowance, outcome = self._allowance, result.outcome
-        if allowance is not None and not outcome.index_diffs:
-            self._spent = units = result.units
-            allowance.left -= units
+        allowance, write = self._allowance, result.only_write
+        if allowance is not None and write is not None:
+            key, self._spent = write
+            allowance.left -= self._spent
             if allowance.left <= 0:
                 # A large item may cost several times what was lent: charged later, it would find a full bucket.
-                self._gate.lend_write(result.table, outcome.key)
+                self._gate.lend_write(result.table, key)
             return result
-        self.take(result.charges())
+        charges = tuple(result.charges())
+        self.take(charges)
         if self._faults is None:
-            self._gate.lend_write(result.table, outcome.key)
+            self._gate.lend_write(result.table, charges[0].key)
         return result
 
     def read_refusal(self, table: Table, index: Index | None, key: bytes) -> Refusal | None:
