@@ -40,7 +40,7 @@ class ChangeRecord(msgspec.Struct, frozen=True):
 
 def encode(table: Table, key: bytes, before: bytes | None, after: bytes | None, actor: Actor) -> bytes:
     """The record of a change, of the stored forms of the item as it was and as it is; neither is looked into."""
-    keys = orjson.dumps(key_parts.attributes(table, None, key))
+    keys = orjson.dumps(key_parts.item_attributes(table, key))
     flags = (_EXISTED if before is not None else 0) | (_EXISTS if after is not None else 0)
     old = new = b""
     if before is not None and table.logs_before:
@@ -77,7 +77,7 @@ def _event(flags: int) -> Event:
 
 def changes_nothing(before: bytes | None, after: bytes | None) -> bool:
     """Whether a write leaves the item as it was, by its stored forms: the order in maps and sets does not count."""
-    if before is None or after is None or items.stored_size(before) != items.stored_size(after):
+    if before is None or after is None or before[items.SIZE_FIELD] != after[items.SIZE_FIELD]:
         return False
     old, new = items.stored_json(before), items.stored_json(after)
     if old == new:

@@ -17,6 +17,7 @@ from hashrange.core.values import Item, attributes_size
 
 FORMAT = 2
 HEADER_BYTES = 16
+SIZE_FIELD = slice(1, 5)  # of a header
 # One header among many that stand in a row: see `storage.pages`.
 HEADER_SIZE_FIELD = "xI11x"
 _pack = struct.Struct(">BIQ3x").pack
@@ -67,7 +68,7 @@ def decode(stored: bytes) -> Item:
 
 def stored_size(stored: bytes) -> int:
     """The item's size, read from the header alone."""
-    return int.from_bytes(stored[1:5], "big")
+    return int.from_bytes(stored[SIZE_FIELD], "big")
 
 
 def stored_sizes(stored: Iterable[bytes]) -> Sequence[int]:

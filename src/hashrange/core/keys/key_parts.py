@@ -8,6 +8,7 @@ from hashrange.core.schema import Index, KeyAttribute, ScalarType, Table
 from hashrange.core.values import Item, Value
 
 _LENGTH_BYTES = 2
+_TEXT_AT = HASH_BYTES + _LENGTH_BYTES  # where the partition key of an item begins
 _NEGATIVE_END = 102  # see numbers.encode
 _ZERO = 0x80
 
@@ -40,6 +41,18 @@ def _number_end(key: bytes, at: int) -> int:
         return len(key)
     end = key.find(bytes([_NEGATIVE_END]) if key[at] < _ZERO else b"\x00", at + 1)
     return len(key) if end < 0 else end + 1
+
+
+def item_attributes(table: Table, key: bytes) -> Item | None:
+    """The key attributes of an item whose whole key this is."""
+    names = table.string_key
+    if names is None:
+        return attributes(table, None, key)
+    end = _TEXT_AT + int.from_bytes(key[HASH_BYTES:_TEXT_AT], "big")
+    item: Item = {names[0]: {"S": key[_TEXT_AT:end].decode()}}
+    if names[1] is not None:
+        item[names[1]] = {"S": key[end:].decode()}
+    return item
 
 
 def attributes(table: Table, index: Index | None, key: bytes) -> Item | None:
