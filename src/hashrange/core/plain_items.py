@@ -28,3 +28,9 @@ def canonical(raw: Any, *, wording: Wording = "newer") -> tuple[Item, int, bytes
             return raw, plain[1], plain[0]
     item, size = values.canonical_sized(raw, wording=wording)
     return item, size, None
+
+
+def measured(item: Item) -> tuple[int, bytes | None]:
+    """The size of a canonical item, or of some of its attributes, and maybe its JSON."""
+    plain = None if helper is None else helper(item)
+    return (values.attributes_size(item), None) if plain is None else (plain[1], plain[0])

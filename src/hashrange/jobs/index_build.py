@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from hashrange.capacity.series import Place, series_name
-from hashrange.core import capacity, indexes, items
+from hashrange.core import capacity, indexes, items, plain_items
 from hashrange.core.expressions.partial_json import attribute_decoder
 from hashrange.core.keys import encoding
 from hashrange.core.schema import Index, Table, changed
@@ -209,7 +209,8 @@ def _projected_row(
         return None
     if not item.keys() <= names:
         item = {name: value for name, value in item.items() if name in names}
-    return packed(key, items.encode(item, items.item_size(item), items.stored_time(stored)))
+    size, json = plain_items.measured(item)
+    return packed(key, items.encode(item, size, items.stored_time(stored), json))
 
 
 def _write_chunk(
