@@ -8,7 +8,7 @@ from typing import Literal, assert_never
 
 import msgspec
 
-from hashrange.core import capacity, indexes
+from hashrange.core import capacity, indexes, plain_items
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import (
     Applied,
@@ -149,7 +149,7 @@ def apply(table: Table, command: Command, before: StoredItem | None, origin: Ori
             if before is None and only_removes(command.update):
                 after, size = None, 0
             else:
-                applied, size = _updated(table, command, before)
+                applied, size, after_json = _updated(table, command, before)
                 after = applied.item
         case DeleteCommand():
             after, size = None, 0
@@ -198,17 +198,15 @@ def refuse_key_update(table: Table, update: Update) -> None:
             )
 
 
-def _updated(table: Table, command: UpdateCommand, before: StoredItem | None) -> tuple[Applied, int]:
-    """The updated item and its size, after the checks that need the finished item."""
+def _updated(
+    table: Table, command: UpdateCommand, before: StoredItem | None
+) -> tuple[Applied, int, bytes | None]:
+    """The updated item, its size and maybe its JSON, after the checks that need the finished item."""
     stored = None if before is None else before.item
     applied = apply_update(command.update, command.key_item if stored is None else stored)
     item, names = applied.item, command.update.targets
     touched = {name: item[name] for name in names if name in item}
-    if before is None or stored is None:
-        size = item_size(item)
-    else:
-        replaced = {name: stored[name] for name in names if name in stored}
-        size = before.size + item_size(touched) - item_size(replaced)
+    size, json = _measured(item, before, touched, names)
     if size > ITEM_BYTES_MAX:
         raise update_too_large()
     for value in touched.values():
@@ -218,7 +216,22 @@ def _updated(table: Table, command: UpdateCommand, before: StoredItem | None) ->
         new_key = command.key_item if stored is None else {}
         indexes.check_index_keys(table, {**new_key, **touched}, update=True)
         indexes.check_key_totals(table, applied.item)
-    return applied, size
+    return applied, size, json
+
+
+def _measured(
+    item: Item, before: StoredItem | None, touched: Item, names: tuple[str, ...]
+) -> tuple[int, bytes | None]:
+    """The size of an updated item, and maybe its JSON."""
+    plain = plain_items.measured_or_none(item)
+    if plain is not None:
+        return plain
+    if before is None:
+        return item_size(item), None
+    # Where Python has to do it, only what was touched is measured: an item may have very many attributes.
+    stored = before.item
+    replaced = {name: stored[name] for name in names if name in stored}
+    return before.size + item_size(touched) - item_size(replaced), None
 
 
 def only_removes(update: Update) -> bool:

@@ -32,5 +32,10 @@ def canonical(raw: Any, *, wording: Wording = "newer") -> tuple[Item, int, bytes
 
 def measured(item: Item) -> tuple[int, bytes | None]:
     """The size of a canonical item, or of some of its attributes, and maybe its JSON."""
+    return measured_or_none(item) or (values.attributes_size(item), None)
+
+
+def measured_or_none(item: Item) -> tuple[int, bytes] | None:
+    """Both, if the helper gives them: it leaves items to Python in which something is unusual."""
     plain = None if helper is None else helper(item)
-    return (values.attributes_size(item), None) if plain is None else (plain[1], plain[0])
+    return None if plain is None else (plain[1], plain[0])

@@ -9,7 +9,7 @@ import msgspec
 
 from hashrange.api.protocol.structures import AttributeMap
 from hashrange.caches import BoundedCache
-from hashrange.core import values
+from hashrange.core import plain_items, values
 from hashrange.core.errors import Invalid
 from hashrange.core.expressions import Binder, Condition, QueryTemplate, Update, WriteTemplate
 from hashrange.core.keys.template import KeyTemplate
@@ -80,6 +80,8 @@ def canonical_or_none(sent: Values) -> dict[str, Value] | None:
     """All values in canonical form; None if one of them is not right."""
     if sent is None:
         return {}
+    if plain_items.measured_or_none(sent) is not None:
+        return sent
     try:
         return {name: values.canonical(value) for name, value in sent.items()}
     except (Invalid, Malformed):
