@@ -92,7 +92,7 @@ class SqliteEngine:
             self._guard,
             self._log_limits,
         )
-        transaction = WriteTransaction(self._writer)
+        transaction = self._transaction = WriteTransaction(self._writer)
         transaction.guard = self._guard
         transaction.log_pages = commit_version.log_pages
         # Other workers' commits would have to be followed as well.
@@ -358,6 +358,7 @@ class SqliteEngine:
     def _vacuum(self, pages_max: int) -> int:
         self._guard.check_log()
         try:
+            self._transaction.sync_commits()  # a log in which several are missing is refused at the start
             return vacuum_full_disk(self._writer, pages_max, self._checkpointer.remedies(frees_space=True))
         except apsw.Error as error:
             raise translate(error) from error

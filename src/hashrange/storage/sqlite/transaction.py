@@ -244,9 +244,7 @@ class WriteTransaction(Overlay):
         """Open the transaction that the coming steps share; somebody else syncs the log of an `unsynced` one."""
         if self._connection.in_transaction:  # a fault that came with another one
             self.rollback()
-        if unsynced != self._unsynced:
-            self._cursor.execute(f"PRAGMA synchronous = {'NORMAL' if unsynced else 'FULL'}")
-            self._unsynced = unsynced
+        self.sync_commits(syncs=not unsynced)
         self._cursor.execute("BEGIN IMMEDIATE")
         self._forget_reads()
         self._changes.clear()
@@ -255,6 +253,12 @@ class WriteTransaction(Overlay):
         self.pending_bytes = self.rows = 0
         self.frees_space = False
         self._last_range = None
+
+    def sync_commits(self, *, syncs: bool = True) -> None:
+        """Have SQLite sync the commits to come, or somebody else."""
+        if syncs == self._unsynced:
+            self._cursor.execute(f"PRAGMA synchronous = {'FULL' if syncs else 'NORMAL'}")
+            self._unsynced = not syncs
 
     def accept(self) -> None:
         """Keep what the step wrote: it belongs to the commit now."""
