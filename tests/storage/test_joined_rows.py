@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -10,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hashrange.storage.checksums import CHECKSUM_BYTES
-from hashrange.storage.engine import Joined
-from hashrange.storage.errors import Corrupt
+from hashrange.storage.engine import Joined, Reader, Transaction
+from hashrange.storage.errors import Corrupt, Unavailable
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine, joined_rows, schema
 from hashrange.storage.sqlite.large_values import ROW_BYTES_MAX
 from hashrange.storage.sqlite.reader import SnapshotReader
+from storage.faulty_disk import FaultyDisk
 
 if joined_rows.helper is None:
     pytest.skip("the helpers were not built", allow_module_level=True)
@@ -146,6 +148,42 @@ def test_what_is_no_range_is_a_type_error(connection: apsw.Connection, arguments
     with pytest.raises(TypeError):
         rows.joined(*arguments)  # type: ignore[arg-type]
     rows.close()
+
+
+def test_after_an_error_that_came_once_nothing_is_read_of_another_snapshot(tmp_path: Path) -> None:
+    """SQLite ends the snapshot at such an error: a statement that is run then reads what was committed since."""
+    (tmp_path / "shadow").mkdir()
+    disk = FaultyDisk(tmp_path / "shadow")
+    engine = SqliteEngine.open(tmp_path / "data")
+    engine._checks_pages = (
+        True  # files on this disk have no checksums, but their pages are joined all the same
+    )
+
+    def fill(tx: Transaction, value: bytes) -> None:
+        for number in range(2000):
+            tx.put(b"r%05d" % number, value * 600)
+
+    engine.write(partial(fill, value=b"o"))
+    failures: list[str] = []
+
+    def refuse(_number: int, what: str, _file: str) -> type[apsw.Error] | None:
+        if what != "read" or failures:
+            return None
+        failures.append(what)
+        return apsw.IOError
+
+    def step(reader: Reader) -> Joined | None:
+        list(reader.scan(b"r00000", b"r00001"))
+        engine.write(partial(fill, value=b"n"))
+        disk.counts_reads, disk.refuse = True, refuse
+        assert reader.joined is not None
+        return reader.joined(b"r01500", b"r01600", head=HEAD, limit=50)
+
+    with pytest.raises(Unavailable):
+        engine.read(step)
+    assert failures
+    assert engine.read(lambda reader: reader.get(b"r00000")) == b"n" * 600
+    engine.close()
 
 
 def test_extensions_stay_forbidden(connection: apsw.Connection) -> None:

@@ -82,7 +82,8 @@ static int put(Buffer *buffer, const void *bytes, size_t count)
         buffer->bytes = larger;
         buffer->size = size;
     }
-    memcpy(buffer->bytes + buffer->used, bytes, count);
+    if (count)
+        memcpy(buffer->bytes + buffer->used, bytes, count);
     buffer->used += count;
     return 1;
 }
@@ -154,10 +155,13 @@ static Py_ssize_t read_rows(Rows *self, void *statement, const Form *form)
         rows++;
         const void *key = CALL(ColumnBlob, COLUMN_BLOB)(statement, 0);
         int count = CALL(ColumnInt, COLUMN_BYTES)(statement, 0);
-        if (!key || count > KEY_BYTES_MAX)
+        if (count > KEY_BYTES_MAX)
+            return NOT_JOINED;
+        if (!key && count)
             return FAILED;
         self->last_bytes = (size_t)count;
-        memcpy(self->last, key, self->last_bytes);
+        if (count)
+            memcpy(self->last, key, self->last_bytes);
     }
     return rows;
 }

@@ -173,15 +173,19 @@ class SnapshotReader:
         self._last_range = start, end
         if self.seconds is not None:
             self._check_deadline(self.seconds)
+        has_failed = False
         if self._rows is not None:
             try:
                 joined = self._rows.joined(start, end, head, limit, separator, reverse)
             except RuntimeError:
-                pass  # what SQLite has met the statement will meet, and say
+                has_failed = True  # what SQLite has met the statement will meet, and say
             else:
                 return None if joined is None else Joined(*joined)
         sql = JOINED_REVERSE if reverse else JOINED
         rows, last, heads, rest = self._point_cursor.execute(sql, (start, end, head, limit, separator)).get
+        if has_failed:
+            # It did not come again. SQLite ends the snapshot at such an error: the statement has seen another one.
+            raise apsw.IOError("rows could not be read at first")
         if rows * head != len(heads or b""):
             return None
         return Joined(rows, last or b"", heads or b"", rest or b"")
