@@ -270,6 +270,47 @@ def test_steps_that_come_meanwhile_share_the_next_commit_and_see_this_one(
     assert get(engine) == b"3"
 
 
+def test_nobody_sees_the_commit_while_another_thread_is_ending_it(
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+) -> None:
+    """The writer thread waits for the disk, and a read of the loop that has no snapshot of its own waits with it."""
+    outcomes = submit_unsynced(engine, loop, sync)
+    assert engine._unsynced is not None
+    unsynced = engine._unsynced
+    writer = threading.Thread(target=engine.write, args=(lambda tx: tx.put(b"\x11", b""),))
+    writer.start()
+    loop.run_until(lambda: unsynced._group is None)
+    threading.Timer(0.1, sync.release).start()
+
+    def nested(reader: Reader) -> tuple[object, object, int]:
+        first = list(reader.scan(b"\x10", b"\x11"))
+        return first, engine.read(everything, seconds=SECONDS), unsynced.number
+
+    first, second, number = engine.read(nested, seconds=SECONDS)
+    assert (first, second, number) == ([(ITEM, b"old")], [(ITEM, b"new")], 0)
+    writer.join(60)
+    loop.run_until(lambda: bool(outcomes))
+
+
+def test_vacuuming_leaves_nothing_unsynced(tmp_path: Path, loop: WatchedLoop) -> None:
+    """It commits more than once: a log that lacks several commits at its end is refused at the start."""
+    shadow = tmp_path / "shadow"
+    shadow.mkdir()
+    disk = FaultyDisk(shadow)  # noqa: F841 - it is the disk as long as it exists
+    engine = loop.open(tmp_path / "data")
+    for change in (
+        lambda tx: [tx.put(b"\x10%05d" % number, b"v" * 900) for number in range(500)],
+        lambda tx: tx.clear(b"\x10", b"\x11", limit=400),
+    ):
+        outcomes = Outcomes()
+        engine.submit(change, outcomes.done)
+        loop.run_until(lambda outcomes=outcomes: bool(outcomes))
+    assert engine.maintain(10) > 0
+    logs = [folder / "hashrange.db-wal" for folder in (tmp_path / "data", shadow)]
+    assert logs[0].read_bytes() == logs[1].read_bytes()
+    engine.close()
+
+
 @pytest.mark.parametrize("where", ["on the loop's thread", "on another thread"])
 def test_who_blocks_for_a_write_need_not_wait_for_the_loop(
     engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync, where: str

@@ -195,9 +195,10 @@ static PyObject *wait_over(PyObject *module, PyObject *const *arguments, Py_ssiz
         return NULL;
     int code;
     double seconds;
-    Py_BEGIN_ALLOW_THREADS
+    /* With Python's lock: `close` must not miss whoever has a pointer. */
     pthread_mutex_lock(&self->lock);
     self->waiting++;
+    Py_BEGIN_ALLOW_THREADS
     while (self->over < number && !self->is_closing)
         pthread_cond_wait(&self->changed, &self->lock);
     code = self->code;

@@ -18,7 +18,7 @@ from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite.commit_placement import CommitPlacement
 from hashrange.storage.sqlite.group import STEPS_MAX, CommitGroup, LogLength, QueuedStep, commit_steps, settle
 from hashrange.storage.sqlite.transaction import WriteTransaction
-from hashrange.storage.sqlite.unsynced import UnsyncedCommit
+from hashrange.storage.sqlite.unsynced import RELEASE_SECONDS, UnsyncedCommit
 from hashrange.storage.sqlite.write_lock import WriteLock
 
 WRITER_SECONDS_MAX = 0.025  # that the steps of one commit may take together
@@ -190,11 +190,18 @@ class Committer:
 
     def finish_unsynced(self) -> None:
         """Wait for the commit that is not synced, and deliver its callbacks: the loop may wait for this thread."""
-        if self._unsynced is not None and self._unsynced.number:
-            callbacks = self._end_unsynced(self._unsynced)
+        unsynced = self._unsynced
+        if unsynced is None:
+            return
+        number = unsynced.number
+        while number and unsynced.number == number:
+            callbacks = self._end_unsynced(unsynced)
             if callbacks:
-                self._unsynced.wake_loop()
+                unsynced.wake_loop()
                 run_callbacks(self._deliver, callbacks)
+                return
+            # Another thread is making it, or is ending it: that is not over before readers may see it.
+            time.sleep(RELEASE_SECONDS)
 
     def _take_turn(self) -> None:
         """Take the write lock on the writer thread, after the commit that is not synced if there is one."""
