@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 UNIT_BYTES = 2 * 1024 * 1024
 LOOK_SECONDS = 5.0
+FAILURES_MAX = 16  # in a row: the kernel has no memory for more, and looks for it in vain each time
 PAUSE_SECONDS = 0.01  # after each unit: while it is copied, who needs new memory waits
 RESIDENT_MIN = 0.75  # the part of a unit that has to be in use, so that little memory is taken that is not
 
@@ -76,7 +77,11 @@ class HugePages:
 
     def _run(self) -> None:
         while not self._stopping.wait(LOOK_SECONDS):
-            if self._has_grown() and not self.look():
+            try:
+                is_whole = not self._has_grown() or self.look()
+            except OSError:  # too many files are open, perhaps
+                is_whole = False
+            if not is_whole:
                 self._seen_pages = 0  # the next look tries again
 
     def _has_grown(self) -> bool:
@@ -93,12 +98,17 @@ class HugePages:
         with _MAPS.open(encoding="utf-8", errors="replace") as lines:
             units = [unit for mapping in mappings(lines) for unit in mapping.units()]
         self._done.intersection_update(units)
+        is_whole, failures = True, 0
         for unit in units:
             if unit in self._done or not self._is_used(unit):
                 continue
-            if not self._collapse(unit) or self._stopping.wait(PAUSE_SECONDS):
+            if self._collapse(unit):
+                failures = 0
+            else:
+                is_whole, failures = False, failures + 1
+            if failures == FAILURES_MAX or self._stopping.wait(PAUSE_SECONDS):
                 return False
-        return True
+        return is_whole
 
     def _is_used(self, unit: int) -> bool:
         """Whether most of a unit is in memory; what was unmapped meanwhile is not."""

@@ -1,5 +1,6 @@
 """Memory that is in use gets pages of 2 MB; what is hardly used keeps its small ones."""
 
+import errno
 import mmap
 import time
 from collections.abc import Callable, Iterator
@@ -127,6 +128,54 @@ def test_what_the_kernel_has_no_memory_for_is_tried_again(
     assert not pages.look()
     monkeypatch.setattr(HugePages, "_collapse", lambda _pages, _unit: True)
     assert pages.look()
+
+
+@works
+def test_one_unit_without_memory_holds_up_no_other(
+    memory: mmap.mmap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory[:] = bytes(len(memory))
+    start = addressof(c_char.from_buffer(memory))
+    mine = [start + unit for unit in _units(memory)]
+    tried: list[int] = []
+
+    def collapse(_pages: HugePages, unit: int) -> bool:
+        tried.append(unit)
+        return unit != mine[0]
+
+    monkeypatch.setattr(HugePages, "_collapse", collapse)
+    assert not HugePages().look()
+    assert set(mine) <= set(tried)
+
+
+@works
+def test_a_look_ends_when_there_is_no_memory_at_all(
+    memory: mmap.mmap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory[:] = bytes(len(memory))
+    tried: list[int] = []
+    monkeypatch.setattr(huge_pages, "FAILURES_MAX", 2)
+    monkeypatch.setattr(HugePages, "_collapse", lambda _pages, unit: tried.append(unit))
+    assert not HugePages().look()
+    assert len(tried) == huge_pages.FAILURES_MAX
+
+
+def test_the_thread_outlives_a_moment_without_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huge_pages, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(huge_pages, "is_enabled", lambda: True)
+    looks: list[int] = []
+
+    def look(_pages: HugePages) -> bool:
+        looks.append(1)
+        raise OSError(errno.EMFILE, "made up")
+
+    monkeypatch.setattr(HugePages, "look", look)
+    pages = HugePages()
+    pages.start()
+    try:
+        _until(lambda: len(looks) > 1)
+    finally:
+        pages.stop()
 
 
 @pytest.mark.parametrize(
