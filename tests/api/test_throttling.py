@@ -168,3 +168,11 @@ def test_an_on_demand_table_has_another_exception(impatient: Any) -> None:
     assert [reason["reason"] for reason in shown["throttlingReasons"]] == [
         "TableWriteMaxOnDemandThroughputExceeded"
     ]
+
+
+def test_a_delete_beyond_the_capacity_is_refused(impatient: Any) -> None:
+    table = provisioned(impatient)
+    write_until_refused(impatient, table)
+    with pytest.raises(impatient.exceptions.ProvisionedThroughputExceededException):
+        impatient.delete_item(TableName=table, Key={"pk": {"S": "0"}})
+    assert "Item" in impatient.get_item(TableName=table, Key={"pk": {"S": "0"}})

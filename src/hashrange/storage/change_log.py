@@ -14,6 +14,7 @@ from hashrange.core.keys import encoding
 from hashrange.core.log_shards import OpenLog, OpenShard, Shard
 from hashrange.core.mutation import Origin
 from hashrange.core.schema import Table, changed
+from hashrange.core.values import Item
 from hashrange.storage import appends, layout, stream_rows
 from hashrange.storage.appends import Append, Head
 from hashrange.storage.engine import Reader, Transaction
@@ -24,7 +25,13 @@ microseconds = log_shards.microseconds
 
 
 def append(
-    tx: Transaction, table: Table, key: bytes, before: bytes | None, after: bytes | None, origin: Origin
+    tx: Transaction,
+    table: Table,
+    key: bytes,
+    before: bytes | None,
+    after: bytes | None,
+    origin: Origin,
+    item: Item | None = None,
 ) -> None:
     """Write the record of a change to an item, of which the stored forms are given, unless nothing has changed."""
     log = table.log
@@ -36,7 +43,7 @@ def append(
             layout.log_head_key(number, shard),
             layout.log_prefix(number, shard),
             microseconds(origin.time),
-            change_record.encode(table, key, before, after, origin.actor),
+            change_record.encode(table, key, before, after, origin.actor, item),
         )
     )
 

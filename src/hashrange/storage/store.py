@@ -137,7 +137,7 @@ def remove(tx: Transaction, table: Table, key: bytes, origin: Origin) -> float:
     stored = tx.get(row)
     if stored is None:
         return 1.0
-    size = items.stored_size(stored)
+    size = _counted(stored).size
     tx.delete(row)
     _count(tx, table, -1, -size)
     if table.log is not None:
@@ -185,7 +185,7 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
         expiry.write(tx, table.number, table.ttl, outcome)
     if table.log is not None:
         stored = None if before is None else before.stored
-        change_log.append(tx, table, outcome.key, stored, encoded, outcome.origin)
+        change_log.append(tx, table, outcome.key, stored, encoded, outcome.origin, outcome.after)
 
 
 def _write_index(

@@ -43,11 +43,14 @@ def _number_end(key: bytes, at: int) -> int:
     return len(key) if end < 0 else end + 1
 
 
-def item_attributes(table: Table, key: bytes) -> Item | None:
+def item_attributes(table: Table, key: bytes) -> Item:
     """The key attributes of an item whose whole key this is."""
     names = table.string_key
     if names is None:
-        return attributes(table, None, key)
+        values = attributes(table, None, key)
+        if values is None:
+            raise ValueError(key)
+        return values
     end = _TEXT_AT + int.from_bytes(key[HASH_BYTES:_TEXT_AT], "big")
     item: Item = {names[0]: {"S": key[_TEXT_AT:end].decode()}}
     if names[1] is not None:
