@@ -1,11 +1,9 @@
 """While a commit of the event loop is on its way to the disk: nobody is told of it, and nobody sees it."""
 
-import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
@@ -15,10 +13,8 @@ from hashrange.storage.errors import StorageError, Unavailable
 from hashrange.storage.sqlite import SqliteEngine, background_sync, sync_placement
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.unsynced import UnsyncedCommit
-from storage.faulty_disk import FaultyDisk
 from storage.held_sync import HeldSync
-from storage.ledger import Ledger
-from storage.watched_loop import WatchedLoop
+from storage.watched_loop import Outcomes, WatchedLoop
 
 if background_sync.helper is None:
     pytest.skip("the helpers were not built", allow_module_level=True)
@@ -50,11 +46,6 @@ def engine(tmp_path: Path, loop: WatchedLoop, sync: HeldSync) -> Iterator[Sqlite
     yield opened
     sync.release()
     opened.close()
-
-
-class Outcomes(list[Any]):
-    def done(self, result: Any, error: BaseException | None) -> None:
-        self.append(error or result)
 
 
 def submit(engine: SqliteEngine, key: bytes, value: bytes) -> Outcomes:
@@ -292,25 +283,6 @@ def test_nobody_sees_the_commit_while_another_thread_is_ending_it(
     loop.run_until(lambda: bool(outcomes))
 
 
-def test_vacuuming_leaves_nothing_unsynced(tmp_path: Path, loop: WatchedLoop) -> None:
-    """It commits more than once: a log that lacks several commits at its end is refused at the start."""
-    shadow = tmp_path / "shadow"
-    shadow.mkdir()
-    disk = FaultyDisk(shadow)  # noqa: F841 - it is the disk as long as it exists
-    engine = loop.open(tmp_path / "data")
-    for change in (
-        lambda tx: [tx.put(b"\x10%05d" % number, b"v" * 900) for number in range(500)],
-        lambda tx: tx.clear(b"\x10", b"\x11", limit=400),
-    ):
-        outcomes = Outcomes()
-        engine.submit(change, outcomes.done)
-        loop.run_until(lambda outcomes=outcomes: bool(outcomes))
-    assert engine.maintain(10) > 0
-    logs = [folder / "hashrange.db-wal" for folder in (tmp_path / "data", shadow)]
-    assert logs[0].read_bytes() == logs[1].read_bytes()
-    engine.close()
-
-
 @pytest.mark.parametrize("where", ["on the loop's thread", "on another thread"])
 def test_who_blocks_for_a_write_need_not_wait_for_the_loop(
     engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync, where: str
@@ -472,42 +444,3 @@ def test_pages_of_the_loop_are_of_the_commit_before(
     joined = engine.read(page, seconds=SECONDS)
     assert joined is not None
     assert b"w" in joined.rest
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[FaultyDisk]:
-    shadow = tmp_path / "shadow"
-    shadow.mkdir()
-    faulty = FaultyDisk(shadow)
-    yield faulty
-    faulty.unregister()
-
-
-def test_what_is_acknowledged_was_synced(disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop) -> None:
-    """The power may go after any acknowledgement: the files as they were last synced have what was acknowledged."""
-    engine, ledger = loop.open(tmp_path / "data"), Ledger(loop)
-    for start in range(0, 60, 4):
-        ledger.write(engine, range(start, start + 4))
-        after = tmp_path / f"after{start}"
-        shutil.copytree(disk.shadow, after)
-        new = after / "hashrange.db.new"
-        if not (after / "hashrange.db").exists():
-            new.rename(after / "hashrange.db")  # its name is synced with the directory
-        ledger.check(after)
-    assert not ledger.refusals
-    engine.close()
-
-
-def test_a_disk_that_fails_now_and_then_loses_nothing_acknowledged(
-    disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop
-) -> None:
-    for nth in range(1, 40):
-        directory, ledger = tmp_path / f"data{nth}", Ledger(loop)
-        engine = loop.open(directory)
-        disk.count = 0
-        disk.refuse = lambda number, _what, _file, nth=nth: apsw.IOError if number == nth else None
-        for start in range(0, 12, 3):
-            ledger.write(engine, range(start, start + 3))
-        disk.refuse = lambda *_: None
-        engine.close()
-        ledger.check(directory)

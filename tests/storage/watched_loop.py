@@ -4,8 +4,16 @@ import select
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from hashrange.storage.sqlite import SqliteEngine
+
+
+class Outcomes(list[Any]):
+    """What the steps that were submitted gave or raised."""
+
+    def done(self, result: Any, error: BaseException | None) -> None:
+        self.append(error or result)
 
 
 class WatchedLoop:
