@@ -37,6 +37,11 @@ class Measured:
         found = self.report.by_name().get(workload)
         return found.per_second if found else None
 
+    def per_core(self, workload: str) -> float | None:
+        """Requests per second of processor time, of the server and its children."""
+        found = self.report.by_name().get(workload)
+        return found.per_cpu_second if found else None
+
 
 @dataclass(slots=True)
 class Comparison:

@@ -120,11 +120,12 @@ def _targets(comparison: Comparison) -> str:
             target.what,
             f"{'at most' if target.at_most else 'at least'} {_figure(target.wanted)}",
             report.MISSING if target.found is None else _figure(target.found),
+            report.MISSING if target.per_core is None else _figure(target.per_core),
             words[target.reached],
         )
         for target in targets(comparison)
     )
-    return report.table(("what", "wanted", "found", ""), rows)
+    return report.table(("what", "wanted", "found", "per core", ""), rows)
 
 
 def _figure(value: float) -> str:

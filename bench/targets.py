@@ -40,6 +40,7 @@ class Target:
     wanted: float
     found: float | None  # None: one side of the ratio was not measured
     at_most: bool = False
+    per_core: float | None = None  # the same ratio of requests per second of processor time
 
     @property
     def reached(self) -> bool | None:
@@ -53,8 +54,10 @@ def targets(comparison: Comparison) -> Iterator[Target]:
     durable = comparison.system("hashrange")
     for workload, title, wanted in RATES:
         for peer, least in wanted:
-            found = _divided(_rate(durable, workload), _rate(comparison.system(peer), workload))
-            yield Target(f"{title}, to {PEERS[peer]}", least, found)
+            other = comparison.system(peer)
+            found = _divided(_rate(durable, workload), _rate(other, workload))
+            per_core = _divided(_per_core(durable, workload), _per_core(other, workload))
+            yield Target(f"{title}, to {PEERS[peer]}", least, found, per_core=per_core)
     on_postgres = _rate(comparison.system("hashrange-postgres"), "query-100")
     what = "Query 100 items on PostgreSQL, to embedded"
     yield Target(what, ON_POSTGRES_MIN, _divided(on_postgres, _rate(durable, "query-100")))
@@ -76,6 +79,10 @@ def _growth(durable: Measured | None) -> Iterator[Target]:
 
 def _rate(system: Measured | None, workload: str) -> float | None:
     return system.rate(workload) if system else None
+
+
+def _per_core(system: Measured | None, workload: str) -> float | None:
+    return system.per_core(workload) if system else None
 
 
 def _divided(mine: float | None, other: float | None) -> float | None:

@@ -107,6 +107,18 @@ def test_targets_are_reached_or_not_or_unknown() -> None:
     assert reached["p50 as the table grows"] is None
 
 
+def test_targets_are_told_per_core_as_well() -> None:
+    from measured import Comparison, Measured
+    from targets import targets
+
+    systems = [
+        Measured(name, name, report=Report([result("get", rate, requests=1_000, cpu_seconds=seconds)]))
+        for name, rate, seconds in (("hashrange", 200.0, 0.5), ("dynamodb-local", 100.0, 2.0))
+    ]
+    found = next(iter(targets(Comparison({}, {}, "2026-01-01", systems))))
+    assert (found.found, found.per_core) == (2.0, 4.0)
+
+
 def test_every_target_is_about_a_workload() -> None:
     from targets import RATES
 
