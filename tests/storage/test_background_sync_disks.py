@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hashrange.storage.sqlite import background_sync, sync_placement
+from hashrange.storage.sqlite import background_sync, log_file, sync_placement
 from storage.faulty_disk import FaultyDisk
 from storage.ledger import Ledger
 from storage.watched_loop import Outcomes, WatchedLoop
@@ -79,3 +79,39 @@ def test_a_disk_that_fails_now_and_then_loses_nothing_acknowledged(
         disk.refuse = lambda *_: None
         engine.close()
         ledger.check(directory)
+
+
+def test_a_start_after_a_failed_sync_leaves_no_hole_in_the_log(
+    disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system counts pages that it could not write as written: no sync brings them to the disk any more."""
+    log, ledger, written = tmp_path / "data" / "hashrange.db-wal", Ledger(loop), [0]
+    engine = loop.open(tmp_path / "data")
+    ledger.write(engine, range(5))
+    begins = log.stat().st_size
+    disk.refuse = lambda _number, what, file: (
+        apsw.IOError if what == "sync" and file.endswith("-wal") else None
+    )
+    ledger.write(engine, range(5, 6))
+    disk.refuse = lambda *_: None
+    assert ledger.refusals
+    ends = log.stat().st_size
+    assert ends > begins
+    engine.close()
+    write_again = log_file.write_again
+
+    def write(path: Path, size: int) -> None:
+        write_again(path, size)
+        written.append(size)
+
+    monkeypatch.setattr(log_file, "write_again", write)
+    engine = loop.open(tmp_path / "data")
+    ledger.write(engine, range(10, 30))
+    after = tmp_path / "after"
+    shutil.copytree(tmp_path / "data", after)
+    engine.close()
+    hole = range(max(begins, *written), ends)
+    with (after / log.name).open("r+b") as file:
+        file.seek(hole.start)
+        file.write(bytes(len(hole)))
+    ledger.check(after)

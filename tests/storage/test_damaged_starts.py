@@ -1,6 +1,8 @@
 """A start on damaged files is refused with the file, what is wrong with it, and what to do."""
 
 import asyncio
+import errno
+import os
 import re
 import shutil
 from pathlib import Path
@@ -14,6 +16,7 @@ from hashrange.server import Server
 from hashrange.storage import layout
 from hashrange.storage.directory import Directory
 from hashrange.storage.errors import DamagedRow, StorageError
+from hashrange.storage.sqlite import log_file
 from hashrange.storage.sqlite.log_file import FRAME_HEADER_BYTES, HEADER_BYTES
 from hashrange.storage.sqlite.schema import PAGE_BYTES
 from storage.damage import flip, pages_with, roots
@@ -129,3 +132,38 @@ def test_the_header_and_the_frames_of_the_log(crashed: Path, tmp_path: Path, off
     says_what_to_do(message, directory)
     assert "write-ahead log" in message
     assert "truncate -s" in message
+
+
+def test_a_log_that_cannot_be_synced(crashed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it has may be in the system's memory only, and commits would follow it."""
+
+    def fail(_descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    directory = copied(crashed, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        assert "cannot sync the write-ahead log" in refusal(directory)
+    with opened(directory) as service:
+        key = {name: fact(1009)[name] for name in ("pk", "sk")}
+        assert service.call("GetItem", TableName=FACTS, Key=key)["Item"] == fact(1009)
+
+
+def test_a_log_is_written_over_itself_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by a system that writes less at a time than it is given; and before it is synced."""
+    log, content = tmp_path / "log", bytes(range(256)) * 10_000
+    log.write_bytes(content)
+    calls: list[tuple[int, int]] = []
+
+    def pwrite(_descriptor: int, content: bytes, offset: int) -> int:
+        written = min(len(content), 400_000)
+        assert log.read_bytes()[offset : offset + written] == content[:written]
+        calls.append((offset, offset + written))
+        return written
+
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    monkeypatch.setattr(os, "fsync", lambda _: calls.append((-1, -1)))
+    log_file.write_again(log, 2_500_000)
+    assert calls.pop() == (-1, -1)
+    assert [begin for begin, _ in calls] == [0, *(end for _, end in calls[:-1])]
+    assert calls[-1][1] == 2_500_000

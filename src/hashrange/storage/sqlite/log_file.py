@@ -7,6 +7,7 @@ commit that SQLite does not reach, that commit was acknowledged, and is lost.
 The layout is described in https://sqlite.org/fileformat2.html#the_write_ahead_log.
 """
 
+import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ _frame_header = struct.Struct(
 _MAGIC = 0x377F0682  # the last bit says in which byte order checksums are computed
 PAGE_BYTES = range(512, 65537)
 _USER_VERSION = slice(60, 64)  # on a file's first page
+_WRITTEN_BYTES = 1024 * 1024  # at once
 
 
 class Frame(NamedTuple):
@@ -103,6 +105,24 @@ def readable_frames(path: Path, log: LogFile) -> int:
             if frame.file_pages:
                 readable = number
     return readable
+
+
+def write_again(path: Path, size: int) -> None:
+    """Write the first bytes of a log over themselves, and sync them.
+
+    A system that could not write a page tells of that once, and from then on counts it as written: later syncs pass it
+    over, and the log has a hole on disk that nobody sees before the power goes.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        for start in range(0, size, _WRITTEN_BYTES):
+            content = os.pread(descriptor, min(_WRITTEN_BYTES, size - start), start)
+            written = 0
+            while written < len(content):
+                written += os.pwrite(descriptor, content[written:], start + written)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def user_versions(path: Path, log: LogFile, frames_max: int) -> list[int]:

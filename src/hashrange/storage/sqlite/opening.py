@@ -114,7 +114,17 @@ def _check_log(connection: apsw.Connection, path: Path) -> None:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         readable = max(0, connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)[0])
     check_log_file(path, found, readable)
+    if found is not None:
+        _sync_log(path, found.bytes_of(readable))
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+
+
+def _sync_log(path: Path, size: int) -> None:
+    """Have on disk what commits are going to follow: the last server may have stopped because its disk failed."""
+    try:
+        log_file.write_again(place.log_of(path), size)
+    except OSError as error:
+        raise OpenError(f"cannot sync the write-ahead log of {path}: {error.strerror}") from error
 
 
 def check_log_file(path: Path, found: LogFile | None, readable: int) -> None:
