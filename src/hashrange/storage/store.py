@@ -35,7 +35,9 @@ def row_keys(table: Table, keys: Iterable[bytes]) -> list[bytes]:
 def read_item(reader: Reader, table: Table, key: bytes) -> StoredItem | None:
     """The item at this key."""
     stored = reader.get(layout.rows_prefix(table.number, layout.BASE_SLOT) + key)
-    return None if stored is None else _counted(stored)
+    if stored is None:
+        return None
+    return StoredItem(stored) if len(stored) <= _LARGE_BYTES else _counted(stored)
 
 
 def stored_rows(reader: Reader, rows: Sequence[bytes]) -> Iterable[bytes | None]:
@@ -165,7 +167,8 @@ def write(tx: Transaction, table: Table, outcome: Outcome) -> None:
     encoded = None
     if after is not None:
         size = outcome.after_size
-        encoded = items.encode(after, size, outcome.origin.time, outcome.after_json)
+        json = outcome.after_json
+        encoded = items.headed(items.item_json(after) if json is None else json, size, outcome.origin.time)
         tx.put(row, encoded)
         growth = size if before is None else size - before.size
     elif before is not None:

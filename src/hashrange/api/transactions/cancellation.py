@@ -102,11 +102,6 @@ def first_only(outcomes: Sequence[object]) -> list[Reason | None]:
 
 def refuse_duplicates(places: Sequence[tuple[Table, bytes] | None]) -> None:
     """An item may take part in a transaction only once."""
-    seen = set()
-    for place in places:
-        if place is None:
-            continue
-        table, key = place
-        if (table.number, key) in seen:
-            raise Invalid("Transaction request cannot include multiple operations on one item")
-        seen.add((table.number, key))
+    numbered = [(place[0].number, place[1]) for place in places if place is not None]
+    if len(set(numbered)) < len(numbered):
+        raise Invalid("Transaction request cannot include multiple operations on one item")

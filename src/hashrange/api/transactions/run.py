@@ -80,7 +80,7 @@ def make_token(context: Context, text: str | None, elements: Any) -> Token | Non
 def plan(context: Context, actions: list[Action], token: Token | None, *, sized: bool = False) -> Write:
     """The plan that runs the actions."""
     origin = Origin(context.clock.now())
-    tab = context.tab(*(action.table for action in actions))
+    tab = context.tab(*{action.table.number: action.table for action in actions}.values())
     step = partial(_run, actions, token, origin, sized, tab)
     return Write(
         step if tab is None else partial(tab.run, step),
@@ -124,32 +124,33 @@ def _run(
 
 def _outcomes(tx: Transaction, actions: list[Action], origin: Origin, tab: Tab | None) -> list[ItemWritten]:
     written: list[ItemWritten] = []
-    reasons: list[Reason | None] = []
+    reasons: list[Reason | None] = [None] * len(actions)
     size = 0  # of the items as they were; what is put in their place was counted before
     tables: dict[int, Table] = {}
     tx.prefetch([store.row_key(action.table, action.command.key) for action in actions])
-    for action in actions:
-        table = tables.get(action.table.number) or _current(tx, action.table)
-        tables[table.number] = table
-        before = store.read_item(tx, table, action.command.key)
-        size += 0 if before is None else before.size
+    for at, action in enumerate(actions):
+        command, number = action.command, action.table.number
+        if number not in tables:
+            tables[number] = _current(tx, action.table)
+        table = tables[number]
+        before = store.read_item(tx, table, command.key)
+        if before is not None:
+            size += before.size
         if size > TRANSACT_BYTES_MAX:
             raise Invalid("Aggregate size of the items in the transaction cannot exceed 4 MB")
-        refusal = None if tab is None else tab.write_refusal(table, action.command.key)
+        refusal = None if tab is None else tab.write_refusal(table, command.key)
         if refusal is not None:
-            reasons.append(cancellation.throttled(refusal))
+            reasons[at] = cancellation.throttled(refusal)
             continue
-        reason = None
         try:
-            outcome = mutation.apply(table, action.command, before, origin)
+            outcome = mutation.apply(table, command, before, origin)
             written.append(ItemWritten(table, action.name, outcome, factor=2))
             if tab is not None:
                 tab.take(written[-1].charges())
         except Rejected as rejected:
-            reason = action.rejected(rejected.item)
+            reasons[at] = action.rejected(rejected.item)
         except Invalid as error:
-            reason = cancellation.invalid(error)
-        reasons.append(reason)
+            reasons[at] = cancellation.invalid(error)
     cancellation.cancel_on(reasons)
     return written
 

@@ -1,5 +1,6 @@
 """TransactWriteItems: up to a hundred puts, updates, deletes and checks, all or nothing."""
 
+from operator import attrgetter
 from typing import Annotated
 
 from msgspec import Meta
@@ -95,6 +96,7 @@ class TransactWriteItems(Request, kw_only=True):
 
 SHAPE = Shape(TransactWriteItems)
 
+_size, _table_name = attrgetter("size"), attrgetter("action.table_name")
 _CONDITION = ("condition_expression",)
 _BOTH = ("update_expression", "condition_expression")
 
@@ -149,6 +151,10 @@ def _is_bare(action: ConditionalWrite) -> bool:
 
 
 def _only_action(element: TransactWriteItem) -> ConditionCheck | Put | Delete | Update:
+    put = element.put
+    is_alone = element.update is None and element.delete is None and element.condition_check is None
+    if put is not None and is_alone:
+        return put
     present = [
         action
         for action in (element.condition_check, element.put, element.delete, element.update)
@@ -165,14 +171,15 @@ def transact_write_items(context: Context, request: TransactWriteItems) -> Plan:
     """Check all actions, then find the tables."""
     token = run.make_token(context, request.client_request_token, request.transact_items)
     drafts = [_Draft(element) for element in request.transact_items]
-    if sum(draft.size for draft in drafts) > TRANSACT_BYTES_MAX:
+    if sum(map(_size, drafts)) > TRANSACT_BYTES_MAX:
         raise Invalid(f"Transaction request size cannot exceed {TRANSACT_BYTES_MAX} bytes")
-    names = dict.fromkeys(draft.action.table_name for draft in drafts)
-    tables = {name: data_table(context, name) for name in names}
-    outcomes = [_bind(draft, tables[draft.action.table_name]) for draft in drafts]
-    actions = [outcome for outcome in outcomes if isinstance(outcome, Action)]
+    names = list(map(_table_name, drafts))
+    tables = {name: data_table(context, name) for name in dict.fromkeys(names)}
+    outcomes = list(map(_bind, drafts, map(tables.__getitem__, names)))
+    actions = [outcome for outcome in outcomes if type(outcome) is Action]
     cancellation.refuse_duplicates([(action.table, action.command.key) for action in actions])
-    cancellation.cancel_on(cancellation.first_only(outcomes))
+    if len(actions) < len(outcomes):
+        cancellation.cancel_on(cancellation.first_only(outcomes))
     return run.plan(context, actions, token, sized=request.return_item_collection_metrics == "SIZE")
 
 
