@@ -1,7 +1,6 @@
 """Commits that are synced beside the event loop, on disks that lose power and fail."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -24,15 +23,6 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def loop() -> WatchedLoop:
     return WatchedLoop()
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[FaultyDisk]:
-    shadow = tmp_path / "shadow"
-    shadow.mkdir()
-    faulty = FaultyDisk(shadow)
-    yield faulty
-    faulty.unregister()
 
 
 def test_vacuuming_leaves_nothing_unsynced(disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop) -> None:

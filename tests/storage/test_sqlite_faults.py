@@ -2,7 +2,6 @@
 
 import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -15,15 +14,6 @@ from sizes import size
 from storage.faulty_disk import FaultyDisk
 from storage.ledger import Ledger, integrity_of, look
 from storage.watched_loop import WatchedLoop
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[FaultyDisk]:
-    shadow = tmp_path / "shadow"
-    shadow.mkdir()
-    faulty = FaultyDisk(shadow)
-    yield faulty
-    faulty.unregister()
 
 
 def open_patiently(directory: Path) -> SqliteEngine:
