@@ -1,6 +1,7 @@
 """What most tests share: one server per worker, an SDK client for it, and a way around the SDK."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -12,6 +13,7 @@ from hashrange import logs
 from postgres_server import PostgresServer, postgres_server
 from serving import Answer, Serving, serving
 from sizes import size
+from storage.faulty_disk import FaultyDisk
 from warm import nurseries
 
 # Property tests give the same examples in every run; `make check` tries fewer of them.
@@ -27,6 +29,16 @@ def no_outages_are_left() -> Iterator[None]:
     """Whose end a later test, with a server in this process, would find in its log."""
     yield
     logs._ending.clear()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[FaultyDisk]:
+    """A disk that does as a test says, for as long as the test lasts."""
+    shadow = tmp_path / "shadow"
+    shadow.mkdir()
+    faulty = FaultyDisk(shadow)
+    yield faulty
+    faulty.unregister()
 
 
 @pytest.fixture(scope="session")

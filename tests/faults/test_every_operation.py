@@ -5,7 +5,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,6 @@ _NUMBER = 7
 
 Request = tuple[str, dict[str, Any]]
 Item = dict[str, Any] | None
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[FaultyDisk]:
-    shadow = tmp_path / "shadow"
-    shadow.mkdir()
-    faulty = FaultyDisk(shadow)
-    yield faulty
-    faulty.unregister()
 
 
 @pytest.fixture(autouse=True)

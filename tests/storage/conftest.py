@@ -13,7 +13,6 @@ from hashrange.storage.engine import Engine
 from hashrange.storage.postgres import PostgresEngine
 from hashrange.storage.sqlite import MemoryEngine, SqliteEngine
 from postgres_server import PostgresServer
-from storage.faulty_disk import FaultyDisk
 
 _schemas = (f"schema_{number}" for number in itertools.count())
 
@@ -23,16 +22,6 @@ def encrypted(engine: Engine) -> EncryptedEngine:
     opened = open_encrypted(engine, DataKeys(Wrapping(bytes(32))))
     assert isinstance(opened, EncryptedEngine)
     return opened
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[FaultyDisk]:
-    """A disk that does as a test says, for as long as the test lasts."""
-    shadow = tmp_path / "shadow"
-    shadow.mkdir()
-    faulty = FaultyDisk(shadow)
-    yield faulty
-    faulty.unregister()
 
 
 @pytest.fixture
