@@ -17,6 +17,7 @@ _SOURCES = tuple(
         "core/_plain.c",
         "core/expressions/_cut.c",
         "core/expressions/_needles.c",
+        "storage/_postgres_results.c",
         "storage/sqlite/_background_sync.c",
         "storage/sqlite/_log_writes.c",
         "storage/sqlite/_rows.c",

@@ -13,6 +13,7 @@ HELPERS = (
     "core._plain",
     "core.expressions._cut",
     "core.expressions._needles",
+    "storage._postgres_results",
     "storage.sqlite._background_sync",
     "storage.sqlite._log_writes",
     "storage.sqlite._rows",

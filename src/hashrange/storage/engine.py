@@ -171,7 +171,8 @@ class SwapRows(Protocol):
 class JoinRows(Protocol):
     """Reads the first `limit` rows that `scan` would give, every value cut behind its first `head` bytes.
 
-    Gives None if one of them is so large that joining them is not worth while.
+    Gives None if one of them is so large that joining them is not worth while. A reader of stored forms that can open
+    what it joins has that as `joined_opened`; it is for engines around the reader's own.
     """
 
     def __call__(

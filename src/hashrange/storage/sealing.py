@@ -62,6 +62,11 @@ class SealedReader(Generic[R]):
         reverse: bool = False,
         separator: bytes = b",",
     ) -> Joined | None:
+        join: JoinRows | None = getattr(self._stored, "joined_opened", None)
+        if join is not None:
+            joined = join(start, end, head=head, limit=limit, reverse=reverse, separator=separator)
+            if joined is not None:
+                return joined
         columns = self._read_columns(start, end, limit=limit, reverse=reverse)
         if columns is None or (values := opened_values(*columns)) is None:
             return None  # reading one by one tells which row is damaged

@@ -13,9 +13,9 @@ from hashrange.core.errors import forget_frames
 from hashrange.storage import layout
 from hashrange.storage.batch_worker import BatchWorker
 from hashrange.storage.delivery import Callbacks, run_callbacks
-from hashrange.storage.engine import Columns, Deliver, Done, Reader
+from hashrange.storage.engine import Columns, Deliver, Done, Joined, Reader
 from hashrange.storage.errors import StorageError
-from hashrange.storage.postgres import long_keys, statements
+from hashrange.storage.postgres import joined_results, long_keys, statements
 from hashrange.storage.postgres.arrays import bytea_array, int8
 from hashrange.storage.postgres.backoff import back_off
 from hashrange.storage.postgres.counters import summed_counter
@@ -66,6 +66,16 @@ class Counter(NamedTuple):
 ReadKey = bytes | Range | Counter
 
 
+class Part(NamedTuple):
+    """Rows of a page that a step takes at once."""
+
+    page: PGresult
+    first: int
+    last: int  # and not that one
+    complete: int  # the page's rows that are there for steps
+    range: Range
+
+
 class Missing(BaseException):
     """The step reads something that was not prefetched. No step's own handlers are meant to catch this."""
 
@@ -114,23 +124,55 @@ class Prefetched(msgspec.Struct):
 
         None if they are large or their keys long. What a collection has beyond that the step gets by itself.
         """
+        part = self._part(start, end, limit, reverse=reverse)
+        if part is None:
+            return None
+        numbers = range(part.first, part.last)
+        keys = [key or b"" for key in map(part.page.get_value, numbers, repeat(0))]
+        if not keys:
+            return Columns([], [])
+        if max(map(len, keys)) >= long_keys.HEAD_BYTES:
+            return None
+        values = [value or b"" for value in map(part.page.get_value, numbers, repeat(1))]
+        self._continue_behind(part, keys[-1], values[-1])
+        return Columns(keys, values)
+
+    def joined_opened(
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        head: int,
+        limit: int,
+        reverse: bool = False,
+        separator: bytes = b",",
+    ) -> Joined | None:
+        """Give the same rows in one piece, opened; None where `columns` is to give them, if it can."""
+        part = self._part(start, end, limit, reverse=reverse)
+        if part is None or part.first == part.last:
+            return None
+        rows = joined_results.join(part.page, part.first, part.last, head=head, separator=separator)
+        if rows is None:
+            return None
+        self._continue_behind(part, rows.last, rows.stored)
+        return Joined(part.last - part.first, rows.last, rows.heads, rows.rest)
+
+    def _part(self, start: bytes, end: bytes, limit: int, *, reverse: bool) -> Part | None:
+        """The first rows of an item collection, as far as they were read; None if it was not read as one."""
         page, offset, complete = self._page(start, end, limit, reverse=reverse)
         if page is None:
             return None
         last = min(offset + limit, complete, page.ntuples)
         if last < offset + limit and page.ntuples > complete:
             raise Missing(None)
-        numbers = range(offset, last)
-        keys = [key or b"" for key in map(page.get_value, numbers, repeat(0))]
-        if not keys:
-            return Columns([], [])
-        if max(map(len, keys)) >= long_keys.HEAD_BYTES:
-            return None
-        values = [value or b"" for value in map(page.get_value, numbers, repeat(1))]
-        self.rows[keys[-1]] = values[-1]  # which is looked at again for the last evaluated key
-        rest = (start, keys[-1], reverse) if reverse else (keys[-1] + b"\0", end, reverse)
-        self.continued[rest] = page, last, complete
-        return Columns(keys, values)
+        return Part(page, offset, last, complete, Range(start, end, reverse, limit))
+
+    def _continue_behind(self, part: Part, key: bytes, stored: bytes) -> None:
+        """Note where the step goes on; at the last row it looks again, for the last evaluated key."""
+        self.rows[key] = stored
+        start, end, reverse, _ = part.range
+        rest = (start, key, reverse) if reverse else (key + b"\0", end, reverse)
+        self.continued[rest] = part.page, part.last, part.complete
 
     def _page(
         self, start: bytes, end: bytes, limit: int, *, reverse: bool

@@ -21,6 +21,9 @@ _GOOD = frozenset({pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK, pq.ExecSta
 _ABORTED = pq.ExecStatus.PIPELINE_ABORTED
 _SYNC = pq.ExecStatus.PIPELINE_SYNC
 _BINARY = pq.Format.BINARY
+# libpq reads into a buffer of 16 KB that grows with the longest message it has met, and never shrinks. Into a large one
+# the rows of a page are read at once, and not in four pieces after each of which the event loop looks at them.
+_LONG_MESSAGE = b"SELECT repeat('x', 200000)"
 _FORMATS = [[_BINARY] * count for count in range(8)]
 
 
@@ -275,12 +278,13 @@ class PipelineConnection:
         try:
             for setting in settings:
                 self._pg.send_query_params(setting.encode(), None)
+            self._pg.send_query_params(_LONG_MESSAGE, None)
             self._pg.pipeline_sync()  # from here on the settings hold
             for name, sql in statements.items():
                 self._pg.send_prepare(name, sql)
             self._pg.pipeline_sync()
             self._flush(time.monotonic() + self.seconds_max)
-            self.receive(len(settings))
+            self.receive(len(settings) + 1)
             self.receive(len(statements))
         except psycopg.OperationalError as error:
             raise self._broken(error) from error
