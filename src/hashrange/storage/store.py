@@ -88,9 +88,14 @@ def put(tx: Transaction, table: Table, key: bytes, json: bytes, size: int, origi
 
 def put_all(tx: Transaction, table: Table, puts: Puts, origin: Origin) -> list[float]:
     """Store items in a plain table, likewise. Gives their units."""
+    if len(puts.keys) == 1:
+        return [put(tx, table, puts.keys[0], puts.jsons[0], puts.sizes[0], origin)]
+    return capacity.all_write_units(puts.sizes, replace_all(tx, table, puts, origin))
+
+
+def replace_all(tx: Transaction, table: Table, puts: Puts, origin: Origin) -> Sequence[int]:
+    """The same; gives the sizes of the items that were there, 0 for none."""
     rows, sizes = row_keys(table, puts.keys), puts.sizes
-    if len(rows) == 1:
-        return [put(tx, table, puts.keys[0], puts.jsons[0], sizes[0], origin)]
     encoded = items.all_headed(puts.jsons, sizes, origin.time)
     replaced = _swapped(tx, rows, encoded)
     if table.log is not None:
@@ -99,13 +104,10 @@ def put_all(tx: Transaction, table: Table, puts: Puts, origin: Origin) -> list[f
     there = list(filter(None, replaced))
     befores = items.stored_sizes(there)
     _count(tx, table, len(rows) - len(there), sum(sizes) - sum(befores))
-    if max((*sizes, *befores), default=0) <= WRITE_UNIT_BYTES:
-        return [1.0] * len(rows)
+    if len(there) == len(rows):
+        return befores
     remaining = iter(befores)
-    return [
-        float(capacity.write_units(size if stored is None else max(size, next(remaining))))
-        for size, stored in zip(sizes, replaced, strict=True)
-    ]
+    return [0 if stored is None else next(remaining) for stored in replaced]
 
 
 def _swapped(tx: Transaction, rows: Sequence[bytes], values: Sequence[bytes]) -> Sequence[bytes | None]:

@@ -1,8 +1,9 @@
 """Running a write transaction: every outcome first, then every write; idempotent by its token."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from operator import itemgetter
+from typing import Any, cast
 
 import msgspec
 
@@ -12,20 +13,22 @@ from hashrange.api.errors import ApiError
 from hashrange.api.items.writes import collection_size
 from hashrange.api.protocol.digests import digest
 from hashrange.api.protocol.plan import Write
-from hashrange.api.results import Charge, ItemsWritten, ItemWritten, Result
+from hashrange.api.results import Charge, ItemsWritten, ItemWritten, PlainWritten, Result
 from hashrange.api.throttling.gate import Tab
 from hashrange.api.transactions import cancellation
 from hashrange.api.transactions.cancellation import Reason
+from hashrange.api.transactions.plain_puts import PlainPuts
 from hashrange.core import capacity, mutation
 from hashrange.core.errors import Invalid
 from hashrange.core.limits import IDEMPOTENCY_SECONDS, TRANSACT_BYTES_MAX
-from hashrange.core.mutation import Command, Origin, Rejected
+from hashrange.core.mutation import Command, Origin, PutCommand, Puts, Rejected
 from hashrange.core.schema import Table
 from hashrange.core.values import Item
 from hashrange.storage import catalogue, store, token_rows
 from hashrange.storage.engine import Transaction
 from hashrange.storage.token_rows import TokenRow
 
+FACTOR = 2  # a write costs the table twice as much as outside of a transaction
 _MISMATCH = (
     "Specified idempotent token was used with different request parameters within the idempotency window"
 )
@@ -80,8 +83,10 @@ def make_token(context: Context, text: str | None, elements: Any) -> Token | Non
 def plan(context: Context, actions: list[Action], token: Token | None, *, sized: bool = False) -> Write:
     """The plan that runs the actions."""
     origin = Origin(context.clock.now())
-    tab = context.tab(*{action.table.number: action.table for action in actions}.values())
-    step = partial(_run, actions, token, origin, sized, tab)
+    tables = {action.table.number: action.table for action in actions}
+    tab = context.tab(*tables.values())
+    plain = _plain_puts(actions) if tab is None and not sized else []
+    step = partial(_run, _Steps(actions, tables, plain, origin, tab), token, sized)
     return Write(
         step if tab is None else partial(tab.run, step),
         reads=lambda: _reads(actions, token),
@@ -89,70 +94,135 @@ def plan(context: Context, actions: list[Action], token: Token | None, *, sized:
     )
 
 
+def _plain_puts(actions: list[Action]) -> list[PlainPuts]:
+    """The puts that may be stored together."""
+    places: dict[tuple[int, str], list[int]] = {}
+    for place, action in enumerate(actions):
+        command = action.command
+        if type(command) is PutCommand and command.condition is None and action.table.is_plain:
+            places.setdefault((action.table.number, action.name), []).append(place)
+    return [_of_places(actions, group) for group in places.values() if len(group) > 1]
+
+
+def _of_places(actions: list[Action], places: list[int]) -> PlainPuts:
+    first = actions[places[0]]
+    commands = cast("list[PutCommand]", [actions[place].command for place in places])
+    return PlainPuts(first.table, first.name, places, Puts.of(commands))
+
+
 def _reads(actions: list[Action], token: Token | None) -> list[bytes]:
     reads = [key for action in actions for key in store.reads(action.table, action.command.key)]
     return reads if token is None else [*reads, token.key]
 
 
-def _run(
-    actions: list[Action], token: Token | None, origin: Origin, sized: bool, tab: Tab | None, tx: Transaction
-) -> ItemsWritten | Replayed:
+class _Steps(msgspec.Struct, frozen=True):
+    """What is to be done, worked out before the transaction begins."""
+
+    actions: list[Action]
+    tables: dict[int, Table]  # as they were then
+    plain: list[PlainPuts]  # of the actions; empty if each has to be looked at
+    origin: Origin
+    tab: Tab | None
+
+
+class _Written(msgspec.Struct):
+    """What the transaction does, by the places of its actions; a group of puts has that of its first."""
+
+    results: dict[int, ItemWritten | PlainWritten]
+    reasons: list[Reason | None]  # why it is cancelled
+    sizes: list[int]  # of the larger one of the item as it is and as it was
+    before_bytes: int = 0  # of all items; what is put in their place was counted before the transaction began
+
+    @classmethod
+    def nothing(cls, actions: int) -> "_Written":
+        """Before the first action."""
+        return cls({}, [None] * actions, [0] * actions)
+
+    def replace(self, size_bytes: int) -> None:
+        """Count items as they were."""
+        self.before_bytes += size_bytes
+        if self.before_bytes > TRANSACT_BYTES_MAX:
+            raise Invalid("Aggregate size of the items in the transaction cannot exceed 4 MB")
+
+
+def _run(steps: _Steps, token: Token | None, sized: bool, tx: Transaction) -> ItemsWritten | Replayed:
     """All or nothing; a token that is known answers again without writing again."""
+    actions, tab = steps.actions, steps.tab
     sizes = None if token is None else _replayed(tx, token)
     if sizes is not None:
         replayed = Replayed(actions, sizes)
         if tab is not None:
             tab.take(replayed.charges())
         return replayed
-    written = _outcomes(tx, actions, origin, tab)
-    for at, result in enumerate(written):
-        try:
-            store.write(tx, result.table, result.outcome)
-        except store.CollectionFull:
-            reasons: list[Reason | None] = [None] * len(actions)
-            reasons[at] = Reason("ItemCollectionSizeLimitExceeded", "Collection size exceeded.")
-            cancellation.cancel_on(reasons)
+    written = _outcomes(tx, steps)
+    for place, result in written.results.items():
+        if type(result) is ItemWritten:
+            _write(tx, result, place, len(actions))
     if token is not None:
-        outcomes = [result.outcome for result in written]
-        _remember(tx, token, (max(outcome.before_size, outcome.after_size) for outcome in outcomes))
+        _remember(tx, token, written.sizes)
+    results = [result for _, result in sorted(written.results.items(), key=itemgetter(0))]
     if sized:
-        for action, result in zip(actions, written, strict=True):
+        for action, result in zip(actions, cast("list[ItemWritten]", results), strict=True):
             key = action.command.key
             result.collection = collection_size(tx, result.table, action.key_item, key)
-    return ItemsWritten(written)
+    return ItemsWritten(results)
 
 
-def _outcomes(tx: Transaction, actions: list[Action], origin: Origin, tab: Tab | None) -> list[ItemWritten]:
-    written: list[ItemWritten] = []
-    reasons: list[Reason | None] = [None] * len(actions)
-    size = 0  # of the items as they were; what is put in their place was counted before
-    tables: dict[int, Table] = {}
-    tx.prefetch([store.row_key(action.table, action.command.key) for action in actions])
-    for at, action in enumerate(actions):
-        command, number = action.command, action.table.number
-        if number not in tables:
-            tables[number] = _current(tx, action.table)
-        table = tables[number]
-        before = store.read_item(tx, table, command.key)
-        if before is not None:
-            size += before.size
-        if size > TRANSACT_BYTES_MAX:
-            raise Invalid("Aggregate size of the items in the transaction cannot exceed 4 MB")
-        refusal = None if tab is None else tab.write_refusal(table, command.key)
-        if refusal is not None:
-            reasons[at] = cancellation.throttled(refusal)
-            continue
-        try:
-            outcome = mutation.apply(table, command, before, origin)
-            written.append(ItemWritten(table, action.name, outcome, factor=2))
-            if tab is not None:
-                tab.take(written[-1].charges())
-        except Rejected as rejected:
-            reasons[at] = action.rejected(rejected.item)
-        except Invalid as error:
-            reasons[at] = cancellation.invalid(error)
-    cancellation.cancel_on(reasons)
+def _write(tx: Transaction, result: ItemWritten, place: int, actions: int) -> None:
+    try:
+        store.write(tx, result.table, result.outcome)
+    except store.CollectionFull:
+        reasons: list[Reason | None] = [None] * actions
+        reasons[place] = Reason("ItemCollectionSizeLimitExceeded", "Collection size exceeded.")
+        cancellation.cancel_on(reasons)
+
+
+def _outcomes(tx: Transaction, steps: _Steps) -> _Written:
+    """What becomes of each item; plain puts are stored by then, since nothing can be wrong with them."""
+    tables = {number: _current(tx, table) for number, table in steps.tables.items()}
+    plain = [group for group in steps.plain if tables[group.table.number].is_plain]
+    together = {place for group in plain for place in group.places}
+    places = [place for place in range(len(steps.actions)) if place not in together]
+    written = _Written.nothing(len(steps.actions))
+    tx.prefetch(
+        [store.row_key(action.table, action.command.key) for action in map(steps.actions.__getitem__, places)]
+    )
+    for place in places:
+        action = steps.actions[place]
+        _apply(tx, steps, action, tables[action.table.number], place, written)
+    for group in plain:
+        result, befores = group.write(tx, tables[group.table.number], steps.origin, factor=FACTOR)
+        written.replace(sum(befores))
+        written.results[group.places[0]] = result
+        for place, size in zip(group.places, map(max, group.puts.sizes, befores), strict=True):
+            written.sizes[place] = size
+    cancellation.cancel_on(written.reasons)
     return written
+
+
+def _apply(
+    tx: Transaction, steps: _Steps, action: Action, table: Table, place: int, written: _Written
+) -> None:
+    """What becomes of one item, or why that cancels the transaction."""
+    command, tab = action.command, steps.tab
+    before = store.read_item(tx, table, command.key)
+    if before is not None:
+        written.replace(before.size)
+    refusal = None if tab is None else tab.write_refusal(table, command.key)
+    if refusal is not None:
+        written.reasons[place] = cancellation.throttled(refusal)
+        return
+    try:
+        outcome = mutation.apply(table, command, before, steps.origin)
+    except Rejected as rejected:
+        written.reasons[place] = action.rejected(rejected.item)
+    except Invalid as error:
+        written.reasons[place] = cancellation.invalid(error)
+    else:
+        result = written.results[place] = ItemWritten(table, action.name, outcome, factor=FACTOR)
+        written.sizes[place] = max(outcome.before_size, outcome.after_size)
+        if tab is not None:
+            tab.take(result.charges())
 
 
 def _current(tx: Transaction, planned: Table) -> Table:
@@ -173,7 +243,7 @@ def _replayed(tx: Transaction, token: Token) -> tuple[int, ...] | None:
     return row.item_sizes
 
 
-def _remember(tx: Transaction, token: Token, sizes: Iterable[int]) -> None:
+def _remember(tx: Transaction, token: Token, sizes: Sequence[int]) -> None:
     row = TokenRow(int(token.now) + IDEMPOTENCY_SECONDS, token.digest, tuple(sizes))
     tx.put(token.key, token_rows.pack(row))
     tx.put(token_rows.expiry_key(row.expires_epoch_seconds, token.key), b"")
