@@ -12,7 +12,7 @@ def write_units(size_bytes: int) -> int:
 
 def all_write_units(sizes: Sequence[int], befores: Sequence[int]) -> list[float]:
     """Units of writes, each for the larger one of the item as it is and as it was."""
-    if max(*sizes, *befores) <= WRITE_UNIT_BYTES:
+    if max((*sizes, *befores), default=0) <= WRITE_UNIT_BYTES:
         return [1.0] * len(sizes)
     return [float(write_units(size)) for size in map(max, sizes, befores)]
 
