@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hashrange.storage.sqlite.background_sync import BackgroundSync
+from hashrange.storage.sqlite.background_sync import BackgroundSync, Ended, Rows
 
 
 class HeldSync:
@@ -16,22 +16,22 @@ class HeldSync:
         self._held: list[Callable[[], None]] = []
         begin, wait = BackgroundSync.begin, BackgroundSync.wait
 
-        def held_begin(sync: BackgroundSync) -> None:
+        def held_begin(sync: BackgroundSync, rows: Rows | None = None) -> None:
             if not self.is_held:
-                begin(sync)
+                begin(sync, rows)
                 return
             last = sync._last
             sync._last += 1
 
             def begin_now() -> None:
                 sync._last = last
-                begin(sync)
+                begin(sync, rows)
 
             self._held.append(begin_now)
 
-        def changed_wait(sync: BackgroundSync, number: int) -> tuple[int, float]:
-            code, seconds = wait(sync, number)
-            return self.code or code, seconds
+        def changed_wait(sync: BackgroundSync, number: int) -> Ended:
+            ended = wait(sync, number)
+            return ended._replace(code=self.code or ended.code)
 
         monkeypatch.setattr(BackgroundSync, "begin", held_begin)
         monkeypatch.setattr(BackgroundSync, "wait", changed_wait)

@@ -10,7 +10,7 @@ import pytest
 
 from hashrange.storage.engine import Joined, Reader, Transaction
 from hashrange.storage.errors import StorageError, Unavailable
-from hashrange.storage.sqlite import SqliteEngine, background_sync, sync_placement
+from hashrange.storage.sqlite import SqliteEngine, background_sync, sync_placement, unsynced
 from hashrange.storage.sqlite.reader import SnapshotReader
 from hashrange.storage.sqlite.unsynced import UnsyncedCommit
 from storage.held_sync import HeldSync
@@ -24,9 +24,12 @@ OTHER = b"\x10other"
 SECONDS = 5.0  # the timeout of an event loop's reads
 
 
-@pytest.fixture(autouse=True)
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, params=["synced beside the loop", "made beside the loop"])
+def always(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
     monkeypatch.setattr(sync_placement, "PROBE_COMMITS", 1)
+    if request.param == "made beside the loop":
+        monkeypatch.setattr(unsynced, "ROWS_MIN", 1)
+    return str(request.param)
 
 
 @pytest.fixture
@@ -122,7 +125,7 @@ def test_rows_that_the_cache_has_not_are_those_before_the_commit(
 
 
 def test_another_thread_gives_its_result_when_what_it_saw_is_on_disk(
-    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync
+    engine: SqliteEngine, loop: WatchedLoop, sync: HeldSync, always: str
 ) -> None:
     outcomes = submit_unsynced(engine, loop, sync)
     results: list[object] = []
@@ -149,7 +152,8 @@ def test_another_thread_gives_its_result_when_what_it_saw_is_on_disk(
     loop.run_until(lambda: bool(outcomes))
     for reader in readers:
         reader.join(60)
-    assert results == [[(ITEM, b"new")]] * 2
+    # A commit that is made beside the loop has not begun here.
+    assert results == [[(ITEM, b"new" if always == "synced beside the loop" else b"old")]] * 2
 
 
 def test_a_read_that_nobody_took_off_the_loops_thread_ends_the_commit(

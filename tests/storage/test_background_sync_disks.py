@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hashrange.storage.sqlite import background_sync, log_file, sync_placement
+from hashrange.storage.sqlite import background_sync, log_file, sync_placement, unsynced
 from storage.faulty_disk import FaultyDisk
 from storage.ledger import Ledger
 from storage.watched_loop import Outcomes, WatchedLoop
@@ -15,9 +15,11 @@ if background_sync.helper is None:
     pytest.skip("the helpers were not built", allow_module_level=True)
 
 
-@pytest.fixture(autouse=True)
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, params=["synced beside the loop", "made beside the loop"])
+def always(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     monkeypatch.setattr(sync_placement, "PROBE_COMMITS", 1)
+    if request.param == "made beside the loop":
+        monkeypatch.setattr(unsynced, "ROWS_MIN", 1)
 
 
 @pytest.fixture
@@ -44,8 +46,8 @@ def test_vacuuming_leaves_nothing_unsynced(disk: FaultyDisk, tmp_path: Path, loo
 def test_what_is_acknowledged_was_synced(disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop) -> None:
     """The power may go after any acknowledgement: the files as they were last synced have what was acknowledged."""
     engine, ledger = loop.open(tmp_path / "data"), Ledger(loop)
-    for start in range(0, 60, 4):
-        ledger.write(engine, range(start, start + 4))
+    for start in range(1, 75, 5):  # every fifth has a large value, which is never stored beside the loop
+        ledger.write(engine, range(start, start + 4 + start % 2))
         after = tmp_path / f"after{start}"
         shutil.copytree(disk.shadow, after)
         new = after / "hashrange.db.new"
@@ -64,7 +66,7 @@ def test_a_disk_that_fails_now_and_then_loses_nothing_acknowledged(
         engine = loop.open(directory)
         disk.count = 0
         disk.refuse = lambda number, _what, _file, nth=nth: apsw.IOError if number == nth else None
-        for start in range(0, 12, 3):
+        for start in (1, 4, 7, 11):
             ledger.write(engine, range(start, start + 3))
         disk.refuse = lambda *_: None
         engine.close()

@@ -4,16 +4,19 @@ Because the key is part of it, a row that was moved to another key or table does
 is docs/design/011-checksums-and-log.md.
 """
 
+import ctypes
 from collections.abc import Iterable, Sequence
 from operator import add, itemgetter
 from struct import Struct, pack
 from struct import error as StructError  # noqa: N812
 
+from zlib_ng import zlib_ng
 from zlib_ng.zlib_ng import crc32
 
 from hashrange.storage.errors import DamagedRow
 
 CHECKSUM_BYTES = 4
+_KNOWN = b"123456789", 0xCBF43926  # a text and its CRC-32
 _checksum = Struct(">I").unpack_from
 _pack = Struct(">I").pack
 _sum, _value = itemgetter(slice(0, CHECKSUM_BYTES)), itemgetter(slice(CHECKSUM_BYTES, None))
@@ -47,6 +50,17 @@ def opened_values(keys: Sequence[bytes], stored: Sequence[bytes]) -> list[bytes]
     if b"".join(map(_sum, stored)) != pack(f">{len(values)}I", *sums):
         return None
     return values
+
+
+def native_crc32() -> int | None:
+    """The address of the function that computes checksums, for helpers in C; None if it is not to be found."""
+    try:
+        function = ctypes.CDLL(zlib_ng.__file__).zng_crc32
+    except (OSError, AttributeError):
+        return None
+    function.argtypes, function.restype = (ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint32), ctypes.c_uint32
+    text, expected = _KNOWN
+    return ctypes.cast(function, ctypes.c_void_p).value if function(0, text, len(text)) == expected else None
 
 
 def counter_complement(key: bytes, number: int) -> int:

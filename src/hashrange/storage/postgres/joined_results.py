@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from psycopg import pq
 from psycopg.pq.abc import PGresult
-from zlib_ng import zlib_ng
 
 from hashrange import logs
+from hashrange.storage.checksums import native_crc32
 from hashrange.storage.postgres import long_keys
 
 helper: ModuleType | None
@@ -28,7 +28,6 @@ log = logs.Log("storage.postgres")
 
 # Where psycopg keeps what it has linked libpq with; the one without a compiled part has none.
 _LINKED = {"binary": "psycopg_binary.pq", "c": "psycopg_c.pq"}
-_KNOWN = b"123456789", 0xCBF43926  # a text and its CRC-32
 
 
 class Rows(NamedTuple):
@@ -53,19 +52,17 @@ def join(page: PGresult, first: int, last: int, *, head: int, separator: bytes) 
 
 def _bind(results: ModuleType) -> ModuleType | None:
     """Give the helper the functions that it calls; None if they are not to be found."""
+    crc32 = native_crc32()
     try:
         libpq = ctypes.CDLL(importlib.import_module(_LINKED[pq.__impl__]).__file__)
-        crc32 = ctypes.CDLL(zlib_ng.__file__).zng_crc32
-        functions = [libpq.PQgetvalue, libpq.PQgetlength, libpq.PQntuples, crc32]
+        functions = libpq.PQgetvalue, libpq.PQgetlength, libpq.PQntuples
     except (KeyError, ImportError, OSError, AttributeError) as error:
         log.warning("helper.not_bound", helper=results.__name__, reason=str(error))
         return None
-    crc32.argtypes, crc32.restype = (ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint32), ctypes.c_uint32
-    text, expected = _KNOWN
-    if crc32(0, text, len(text)) != expected:
-        log.warning("helper.not_bound", helper=results.__name__, reason="not the CRC-32")
+    if crc32 is None:
+        log.warning("helper.not_bound", helper=results.__name__, reason="zlib-ng has no CRC-32 to call")
         return None
-    results.bind(*(ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions))
+    results.bind(*(ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions), crc32)
     return results
 
 

@@ -99,7 +99,11 @@ class Checkpointer:
         self._run_between_commits: RunBetweenCommits | None = None
         self._begin_log: Callable[[], None] = lambda: None
         self._thread = threading.Thread(target=self._run, name="hashrange-checkpoint", daemon=True)
-        writer.set_wal_hook(self._committed)
+        self.listen()
+
+    def listen(self) -> None:
+        """Have SQLite tell of every commit; to be called again after one that somebody else made."""
+        self._writer.set_wal_hook(self._committed)
 
     def start(self, run_between_commits: RunBetweenCommits, begin_log: Callable[[], None]) -> None:
         """Start the thread; `run_between_commits` runs a task on the writer's thread.
@@ -132,6 +136,11 @@ class Checkpointer:
             self._wakeup.set()
         self._dirty = self._has_space = True
         return apsw.SQLITE_OK
+
+    def committed_elsewhere(self, pages: int) -> None:
+        """Count a commit that SQLite could not tell of here, after which the log has so many pages."""
+        self.listen()
+        self._committed(self._writer, "main", pages)
 
     @property
     def must_wait(self) -> bool:

@@ -16,9 +16,17 @@ from hashrange.storage.delivery import run_callbacks, run_inline
 from hashrange.storage.engine import CallSoon, Deliver, Done, Transaction
 from hashrange.storage.errors import Closed
 from hashrange.storage.sqlite.commit_placement import CommitPlacement
-from hashrange.storage.sqlite.group import STEPS_MAX, CommitGroup, LogLength, QueuedStep, commit_steps, settle
+from hashrange.storage.sqlite.group import (
+    STEPS_MAX,
+    CommitGroup,
+    LogLength,
+    QueuedStep,
+    commit_again,
+    commit_steps,
+    settle,
+)
 from hashrange.storage.sqlite.transaction import WriteTransaction
-from hashrange.storage.sqlite.unsynced import RELEASE_SECONDS, UnsyncedCommit
+from hashrange.storage.sqlite.unsynced import RELEASE_SECONDS, ROWS_MIN, UnsyncedCommit
 from hashrange.storage.sqlite.write_lock import WriteLock
 
 WRITER_SECONDS_MAX = 0.025  # that the steps of one commit may take together
@@ -56,6 +64,7 @@ class Committer:
         self._check_scheduled = False  # on the loop
         self._steps_at_last_check = 0
         self._first_check_at = 0.0  # of those since the last commit
+        self._steps_wanted = STEPS_MAX  # for the next commit; fewer if the last one was large
         self._steps: deque[QueuedStep] = deque()
         self._tasks: deque[Task] = deque()
         self._lock = threading.Lock()
@@ -132,15 +141,18 @@ class Committer:
                 self._wake_writer()
             return
         unsynced = self._unsynced
-        if unsynced is not None and unsynced.placement.in_background():
+        if unsynced is not None and (self._steps_wanted < STEPS_MAX or unsynced.placement.in_background()):
             self._commit_unsynced(unsynced)
             return
+        steps = len(self._steps)
         try:
             callbacks = self._commit(LOOP_SECONDS_MAX)
+            steps -= len(self._steps)
             if unsynced is None:
                 self._placement.observe(self._transaction.sync_seconds, self._transaction.rows)
             else:
                 unsynced.placement.observe_inline(self._transaction.sync_seconds)
+                self._learn(unsynced, steps)
         finally:
             self._write_lock.release()
         run_inline(callbacks)
@@ -154,6 +166,7 @@ class Committer:
         try:
             group.run(self._steps, LOOP_SECONDS_MAX, self._log, unsynced=True)
             is_under_way = group.has_writes and unsynced.begin(group)
+            self._learn(unsynced, len(group.steps))
             if is_under_way:
                 return  # with the write lock
             if group.error is None:
@@ -165,6 +178,11 @@ class Committer:
         run_inline(callbacks)
         if self._steps and self._call_soon is not None:
             self._schedule_check(self._call_soon)
+
+    def _learn(self, unsynced: UnsyncedCommit, steps: int) -> None:
+        """Note how many steps like these make a commit that another thread makes: with so many it need not wait."""
+        rows = self._transaction.rows
+        self._steps_wanted = -(-ROWS_MIN * steps // rows) if unsynced.makes(rows) else STEPS_MAX
 
     def sync_over(self) -> None:
         """Look whether the commit that was not synced is on disk by now; on the event loop's thread."""
@@ -183,7 +201,11 @@ class Committer:
         group = unsynced.end()
         if group is None:
             return []
-        self._write_lock.release()
+        try:
+            if group.is_undone:
+                return commit_again(group, self._transaction, self._log)
+        finally:
+            self._write_lock.release()
         if group.error is not None:
             self._transaction.outage.failed(str(group.error))
         return group.callbacks
@@ -215,7 +237,7 @@ class Committer:
         now = time.monotonic()
         if not before:
             self._first_check_at = now
-        is_growing = before < self._steps_at_last_check < STEPS_MAX
+        is_growing = before < self._steps_at_last_check < self._steps_wanted
         return is_growing and now - self._first_check_at <= self._transaction.sync_seconds
 
     # On the writer thread.

@@ -115,6 +115,7 @@ class SqliteEngine:
                 self._unpin,
                 lambda: self.reads,
                 self._guard.refuse_unsynced,
+                self._checkpointer,
             )
         self._committer = Committer(
             transaction, deliver, lock.write_lock, self._checkpointer, call_soon, self._unsynced

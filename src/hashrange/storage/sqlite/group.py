@@ -14,6 +14,7 @@ from hashrange import logs
 from hashrange.core.errors import forget_frames
 from hashrange.storage.engine import Done, Transaction
 from hashrange.storage.errors import Corrupt, DiskFull, StorageError
+from hashrange.storage.sqlite.background_sync import Rows
 from hashrange.storage.sqlite.faults import is_fault, translate
 from hashrange.storage.sqlite.transaction import WriteTransaction
 
@@ -62,6 +63,13 @@ def commit_steps(
     return settle(group, transaction, log_length, remedies)
 
 
+def commit_again(
+    group: "CommitGroup", transaction: WriteTransaction, log_length: LogLength | None
+) -> list[Callable[[], None]]:
+    """Run the steps of a commit once more that did not come off elsewhere, and commit them here."""
+    return _commit_parts(transaction, (group.steps,), log_length)
+
+
 def settle(
     group: "CommitGroup",
     transaction: WriteTransaction,
@@ -101,12 +109,13 @@ def _commit_parts(
 class CommitGroup:
     """One commit and the steps in it."""
 
-    __slots__ = ("_transaction", "callbacks", "error", "steps")
+    __slots__ = ("_transaction", "callbacks", "error", "is_undone", "steps")
 
     def __init__(self, transaction: WriteTransaction) -> None:
         self._transaction = transaction
         self.steps: list[QueuedStep] = []
         self.error: StorageError | None = None  # why it failed
+        self.is_undone = False  # it was begun elsewhere, and did not come off: the steps are to be run again
         self.callbacks: list[Callable[[], None]] = []  # to be called after the commit
 
     def run(
@@ -149,6 +158,24 @@ class CommitGroup:
             self.fail(error)
         return self.error is None
 
+    def has_plain_rows(self, at_least: int) -> bool:
+        """Whether there are so many rows to store that somebody else can do it."""
+        return self._transaction.has_plain_rows(at_least)
+
+    def hand_over_rest(self) -> Rows | None:
+        """Leave storing its rows and the commit to somebody else; None if that cannot be."""
+        try:
+            alone = len(self.steps) == 1
+            return self._transaction.hand_over_rest(from_reserve=alone and self._transaction.frees_space)
+        except Exception as error:  # noqa: BLE001 - as above
+            self.fail(error)
+        return None
+
+    def undo(self) -> None:
+        """Take back a commit that did not come off elsewhere."""
+        self.is_undone = True
+        self._roll_back()
+
     def synced(self, seconds: float, release: Callable[[], None]) -> None:
         """The commit is on disk; `release` lets readers see it."""
         self._transaction.synced(seconds, release)
@@ -177,12 +204,15 @@ class CommitGroup:
             self._transaction.locate(fault)
         error = translate(fault)
         self.error = error = self._transaction.explained(error)
-        try:
-            self._transaction.rollback()
-        except apsw.Error as rollback_error:
-            log.error("rollback.failed", reason=str(rollback_error))
+        self._roll_back()
         # Every step gets an error of its own, so that their tracebacks stay apart.
         self.callbacks = [partial(done, None, copy(error)) for _, done in self.steps]
+
+    def _roll_back(self) -> None:
+        try:
+            self._transaction.rollback()
+        except apsw.Error as error:
+            log.error("rollback.failed", reason=str(error))
 
 
 def run_step(

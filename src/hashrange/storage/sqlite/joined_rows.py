@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import apsw
 
-from hashrange import logs
-from hashrange.storage.sqlite import large_values
+from hashrange.storage.sqlite import extension, large_values
 
 if TYPE_CHECKING:
     from hashrange.storage.sqlite._rows import Rows
@@ -32,8 +31,6 @@ _FORWARD = "SELECT k, v FROM rows WHERE k >= ?1 AND k < ?2 ORDER BY k"
 _REVERSE = f"{_FORWARD} DESC"
 _LARGE = f"{large_values.LARGE_VALUE} AND length(v) <= {VALUE_BYTES_MAX}"
 
-log = logs.Log("storage.sqlite")
-
 _lock = threading.Lock()
 _loaded: list[bool] = []
 
@@ -42,25 +39,8 @@ def of(connection: apsw.Connection) -> "Rows | None":
     """What joins the rows of a connection, to be closed before it; None without the helper."""
     with _lock:
         if not _loaded:
-            _loaded.append(_load(connection))
+            _loaded.append(helper is not None and extension.load(connection, helper, _ENTRY))
     if helper is None or not _loaded[0]:
         return None
     pointer = connection.sqlite3_pointer()
     return cast("Rows", helper.Rows(connection, pointer, _FORWARD, _REVERSE, _LARGE))
-
-
-def _load(connection: apsw.Connection) -> bool:
-    """Have SQLite give its functions to the helper, once for the process."""
-    # Only there where SQLite was built with extensions.
-    if helper is None or not hasattr(connection, "enable_load_extension"):
-        return False
-    try:
-        connection.enable_load_extension(True)
-        try:
-            connection.load_extension(str(helper.__file__), _ENTRY)
-        finally:
-            connection.enable_load_extension(False)
-    except apsw.Error as error:
-        log.warning("helper.not_loaded", helper=helper.__name__, reason=str(error))
-        return False
-    return bool(helper.sqlite_version() == apsw.SQLITE_VERSION_NUMBER)

@@ -6,7 +6,7 @@ writing needs a savepoint, because SQLite itself has to see those writes.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress, repeat
 from operator import is_not
 from typing import cast
@@ -16,6 +16,7 @@ import apsw
 from hashrange import logs
 from hashrange.storage import layout
 from hashrange.storage.checksums import (
+    CHECKSUM_BYTES,
     checked_counter,
     counter_complement,
     opened,
@@ -25,6 +26,7 @@ from hashrange.storage.checksums import (
 from hashrange.storage.errors import DiskFull, StorageError
 from hashrange.storage.overlay import Overlay, Writes
 from hashrange.storage.sqlite import large_values, row_cache
+from hashrange.storage.sqlite.background_sync import Rows
 from hashrange.storage.sqlite.guard import CommitGuard
 from hashrange.storage.sqlite.reader import COUNTER, GET, close_scans, open_scan, opened_rows
 from hashrange.storage.sqlite.row_cache import RowCache
@@ -310,6 +312,28 @@ class WriteTransaction(Overlay):
                 self.cache.fail_commit()
             raise
 
+    def has_plain_rows(self, at_least: int) -> bool:
+        """Whether the commit stores so many rows, and neither large values nor rows to remove are among them."""
+        writes = self.accepted
+        if len(writes) < at_least or None in writes.values():
+            return False
+        longest = max(map(len, writes)) + max(map(len, cast("Iterable[bytes]", writes.values())))
+        return longest + CHECKSUM_BYTES <= large_values.ROW_BYTES_MAX
+
+    def hand_over_rest(self, *, from_reserve: bool = False) -> Rows:
+        """Hand everything accepted to SQLite but the rows, which are given back.
+
+        Somebody else stores them and commits; `synced`, `not_synced` or `rollback` is to follow.
+        """
+        writes = cast("dict[bytes, bytes]", self.accepted)
+        if self.cache is not None:
+            self._changes.update(writes)
+        rows = tuple(writes.items())
+        self.rows += len(rows)
+        writes.clear()
+        self._hand_over_counters(from_reserve=from_reserve)
+        return rows
+
     def synced(self, seconds: float, release: Callable[[], None]) -> None:
         """The commit is on disk, after so many seconds; `release` lets readers see it."""
         # The cache first: what a step finds there must not be of another version than what its reader finds.
@@ -334,6 +358,10 @@ class WriteTransaction(Overlay):
         if self.cache is not None:
             self._changes.update(self.accepted)
         self._store(self.accepted)
+        self._hand_over_counters(from_reserve=from_reserve)
+
+    def _hand_over_counters(self, *, from_reserve: bool) -> None:
+        """Hand over what is left, and look whether there may be such a commit."""
         writes = self.has_writes
         if self.accepted_adds:
             adds = [(key, total, counter_complement(key, total)) for key, total in self.totals().items()]

@@ -8,6 +8,7 @@ the commit, and wait for the sync before they give their result. See docs/design
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 import apsw
 
@@ -17,9 +18,21 @@ from hashrange.storage.sqlite.commit_version import LocalCommitVersion
 from hashrange.storage.sqlite.group import CommitGroup
 from hashrange.storage.sqlite.sync_placement import SyncPlacement
 
+# A commit with so many rows is made beside the loop as a whole. Fewer are stored in the time of telling another thread.
+ROWS_MIN = 64
 RELEASE_SECONDS = 0.0002  # between two looks whether the loop has taken note of a sync
 
 Refuse = Callable[[str], StorageError]
+
+
+class Log(Protocol):
+    """What counts commits."""
+
+    def listen(self) -> None:
+        """Have SQLite tell of the commits to come."""
+
+    def committed_elsewhere(self, pages: int) -> None:
+        """Count a commit that SQLite could not tell of; the log has so many pages after it."""
 
 
 class UnsyncedCommit:
@@ -33,6 +46,7 @@ class UnsyncedCommit:
         unpin: Callable[[], None],
         reads: Callable[[], int],
         refuse: Refuse,
+        log: Log,
     ) -> None:
         """`pin` begins a snapshot for the loop's reads, and `unpin` ends that: both on the loop's thread.
 
@@ -45,13 +59,18 @@ class UnsyncedCommit:
         self._reads = reads
         self._reads_before = 0
         self._refuse = refuse
+        self._log = log
+        self._is_stored_elsewhere = False  # the commit, if there is one
         self.placement = SyncPlacement()
         self._group: CommitGroup | None = None
         self._lock = threading.Lock()
         self.number = 0  # of the sync that it waits for; 0: there is no such commit
 
     def begin(self, group: CommitGroup) -> bool:
-        """Commit and begin to sync, on the loop's thread; False if that has failed, and the group has an error."""
+        """Begin a commit, on the loop's thread; False if that has failed, and the group has an error.
+
+        One with many rows is stored and committed by the sync's thread. Others are made now, and only synced there.
+        """
         try:
             self._pin()
         except Exception as error:  # noqa: BLE001 - whatever it is, every step gets its answer
@@ -61,13 +80,33 @@ class UnsyncedCommit:
         self.number = self._sync.next_number()  # first: as soon as others see the commit they have to wait
         is_begun = False
         try:
-            is_begun = group.commit_unsynced() and self._begin_sync(group)
+            if self._sync.stores and group.has_plain_rows(ROWS_MIN):
+                is_begun = self._begin_commit(group)
+            else:
+                is_begun = group.commit_unsynced() and self._begin_sync(group)
         finally:
             if not is_begun:
                 self._sync.skip()
                 self._release()
                 self.unpin()  # what makes room in the log waits for everybody's snapshot
         return is_begun
+
+    def makes(self, rows: int) -> bool:
+        """Whether the sync's thread makes a commit with so many rows."""
+        return rows >= ROWS_MIN and self._sync.stores
+
+    def _begin_commit(self, group: CommitGroup) -> bool:
+        rows = group.hand_over_rest()
+        if rows is None:
+            return False
+        try:
+            self._sync.begin(rows)
+        except Exception as error:  # noqa: BLE001 - nothing has been stored yet
+            group.fail(error)
+            return False
+        self._is_stored_elsewhere = True
+        self._group = group
+        return True
 
     def _begin_sync(self, group: CommitGroup) -> bool:
         try:
@@ -101,13 +140,22 @@ class UnsyncedCommit:
             group, self._group = self._group, None
         if group is None:
             return None
-        code, seconds = self._sync.wait(self.number)
-        if code:
-            error = self._refuse(f"{type(apsw.exception_for(code)).__name__} {code}")
+        ended = self._sync.wait(self.number)
+        is_stored_elsewhere, self._is_stored_elsewhere = self._is_stored_elsewhere, False
+        if ended.is_undone:
+            self._log.listen()
+            group.undo()
+            self._release()
+            return group
+        if is_stored_elsewhere:
+            self._log.committed_elsewhere(ended.log_pages)
+        if ended.code:
+            error = self._refuse(f"{type(apsw.exception_for(ended.code)).__name__} {ended.code}")
             group.not_synced(error, self._release)
         else:
-            group.synced(seconds, self._release)
-        self.placement.observe(self._reads() - self._reads_before, seconds)
+            group.synced(ended.seconds, self._release)
+        if not is_stored_elsewhere:
+            self.placement.observe(self._reads() - self._reads_before, ended.seconds)
         return group
 
     def wake_loop(self) -> None:
