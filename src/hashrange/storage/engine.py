@@ -161,11 +161,15 @@ class GetMany(Protocol):
 class SwapRows(Protocol):
     """Stores values at keys, none of which comes twice, and gives what `get` would have given before.
 
+    With `head` it may give no more than so many first bytes of each, and need not compare checksums for that.
+
     Gives None, and stores nothing, where doing all of them together is not worth while: if one of those before is
     large, for example. A transaction that can do that faster than by `get` and `put` has it as `swap`.
     """
 
-    def __call__(self, keys: Sequence[bytes], values: Sequence[bytes]) -> Sequence[bytes | None] | None: ...
+    def __call__(
+        self, keys: Sequence[bytes], values: Sequence[bytes], *, head: int | None = None
+    ) -> Sequence[bytes | None] | None: ...
 
 
 class JoinRows(Protocol):

@@ -97,7 +97,8 @@ def replace_all(tx: Transaction, table: Table, puts: Puts, origin: Origin) -> Se
     """The same; gives the sizes of the items that were there, 0 for none."""
     rows, sizes = row_keys(table, puts.keys), puts.sizes
     encoded = items.all_headed(puts.jsons, sizes, origin.time)
-    replaced = _swapped(tx, rows, encoded)
+    # Nobody looks at more of them than their sizes, unless the table has a log.
+    replaced = _swapped(tx, rows, encoded, items.HEADER_BYTES if table.log is None else None)
     if table.log is not None:
         for key, before, after in zip(puts.keys, replaced, encoded, strict=True):
             change_log.append(tx, table, key, before, after, origin)
@@ -110,10 +111,12 @@ def replace_all(tx: Transaction, table: Table, puts: Puts, origin: Origin) -> Se
     return [0 if stored is None else next(remaining) for stored in replaced]
 
 
-def _swapped(tx: Transaction, rows: Sequence[bytes], values: Sequence[bytes]) -> Sequence[bytes | None]:
-    """Store values, and give what they replace."""
+def _swapped(
+    tx: Transaction, rows: Sequence[bytes], values: Sequence[bytes], head: int | None
+) -> Sequence[bytes | None]:
+    """Store values, and give what they replace, or so many first bytes of it at least."""
     swap: SwapRows | None = getattr(tx, "swap", None)
-    together = None if swap is None else swap(rows, values)
+    together = None if swap is None else swap(rows, values, head=head)
     if together is not None:
         return together
     tx.prefetch(rows)

@@ -94,6 +94,7 @@ class SqliteEngine:
         )
         transaction = self._transaction = WriteTransaction(self._writer)
         transaction.guard = self._guard
+        transaction.checks_pages = self._checks_pages
         transaction.log_pages = commit_version.log_pages
         # Other workers' commits would have to be followed as well.
         is_alone = isinstance(commit_version, LocalCommitVersion)

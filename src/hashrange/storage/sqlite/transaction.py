@@ -43,6 +43,11 @@ ADD = (
 
 # One statement for many keys, in their order: the value, the number of a large one, or NULL. Not every APSW has arrays.
 _GET_MANY = "SELECT (SELECT v FROM rows WHERE k = keys.value) FROM carray(?) AS keys"
+# The same, of a value only so many bytes behind its checksum.
+_GET_HEADS = f"""
+SELECT (SELECT CASE WHEN {large_values.IS_SMALL} THEN substr(v, {CHECKSUM_BYTES} + 1, ?2) ELSE v END
+  FROM rows WHERE k = keys.value) FROM carray(?1) AS keys
+"""  # noqa: S608 - constants
 _HAS_ARRAYS = "ENABLE_CARRAY" in apsw.compile_options and hasattr(apsw, "carray")
 
 REMEMBERED_BYTES_MAX = 64  # of values that a commit's steps read: all of them look at their table's version
@@ -65,6 +70,7 @@ class WriteTransaction(Overlay):
         "_seen_cache",
         "_unsynced",
         "cache",
+        "checks_pages",
         "frees_space",
         "guard",
         "log_pages",
@@ -86,6 +92,7 @@ class WriteTransaction(Overlay):
         self._changes: Writes = {}  # what the commit writes; None also where the cache is not to have it
         self._seen_cache: RowCache | None = None  # None if the file has writes that the cache has not
         self.cache: RowCache | None = None
+        self.checks_pages = False  # whether SQLite compares checksums of pages
         self._scans: list[apsw.Cursor] = []
         self._savepoint = False
         self._unsynced = False  # SQLite does not sync commits
@@ -178,36 +185,40 @@ class WriteTransaction(Overlay):
             raise
         self._ahead.update(zip(missing, stored, strict=True))
 
-    def swap(self, keys: Sequence[bytes], values: Sequence[bytes]) -> Sequence[bytes | None] | None:
+    def swap(
+        self, keys: Sequence[bytes], values: Sequence[bytes], *, head: int | None = None
+    ) -> Sequence[bytes | None] | None:
         """Store values at keys, none of which comes twice; gives what was there, or None: nothing is stored."""
         if not {*map(type, keys), *map(type, values)} <= {bytes}:
             raise TypeError("keys and values are bytes")
-        before = self._get_all(keys)
+        before = self._get_all(keys, head)
         if before is not None:
             self.own.update(zip(keys, values, strict=True))
             self.pending_bytes += sum(map(len, values))
         return before
 
-    def _get_all(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
+    def _get_all(self, keys: Sequence[bytes], head: int | None) -> list[bytes | None] | None:
         """What `get` would give for each of some keys; None where that is not to be had at once."""
         if not (self.own.keys().isdisjoint(keys) and self.accepted.keys().isdisjoint(keys)):
             return None
         cache = self._seen_cache
         if cache is None or not (cache.recent.keys() & keys or cache.older.keys() & keys):
-            return self._read_all(keys)
+            return self._read_all(keys, head)
         rows = dict(zip(keys, map(cache.find, keys), strict=True))
         missing = [key for key, value in rows.items() if value is None]
-        read = self._read_all(missing)
+        read = self._read_all(missing, head)
         if read is None:
             return None
         rows.update(zip(missing, read, strict=True))
         return list(rows.values())
 
-    def _read_all(self, keys: Sequence[bytes]) -> list[bytes | None] | None:
+    def _read_all(self, keys: Sequence[bytes], head: int | None) -> list[bytes | None] | None:
         """What the file has at some keys, read with one statement; None if a value is large, or damaged."""
         if not _HAS_ARRAYS or len(keys) < 2:
             return [self.get(key) for key in keys]
         try:
+            if head is not None and self.checks_pages:
+                return self._read_heads(keys, head)
             stored = self._cursor.execute(_GET_MANY, (apsw.carray(tuple(keys)),)).get
         except apsw.Error as error:
             error.add_note(layout.describe_range(min(keys), max(keys)))
@@ -219,6 +230,14 @@ class WriteTransaction(Overlay):
             return None
         rows = dict(zip(found, values, strict=True))
         return list(map(rows.get, keys))
+
+    def _read_heads(self, keys: Sequence[bytes], head: int) -> list[bytes | None] | None:
+        """The first bytes only, which SQLite has compared with the checksum of their page."""
+        stored = self._cursor.execute(_GET_HEADS, (apsw.carray(tuple(keys)), head)).get
+        if int in map(type, stored):
+            return None
+        is_short = any(map(head.__gt__, map(len, compress(stored, map(is_not, stored, repeat(None))))))
+        return None if is_short else list(stored)
 
     def _read_cached(self, cache: RowCache, keys: list[bytes]) -> list[bytes]:
         """Read rows from the cache; gives the keys of those that it does not have."""
