@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from operator import itemgetter
 from typing import Any, cast
 
 import msgspec
@@ -28,6 +27,7 @@ from hashrange.storage import catalogue, store, token_rows
 from hashrange.storage.engine import Transaction
 from hashrange.storage.token_rows import TokenRow
 
+_FEW = 4  # actions of which it is not worth while to store some together
 FACTOR = 2  # a write costs the table twice as much as outside of a transaction
 _MISMATCH = (
     "Specified idempotent token was used with different request parameters within the idempotency window"
@@ -97,6 +97,8 @@ def plan(context: Context, actions: list[Action], token: Token | None, *, sized:
 def _plain_puts(actions: list[Action]) -> list[PlainPuts]:
     """The puts that may be stored together."""
     places: dict[tuple[int, str], list[int]] = {}
+    if len(actions) < _FEW:
+        return []
     for place, action in enumerate(actions):
         command = action.command
         if type(command) is PutCommand and command.condition is None and action.table.is_plain:
@@ -128,7 +130,7 @@ class _Steps(msgspec.Struct, frozen=True):
 class _Written(msgspec.Struct):
     """What the transaction does, by the places of its actions; a group of puts has that of its first."""
 
-    results: dict[int, ItemWritten | PlainWritten]
+    results: list[ItemWritten | PlainWritten | None]
     reasons: list[Reason | None]  # why it is cancelled
     sizes: list[int]  # of the larger one of the item as it is and as it was
     before_bytes: int = 0  # of all items; what is put in their place was counted before the transaction began
@@ -136,7 +138,7 @@ class _Written(msgspec.Struct):
     @classmethod
     def nothing(cls, actions: int) -> "_Written":
         """Before the first action."""
-        return cls({}, [None] * actions, [0] * actions)
+        return cls([None] * actions, [None] * actions, [0] * actions)
 
     def replace(self, size_bytes: int) -> None:
         """Count items as they were."""
@@ -155,12 +157,12 @@ def _run(steps: _Steps, token: Token | None, sized: bool, tx: Transaction) -> It
             tab.take(replayed.charges())
         return replayed
     written = _outcomes(tx, steps)
-    for place, result in written.results.items():
+    for place, result in enumerate(written.results):
         if type(result) is ItemWritten:
             _write(tx, result, place, len(actions))
     if token is not None:
         _remember(tx, token, written.sizes)
-    results = [result for _, result in sorted(written.results.items(), key=itemgetter(0))]
+    results = [result for result in written.results if result is not None]
     if sized:
         for action, result in zip(actions, cast("list[ItemWritten]", results), strict=True):
             key = action.command.key
@@ -181,8 +183,10 @@ def _outcomes(tx: Transaction, steps: _Steps) -> _Written:
     """What becomes of each item; plain puts are stored by then, since nothing can be wrong with them."""
     tables = {number: _current(tx, table) for number, table in steps.tables.items()}
     plain = [group for group in steps.plain if tables[group.table.number].is_plain]
-    together = {place for group in plain for place in group.places}
-    places = [place for place in range(len(steps.actions)) if place not in together]
+    places: Sequence[int] = range(len(steps.actions))
+    if plain:
+        together = {place for group in plain for place in group.places}
+        places = [place for place in places if place not in together]
     written = _Written.nothing(len(steps.actions))
     tx.prefetch(
         [store.row_key(action.table, action.command.key) for action in map(steps.actions.__getitem__, places)]
