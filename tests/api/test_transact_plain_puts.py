@@ -109,7 +109,7 @@ def test_what_they_replace_counts_towards_four_megabytes(client: Any, hash_table
 
 
 def test_each_is_in_the_stream_and_in_the_index(client: Any, streams: Any) -> None:
-    """A table with an index has its puts looked at one by one, one with a stream alone has not."""
+    """Puts into either of them are looked at one by one: a stream has them in the order of the request."""
     for more in ({}, {"GlobalSecondaryIndexes": True}):
         indexes: dict[str, Any] = {}
         if more:

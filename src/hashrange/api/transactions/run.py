@@ -101,9 +101,14 @@ def _plain_puts(actions: list[Action]) -> list[PlainPuts]:
         return []
     for place, action in enumerate(actions):
         command = action.command
-        if type(command) is PutCommand and command.condition is None and action.table.is_plain:
+        if type(command) is PutCommand and command.condition is None and _takes_puts(action.table):
             places.setdefault((action.table.number, action.name), []).append(place)
     return [_of_places(actions, group) for group in places.values() if len(group) > 1]
+
+
+def _takes_puts(table: Table) -> bool:
+    """Whether puts into a table may be stored before all else: a log has them in the order of the request."""
+    return table.is_plain and table.log is None
 
 
 def _of_places(actions: list[Action], places: list[int]) -> PlainPuts:
@@ -182,7 +187,7 @@ def _write(tx: Transaction, result: ItemWritten, place: int, actions: int) -> No
 def _outcomes(tx: Transaction, steps: _Steps) -> _Written:
     """What becomes of each item; plain puts are stored by then, since nothing can be wrong with them."""
     tables = {number: _current(tx, table) for number, table in steps.tables.items()}
-    plain = [group for group in steps.plain if tables[group.table.number].is_plain]
+    plain = [group for group in steps.plain if _takes_puts(tables[group.table.number])]
     places: Sequence[int] = range(len(steps.actions))
     if plain:
         together = {place for group in plain for place in group.places}
