@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,107 @@ def test_a_fault_that_passes_is_not_noticed(
     assert [ended.is_undone for ended in ends.stored] == [False, True]
     assert engine.read(everything) == rows_of(b"new")
     engine.close()
+
+
+@pytest.mark.parametrize("count", [unsynced.ROWS_MIN - 1, unsynced.ROWS_MIN, 100])
+def test_on_a_full_disk_the_log_is_emptied_for_it(
+    disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop, ends: Ends, count: int
+) -> None:
+    """The snapshot that the loop began for it would keep the log from being emptied."""
+    engine = loop.open(tmp_path / "data")
+    write(engine, loop, rows_of(b"old"))
+    engine.read(everything, seconds=SECONDS)
+    truncated: list[int] = []
+
+    def is_full(number: int, what: str, file: str) -> type[apsw.Error] | None:
+        if what == "truncate" and file.endswith("-wal"):
+            truncated.append(number)
+        return apsw.FullError if what == "write" and file.endswith("-wal") and not truncated else None
+
+    disk.refuse = is_full
+    assert write(engine, loop, rows_of(b"new", count)) == "after b'old'"
+    disk.refuse = lambda *_: None
+    assert truncated
+    assert engine.read(lambda reader: reader.get(b"\x100000")) == b"new"
+    engine.close()
+
+
+def test_one_that_did_not_come_off_comes_before_what_others_write(
+    disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop
+) -> None:
+    engine = loop.open(tmp_path / "data")
+    write(engine, loop, rows_of(b"old"))
+    failed: list[int] = []
+
+    def fail_once(number: int, what: str, file: str) -> type[apsw.Error] | None:
+        if failed or what != "write" or not file.endswith("-wal"):
+            return None
+        failed.append(number)
+        return apsw.IOError
+
+    disk.refuse = fail_once
+    outcomes = submit(engine, rows_of(b"new"))
+    for _ in range(2):
+        loop.run_once()
+    # Another thread ends it, and its own step waits for a commit behind it.
+    results: list[str] = []
+    thread = threading.Thread(
+        target=lambda: results.append(engine.write(lambda tx: put(tx, rows_of(b"newer"))))
+    )
+    thread.start()
+    loop.run_until(lambda: bool(outcomes) and bool(results))
+    thread.join(60)
+    assert failed
+    assert outcomes == ["after b'old'"]
+    assert results == ["after b'new'"]
+    assert engine.read(everything, seconds=SECONDS) == rows_of(b"newer")
+    engine.close()
+
+
+def test_one_that_changes_nothing_leaves_the_log_as_it_is(
+    tmp_path: Path, loop: WatchedLoop, ends: Ends
+) -> None:
+    engine = loop.open(tmp_path / "data")
+
+    def same(tx: Transaction) -> None:
+        for key, value in rows_of(b"same"):
+            tx.put(key, value)
+
+    engine.write(same)
+    pages = engine._commit_version.log_pages()
+    assert pages
+    for _ in range(2):
+        outcomes = Outcomes()
+        engine.submit(same, outcomes.done)
+        loop.run_until(lambda outcomes=outcomes: bool(outcomes))
+    assert [ended.is_undone for ended in ends.stored] == [False, False]
+    assert engine._commit_version.log_pages() == pages
+    engine.close()
+
+
+def test_readers_that_wait_for_it_may_outlast_the_engine(tmp_path: Path, loop: WatchedLoop) -> None:
+    """They come back from waiting when what they waited with may be given back already."""
+    for number in range(20):
+        engine = loop.open(tmp_path / f"data{number}")
+        stops = threading.Event()
+
+        def read(engine: SqliteEngine = engine, stops: threading.Event = stops) -> None:
+            with suppress(StorageError):  # the engine is closed
+                while not stops.is_set():
+                    engine.read(lambda reader: reader.get(b"\x100000"))
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        write(engine, loop, rows_of(b"old"))
+        outcomes = submit(engine, rows_of(b"new"))
+        for _ in range(2):
+            loop.run_once()
+        engine.close()
+        stops.set()
+        for thread in threads:
+            thread.join(60)
+        assert outcomes == ["after b'old'"]
 
 
 def test_after_a_failed_sync_nothing_is_acknowledged_any_more(

@@ -87,7 +87,7 @@ typedef struct {
     Py_ssize_t count;
     PyObject *held;   /* what has their bytes; for threads with Python's lock */
     int stage, code;  /* how far the last one came, and SQLite's result of that */
-    int log_pages;    /* the log has after it */
+    int log_pages;    /* the log has after it, or -1: it is as it was */
     double seconds;   /* that the sync took */
 } Syncer;
 
@@ -145,6 +145,7 @@ static int note_pages(void *syncer, void *database, const char *name, int pages)
 
 static int commit_rows(Syncer *self)
 {
+    self->log_pages = -1; /* SQLite tells of no commit that changes nothing */
     CALL(WalHook, WAL_HOOK)(self->database, note_pages, self);
     int code = CALL(OfStatement, STEP)(self->commit);
     int reset = CALL(OfStatement, RESET)(self->commit);
@@ -421,11 +422,13 @@ static PyObject *wait_over(PyObject *module, PyObject *const *arguments, Py_ssiz
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
     Py_END_ALLOW_THREADS
-    pthread_mutex_lock(&self->lock);
-    int is_idle = self->begun == self->over; /* and stays so: only threads with Python's lock begin anything */
-    pthread_mutex_unlock(&self->lock);
-    if (is_idle)
-        drop_rows(self);
+    if (PyCapsule_IsValid(arguments[0], NAME)) { /* else `close` has given it back while this thread waited for Python's lock */
+        pthread_mutex_lock(&self->lock);
+        int is_idle = self->begun == self->over; /* and stays so: only threads with Python's lock begin anything */
+        pthread_mutex_unlock(&self->lock);
+        if (is_idle)
+            drop_rows(self);
+    }
     return Py_BuildValue("iidi", stage, code, seconds, log_pages);
 }
 

@@ -39,7 +39,7 @@ class Ended(NamedTuple):
     stage: int  # that it came to
     code: int  # SQLite's result of that; zero if all is on disk
     seconds: float  # that the sync took
-    log_pages: int  # after a commit of the helper's
+    log_pages: int  # after a commit of the helper's; negative if it has changed nothing
 
     @property
     def is_undone(self) -> bool:

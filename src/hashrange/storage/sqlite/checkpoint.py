@@ -139,7 +139,6 @@ class Checkpointer:
 
     def committed_elsewhere(self, pages: int) -> None:
         """Count a commit that SQLite could not tell of here, after which the log has so many pages."""
-        self.listen()
         self._committed(self._writer, "main", pages)
 
     @property

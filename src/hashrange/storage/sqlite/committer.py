@@ -21,7 +21,6 @@ from hashrange.storage.sqlite.group import (
     CommitGroup,
     LogLength,
     QueuedStep,
-    commit_again,
     commit_steps,
     settle,
 )
@@ -64,6 +63,7 @@ class Committer:
         self._check_scheduled = False  # on the loop
         self._steps_at_last_check = 0
         self._first_check_at = 0.0  # of those since the last commit
+        self._is_undone = False  # the steps of a commit that did not come off are in the queue again
         self._steps_wanted = STEPS_MAX  # for the next commit; fewer if the last one was large
         self._steps: deque[QueuedStep] = deque()
         self._tasks: deque[Task] = deque()
@@ -108,6 +108,8 @@ class Committer:
             self._wake_writer()
         self._thread.join()
         self.finish_unsynced()
+        while self._steps:  # those of a commit that did not come off
+            self._commit_in_turn()
 
     def _wake_writer(self) -> None:
         if self._asleep:
@@ -141,7 +143,7 @@ class Committer:
                 self._wake_writer()
             return
         unsynced = self._unsynced
-        if unsynced is not None and (self._steps_wanted < STEPS_MAX or unsynced.placement.in_background()):
+        if unsynced is not None and self._beside_loop(unsynced):
             self._commit_unsynced(unsynced)
             return
         steps = len(self._steps)
@@ -158,6 +160,12 @@ class Committer:
         run_inline(callbacks)
         if self._steps:
             self._schedule_check(self._call_soon)
+
+    def _beside_loop(self, unsynced: UnsyncedCommit) -> bool:
+        """Whether another thread syncs the next commit, and makes it if it is large."""
+        if self._is_undone:
+            return False
+        return self._steps_wanted < STEPS_MAX or unsynced.placement.in_background()
 
     def _commit_unsynced(self, unsynced: UnsyncedCommit) -> None:
         """Run the queued steps and commit them; who waits for the disk is not this thread."""
@@ -201,14 +209,15 @@ class Committer:
         group = unsynced.end()
         if group is None:
             return []
-        try:
-            if group.is_undone:
-                return commit_again(group, self._transaction, self._log)
-        finally:
-            self._write_lock.release()
+        if group.is_undone:
+            # First in the queue, for a commit like all others: before that the loop ends its snapshot of the log, which
+            # could not be emptied on a full disk.
+            self._steps.extendleft(reversed(group.steps))
+            self._is_undone = True
+        self._write_lock.release()
         if group.error is not None:
             self._transaction.outage.failed(str(group.error))
-        return group.callbacks
+        return group.callbacks if not group.is_undone else []
 
     def finish_unsynced(self) -> None:
         """Wait for the commit that is not synced, and deliver its callbacks: the loop may wait for this thread."""
@@ -218,7 +227,7 @@ class Committer:
         number = unsynced.number
         while number and unsynced.number == number:
             callbacks = self._end_unsynced(unsynced)
-            if callbacks:
+            if callbacks or self._is_undone:
                 unsynced.wake_loop()
                 run_callbacks(self._deliver, callbacks)
                 return
@@ -251,14 +260,15 @@ class Committer:
                 finally:
                     self._write_lock.release()
             if self._steps:
-                self._take_turn()
-                try:
-                    callbacks = self._commit(WRITER_SECONDS_MAX)
-                finally:
-                    self._write_lock.release()
-                run_callbacks(self._deliver, callbacks)
-                # Not kept until the next commit: they may be the last to refer to a large request.
-                del callbacks
+                self._commit_in_turn()
+
+    def _commit_in_turn(self) -> None:
+        self._take_turn()
+        try:
+            callbacks = self._commit(WRITER_SECONDS_MAX)
+        finally:
+            self._write_lock.release()
+        run_callbacks(self._deliver, callbacks)
 
     def _wait(self) -> bool:
         """Sleep until there is work; False when there will be none."""
@@ -276,4 +286,5 @@ class Committer:
     # On either thread.
 
     def _commit(self, seconds_max: float) -> list[Callable[[], None]]:
+        self._is_undone = False
         return commit_steps(self._transaction, self._steps, seconds_max, self._log) if self._steps else []

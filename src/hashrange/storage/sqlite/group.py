@@ -63,13 +63,6 @@ def commit_steps(
     return settle(group, transaction, log_length, remedies)
 
 
-def commit_again(
-    group: "CommitGroup", transaction: WriteTransaction, log_length: LogLength | None
-) -> list[Callable[[], None]]:
-    """Run the steps of a commit once more that did not come off elsewhere, and commit them here."""
-    return _commit_parts(transaction, (group.steps,), log_length)
-
-
 def settle(
     group: "CommitGroup",
     transaction: WriteTransaction,
@@ -115,7 +108,7 @@ class CommitGroup:
         self._transaction = transaction
         self.steps: list[QueuedStep] = []
         self.error: StorageError | None = None  # why it failed
-        self.is_undone = False  # it was begun elsewhere, and did not come off: the steps are to be run again
+        self.is_undone = False  # it did not come off elsewhere: its steps are to be queued again
         self.callbacks: list[Callable[[], None]] = []  # to be called after the commit
 
     def run(

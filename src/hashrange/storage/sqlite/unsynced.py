@@ -142,12 +142,13 @@ class UnsyncedCommit:
             return None
         ended = self._sync.wait(self.number)
         is_stored_elsewhere, self._is_stored_elsewhere = self._is_stored_elsewhere, False
-        if ended.is_undone:
+        if is_stored_elsewhere:
             self._log.listen()
+        if ended.is_undone:
             group.undo()
             self._release()
             return group
-        if is_stored_elsewhere:
+        if is_stored_elsewhere and ended.log_pages >= 0:
             self._log.committed_elsewhere(ended.log_pages)
         if ended.code:
             error = self._refuse(f"{type(apsw.exception_for(ended.code)).__name__} {ended.code}")
