@@ -88,6 +88,20 @@ def everything(reader: Reader) -> Rows:
     return list(reader.scan(b"\x10", b"\x11"))
 
 
+def fail_once(disk: FaultyDisk) -> list[int]:
+    """Have the next write to the log fail; gives the number of that operation, when it has."""
+    failed: list[int] = []
+
+    def refuse(number: int, what: str, file: str) -> type[apsw.Error] | None:
+        if failed or what != "write" or not file.endswith("-wal"):
+            return None
+        failed.append(number)
+        return apsw.IOError
+
+    disk.refuse = refuse
+    return failed
+
+
 def test_one_with_many_rows_is_made_beside_the_loop(tmp_path: Path, loop: WatchedLoop, ends: Ends) -> None:
     engine = loop.open(tmp_path / "data")
     for value in (b"one", b"two", b"three"):
@@ -197,16 +211,9 @@ def test_a_fault_that_passes_is_not_noticed(
 ) -> None:
     engine = loop.open(tmp_path / "data")
     write(engine, loop, rows_of(b"old"))
-    failed: list[int] = []
-
-    def fail_once(number: int, what: str, file: str) -> type[apsw.Error] | None:
-        if failed or what != "write" or not file.endswith("-wal"):
-            return None
-        failed.append(number)
-        return apsw.IOError
-
-    disk.refuse = fail_once
+    failed = fail_once(disk)
     assert write(engine, loop, rows_of(b"new")) == "after b'old'"
+    assert failed
     assert [ended.is_undone for ended in ends.stored] == [False, True]
     assert engine.read(everything) == rows_of(b"new")
     engine.close()
@@ -240,15 +247,7 @@ def test_one_that_did_not_come_off_comes_before_what_others_write(
 ) -> None:
     engine = loop.open(tmp_path / "data")
     write(engine, loop, rows_of(b"old"))
-    failed: list[int] = []
-
-    def fail_once(number: int, what: str, file: str) -> type[apsw.Error] | None:
-        if failed or what != "write" or not file.endswith("-wal"):
-            return None
-        failed.append(number)
-        return apsw.IOError
-
-    disk.refuse = fail_once
+    failed = fail_once(disk)
     outcomes = submit(engine, rows_of(b"new"))
     for _ in range(2):
         loop.run_once()
