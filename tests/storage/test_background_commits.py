@@ -312,6 +312,26 @@ def test_readers_that_wait_for_it_may_outlast_the_engine(tmp_path: Path, loop: W
         assert outcomes == ["after b'old'"]
 
 
+def test_after_a_commit_that_failed_nothing_comes_from_the_cache(
+    disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop, ends: Ends
+) -> None:
+    """As on the loop: nobody knows what such a commit has done."""
+    engine = loop.open(tmp_path / "data")
+    write(engine, loop, rows_of(b"old"))
+    engine.read(lambda reader: reader.get(b"\x100001"), seconds=SECONDS)
+    assert engine.at_hand(b"\x100001") == b"old"
+    disk.refuse = lambda _number, what, file: (
+        apsw.IOError if what == "write" and file.endswith("-wal") else None
+    )
+    submit(engine, rows_of(b"new"))
+    loop.run_until(lambda: len(ends.stored) == 2)
+    assert ends.stored[-1].is_doubtful
+    assert engine.at_hand(b"\x100001") is None
+    disk.refuse = lambda *_: None
+    loop.run_once()
+    engine.close()
+
+
 def test_after_a_failed_sync_nothing_is_acknowledged_any_more(
     disk: FaultyDisk, tmp_path: Path, loop: WatchedLoop
 ) -> None:

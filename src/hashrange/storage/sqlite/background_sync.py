@@ -24,7 +24,7 @@ except ImportError:
     helper = None
 
 _ENTRY = "hashrange_sync_init"
-_SYNC = 3  # the last stage of a commit: its rows are stored, it is made, it is synced
+_COMMIT, _SYNC = 2, 3  # stages of a commit: its rows are stored, it is made, it is synced
 
 _WAKEUPS_MAX = 64  # bytes that are read from the pipe at once; each says the same
 
@@ -45,6 +45,11 @@ class Ended(NamedTuple):
     def is_undone(self) -> bool:
         """Whether there is no commit: what was stored of it is to be rolled back."""
         return self.stage < _SYNC
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it was the commit itself that failed, not what came before."""
+        return self.stage == _COMMIT
 
 
 class BackgroundSync:

@@ -164,10 +164,13 @@ class CommitGroup:
             self.fail(error)
         return None
 
-    def undo(self) -> None:
-        """Take back a commit that did not come off elsewhere."""
+    def undo(self, *, is_doubtful: bool) -> None:
+        """Take back a commit that did not come off elsewhere; if it is doubtful, the cache is emptied as well."""
         self.is_undone = True
         self._roll_back()
+        cache = self._transaction.cache
+        if is_doubtful and cache is not None:
+            cache.fail_commit()
 
     def synced(self, seconds: float, release: Callable[[], None]) -> None:
         """The commit is on disk; `release` lets readers see it."""

@@ -145,7 +145,7 @@ class UnsyncedCommit:
         if is_stored_elsewhere:
             self._log.listen()
         if ended.is_undone:
-            group.undo()
+            group.undo(is_doubtful=ended.is_doubtful)
             self._release()
             return group
         if is_stored_elsewhere and ended.log_pages >= 0:
